@@ -1,0 +1,80 @@
+/// What the engine may do about an error: the first thing every error says.
+public enum Remedy: Sendable, Hashable {
+    /// The same call may succeed later.
+    case retry
+    /// Close and open again.
+    case reopen
+    /// Nothing will help.
+    case giveUp
+    /// Nothing is wrong: the reader has gone and wants no more.
+    case finish
+}
+
+/// A source cannot be opened or read.
+public struct CaptureError: Error, Sendable, CustomStringConvertible {
+    public var remedy: Remedy
+    /// One line: what is wrong with which thing, and the way out.
+    public var message: String
+
+    public init(_ message: String, remedy: Remedy = .giveUp) {
+        self.remedy = remedy
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// An analyzer refuses a format.
+public struct AnalyzerError: Error, Sendable, CustomStringConvertible {
+    /// One line: what is wrong with which thing, and the way out.
+    public var message: String
+
+    public init(_ message: String) {
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// A sink cannot take what it is given.
+public struct SinkError: Error, Sendable, CustomStringConvertible {
+    public var remedy: Remedy
+    /// One line: what is wrong with which thing, and the way out.
+    public var message: String
+
+    public init(_ message: String, remedy: Remedy = .giveUp) {
+        self.remedy = remedy
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// One thing that is wrong with a configuration, and where.
+public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
+    /// `sinks[1].period_s`, or empty when it concerns the whole.
+    public var path: String
+    public var message: String
+
+    public init(_ path: String, _ message: String) {
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { path.isEmpty ? message : "\(path): \(message)" }
+}
+
+/// A configuration cannot be built: all that is wrong with it, at once.
+public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    public var problems: [ConfigurationProblem]
+
+    public init(_ problems: [ConfigurationProblem]) {
+        self.problems = problems
+    }
+
+    public init(_ message: String, at path: String = "") {
+        problems = [ConfigurationProblem(path, message)]
+    }
+
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

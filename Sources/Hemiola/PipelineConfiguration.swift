@@ -1,0 +1,37 @@
+public import HemiolaSignal
+
+/// Everything that makes a pipeline, as a value: what the command line and a pipeline file are read into.
+public struct PipelineConfiguration: Sendable, Hashable {
+    /// One stream each, in this order.
+    public var captures: [PluginSpec]
+    public var analyzers: [PluginSpec]
+    public var sinks: [PluginSpec]
+    /// Frames per batch: 256…8192, above 1024 a multiple of 256.
+    public var batchFrames: Int
+    /// Frames per second that a capture is asked for; nil: whatever the source has.
+    public var sampleRate: Int?
+    /// Whether a file is paced to real time.
+    public var isPaced: Bool
+    /// Whether analyzers that can may hear the whole stream before they answer.
+    public var usesLookAhead: Bool
+    /// The seed of everything that is random.
+    public var seed: UInt64
+    /// Record types and features for sinks that have no `select` of their own; empty: everything.
+    public var selection: [String]
+
+    public init(
+        captures: [PluginSpec] = [], analyzers: [PluginSpec] = [], sinks: [PluginSpec] = [],
+        batchFrames: Int = Batching.defaultFrames, sampleRate: Int? = nil, isPaced: Bool = false, usesLookAhead: Bool = false,
+        seed: UInt64 = 0, selection: [String] = []
+    ) {
+        self.captures = captures
+        self.analyzers = analyzers
+        self.sinks = sinks
+        self.batchFrames = batchFrames
+        self.sampleRate = sampleRate
+        self.isPaced = isPaced
+        self.usesLookAhead = usesLookAhead
+        self.seed = seed
+        self.selection = selection
+    }
+}

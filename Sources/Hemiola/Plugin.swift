@@ -1,0 +1,98 @@
+/// What every plugin tells about itself.
+public struct PluginDescription: Sendable, Hashable {
+    /// Kebab-case noun, stable for ever: `json-lines`.
+    public var id: String
+    /// One sentence for people.
+    public var summary: String
+    public var settings: [DeclaredSetting]
+    /// The setting that the first item without `=` of a SPEC stands for.
+    public var primary: String?
+    /// Raised when the outputs' meaning changes.
+    public var version: Int
+
+    package init(id: String, summary: String = "", settings: [DeclaredSetting], primary: String? = nil, version: Int = 1) {
+        self.id = id
+        self.summary = summary
+        self.settings = settings
+        self.primary = primary
+        self.version = version
+    }
+
+    /// The declared keys.
+    public var keys: [String] { settings.map(\.key) }
+}
+
+/// A plugin is a value, so that one found at run time looks like one compiled in.
+public protocol Plugin: Sendable {
+    var about: PluginDescription { get }
+}
+
+/// A kind of capture.
+public struct CapturePlugin: Plugin {
+    public let about: PluginDescription
+    /// Checks the settings and touches nothing.
+    public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
+
+    public init(
+        _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
+    ) {
+        about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
+        self.make = make
+    }
+}
+
+/// A kind of analyzer.
+public struct AnalyzerPlugin: Plugin {
+    public let about: PluginDescription
+    /// Checks the settings and touches nothing.
+    public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
+
+    public init(
+        _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
+    ) {
+        about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
+        self.make = make
+    }
+}
+
+/// A kind of sink.
+public struct SinkPlugin: Plugin {
+    /// What a sink needs of its pipeline.
+    public struct Needs: Sendable, Hashable {
+        /// Analyzers that must run; `assemble` adds those that are missing.
+        public var analyzers: [PluginSpec]
+        /// Batches carry the audio itself.
+        public var samples: Bool
+        /// A file is paced to real time.
+        public var realTime: Bool
+        /// It writes to standard output, which is then nobody else's.
+        public var standardOutput: Bool
+
+        public init(
+            analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false
+        ) {
+            self.analyzers = analyzers
+            self.samples = samples
+            self.realTime = realTime
+            self.standardOutput = standardOutput
+        }
+    }
+
+    public let about: PluginDescription
+    /// What it needs, given its settings.
+    public let needs: @Sendable (SettingValues) -> Needs
+    /// Checks the settings and touches nothing.
+    public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Sink
+
+    public init(
+        _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        needs: @escaping @Sendable (SettingValues) -> Needs = { _ in Needs() },
+        make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Sink
+    ) {
+        about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
+        self.needs = needs
+        self.make = make
+    }
+}

@@ -1,0 +1,85 @@
+/// The plugins that a program has. No hidden registration: the list is code.
+public struct PluginRegistry: Sendable {
+    public private(set) var captures: [CapturePlugin]
+    public private(set) var analyzers: [AnalyzerPlugin]
+    public private(set) var sinks: [SinkPlugin]
+    /// What runs when nothing is named.
+    public var defaultAnalyzers: [PluginSpec]
+
+    public init(
+        captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = [],
+        defaultAnalyzers: [PluginSpec] = []
+    ) {
+        self.captures = captures
+        self.analyzers = analyzers
+        self.sinks = sinks
+        self.defaultAnalyzers = defaultAnalyzers
+    }
+
+    /// This registry and more plugins; one with the id of an older one takes its place.
+    public func adding(
+        captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = []
+    ) -> PluginRegistry {
+        var sum = self
+        sum.captures = Self.merged(self.captures, captures)
+        sum.analyzers = Self.merged(self.analyzers, analyzers)
+        sum.sinks = Self.merged(self.sinks, sinks)
+        return sum
+    }
+
+    private static func merged<Kind: Plugin>(_ old: [Kind], _ new: [Kind]) -> [Kind] {
+        old.filter { plugin in !new.contains { $0.about.id == plugin.about.id } } + new
+    }
+
+    /// The plugin of an id, or a problem that names the nearest one.
+    package func find<Kind: Plugin>(_ id: String, in plugins: [Kind], role: String) -> Result<Kind, SettingFault> {
+        if let plugin = plugins.first(where: { $0.about.id == id }) { return .success(plugin) }
+        let ids = plugins.map(\.about.id)
+        let hint = id.nearest(in: ids).map { "did you mean \($0)?" } ?? "there are: \(ids.joined(separator: ", "))"
+        return .failure(SettingFault("there is no \(role) \"\(id)\"; \(hint)"))
+    }
+}
+
+extension PluginDescription {
+    /// Checks a SPEC's settings against the declarations and fills in the defaults.
+    ///
+    /// - Parameters:
+    ///   - common: Settings that the pipeline takes from every SPEC of this role; they are no parameters of the plugin.
+    ///   - problems: Where every problem goes, by path.
+    /// - Returns: nil when there was a problem.
+    package func values(
+        from spec: PluginSpec, common: [DeclaredSetting] = [], path: String, problems: inout [ConfigurationProblem]
+    ) -> SettingValues? {
+        let before = problems.count
+        var given = spec.settings
+        if let item = spec.primary {
+            if let primary {
+                if given.updateValue(item, forKey: primary) != nil {
+                    problems.append(ConfigurationProblem(path, "\(primary) is given twice: \"\(item.text)\" and \(primary)="))
+                }
+            } else {
+                problems.append(ConfigurationProblem(path, "\(id) takes no \"\(item.text)\" without a key; write key=value"))
+            }
+        }
+        let known = keys + common.map(\.key)
+        for key in given.keys.sorted() where !known.contains(key) {
+            let hint =
+                key.nearest(in: known + ["as"]).map { "did you mean \($0)?" }
+                ?? (known.isEmpty ? "it has none" : "there are: \(known.joined(separator: ", "))")
+            problems.append(ConfigurationProblem("\(path).\(key)", "\(id) has no such setting; \(hint)"))
+        }
+        var parameters: [SettingValues.Parameter] = []
+        for setting in settings {
+            var value = setting.defaultValue
+            if let raw = given[setting.key] {
+                switch setting.check(raw) {
+                case .success(let checked): value = checked
+                case .failure(let fault):
+                    problems.append(ConfigurationProblem("\(path).\(setting.key)", fault.message))
+                }
+            }
+            parameters.append(SettingValues.Parameter(key: setting.key, value: value))
+        }
+        return problems.count == before ? SettingValues(parameters) : nil
+    }
+}

@@ -1,0 +1,194 @@
+public import HemiolaSignal
+
+/// A plugin's setting with its type: key, default, range and sentence. Help, validation and README tables come from it.
+///
+///     private static let period = Setting("period_s", default: 15.0, in: 1...3600, unit: .seconds, "Seconds on a preset.")
+public struct Setting<Value: SettingType>: Sendable {
+    /// What the registry, help and validation see.
+    public let declared: DeclaredSetting
+
+    private init(_ declared: DeclaredSetting) {
+        self.declared = declared
+    }
+
+    public var key: String { declared.key }
+}
+
+/// A type that a setting can have.
+public protocol SettingType: Sendable {
+    init?(_ value: ParameterValue)
+    var parameterValue: ParameterValue { get }
+    static var kind: DeclaredSetting.Kind { get }
+}
+
+/// A setting without its Swift type: what the registry, help and validation see.
+public struct DeclaredSetting: Sendable, Hashable {
+    public indirect enum Kind: Sendable, Hashable {
+        case boolean, integer, number, text
+        case choice([String])
+        case list(of: Kind)
+
+        /// As the manual names it.
+        public var name: String {
+            switch self {
+            case .boolean: "true or false"
+            case .integer: "a whole number"
+            case .number: "a number"
+            case .text: "text"
+            case .choice(let names): "one of \(names.joined(separator: ", "))"
+            case .list(let kind): "\(kind.name), joined with +"
+            }
+        }
+    }
+
+    public var key: String
+    public var kind: Kind
+    /// `.none` when it may stay unset.
+    public var defaultValue: ParameterValue
+    public var range: ClosedRange<Double>?
+    public var unit: Unit
+    /// One sentence for people.
+    public var summary: String
+}
+
+extension Setting where Value: Comparable {
+    /// A number within a range.
+    public init(_ key: String, default value: Value, in range: ClosedRange<Value>, unit: Unit = .none, _ summary: String)
+    where Value: BoundedSetting {
+        self.init(
+            DeclaredSetting(
+                key: key, kind: Value.kind, defaultValue: value.parameterValue,
+                range: range.lowerBound.bound...range.upperBound.bound, unit: unit, summary: summary))
+    }
+}
+
+extension Setting {
+    /// Anything, with a default.
+    public init(_ key: String, default value: Value, unit: Unit = .none, _ summary: String) {
+        self.init(
+            DeclaredSetting(
+                key: key, kind: Value.kind, defaultValue: value.parameterValue, range: nil, unit: unit, summary: summary))
+    }
+
+    /// A number that may stay unset; within a range if it is set.
+    public init<Number: BoundedSetting>(_ key: String, in range: ClosedRange<Number>, unit: Unit = .none, _ summary: String)
+    where Value == Number? {
+        self.init(
+            DeclaredSetting(
+                key: key, kind: Number.kind, defaultValue: .none, range: range.lowerBound.bound...range.upperBound.bound,
+                unit: unit, summary: summary))
+    }
+}
+
+/// A number that a range can bound.
+public protocol BoundedSetting: SettingType, Comparable {
+    var bound: Double { get }
+}
+
+extension Int: BoundedSetting {
+    public init?(_ value: ParameterValue) {
+        guard case .integer(let number) = value else { return nil }
+        self = number
+    }
+    public var parameterValue: ParameterValue { .integer(self) }
+    public var bound: Double { Double(self) }
+    public static var kind: DeclaredSetting.Kind { .integer }
+}
+
+extension Double: BoundedSetting {
+    public init?(_ value: ParameterValue) {
+        guard case .number(let number) = value else { return nil }
+        self = number
+    }
+    public var parameterValue: ParameterValue { .number(self) }
+    public var bound: Double { self }
+    public static var kind: DeclaredSetting.Kind { .number }
+}
+
+extension Bool: SettingType {
+    public init?(_ value: ParameterValue) {
+        guard case .boolean(let flag) = value else { return nil }
+        self = flag
+    }
+    public var parameterValue: ParameterValue { .boolean(self) }
+    public static var kind: DeclaredSetting.Kind { .boolean }
+}
+
+extension String: SettingType {
+    public init?(_ value: ParameterValue) {
+        guard case .text(let text) = value else { return nil }
+        self = text
+    }
+    public var parameterValue: ParameterValue { .text(self) }
+    public static var kind: DeclaredSetting.Kind { .text }
+}
+
+extension Array: SettingType where Element: SettingType {
+    public init?(_ value: ParameterValue) {
+        guard case .list(let items) = value else { return nil }
+        var elements: [Element] = []
+        for item in items {
+            guard let element = Element(item) else { return nil }
+            elements.append(element)
+        }
+        self = elements
+    }
+    public var parameterValue: ParameterValue { .list(map(\.parameterValue)) }
+    public static var kind: DeclaredSetting.Kind { .list(of: Element.kind) }
+}
+
+extension Optional: SettingType where Wrapped: SettingType {
+    public init?(_ value: ParameterValue) {
+        if case .none = value {
+            self = Self.none
+        } else if let wrapped = Wrapped(value) {
+            self = wrapped
+        } else {
+            return nil
+        }
+    }
+    public var parameterValue: ParameterValue { map(\.parameterValue) ?? .none }
+    public static var kind: DeclaredSetting.Kind { Wrapped.kind }
+}
+
+/// An enumeration of names makes a choice: `enum Scale: String, CaseIterable, SettingChoice`.
+public protocol SettingChoice: SettingType, CaseIterable, RawRepresentable where RawValue == String {}
+
+extension SettingChoice {
+    public init?(_ value: ParameterValue) {
+        guard case .text(let name) = value else { return nil }
+        self.init(rawValue: name)
+    }
+    public var parameterValue: ParameterValue { .text(rawValue) }
+    public static var kind: DeclaredSetting.Kind { .choice(allCases.map(\.rawValue)) }
+}
+
+extension WindowShape: SettingChoice {}
+
+/// Settings that were checked, defaults filled in.
+public struct SettingValues: Sendable, Hashable {
+    private let values: [String: ParameterValue]
+    /// All of them, in the order of their declaration.
+    public let parameters: [Parameter]
+
+    public struct Parameter: Sendable, Hashable {
+        public var key: String
+        public var value: ParameterValue
+    }
+
+    package init(_ parameters: [Parameter]) {
+        self.parameters = parameters
+        values = Dictionary(uniqueKeysWithValues: parameters.map { ($0.key, $0.value) })
+    }
+
+    /// The value under a key, whatever its type; nil when there is no such setting.
+    package func value(_ key: String) -> ParameterValue? { values[key] }
+
+    /// The value of a setting that the plugin has declared.
+    public subscript<Value>(_ setting: Setting<Value>) -> Value {
+        guard let stored = values[setting.key], let value = Value(stored) else {
+            preconditionFailure("the plugin did not declare the setting \(setting.key)")
+        }
+        return value
+    }
+}

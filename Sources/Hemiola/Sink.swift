@@ -1,0 +1,81 @@
+public import HemiolaSignal
+
+/// Takes batches out of the process. Each sink runs on a thread of its own: it may block without delaying anybody else.
+///
+/// Lifecycle: make → `open` → (`begin` → `write` … → `end`) per stream → `close` once.
+public protocol Sink: Sendable {
+    /// Touches the world: files, sockets.
+    func open(_ context: SinkContext) async throws(SinkError)
+    /// A stream begins: once per file, and again when a live format changes.
+    func begin(_ stream: StreamHeader) async throws(SinkError)
+    /// Consecutive batches of the stream. From a file all of them; live the newest, after losses that are told.
+    func write(_ batches: BatchBlock) async throws(SinkError)
+    /// The stream is over.
+    func end(_ summary: StreamSummary) async throws(SinkError)
+    /// The last call. What is still buffered must reach its destination or be reported.
+    func close() async throws(SinkError)
+}
+
+/// What a sink is given when it is opened.
+public struct SinkContext: Sendable {
+    /// Its name in this pipeline.
+    public var name: String
+    /// The records that it shall write. Events come already selected; header, batches and the end are the sink's own duty.
+    public var selection: Selection
+    /// Whether the capture is live: then every line is flushed at once.
+    public var isLive: Bool
+    /// The door for wishes from outside.
+    public var controls: ControlPort
+
+    public init(name: String, selection: Selection = .all, isLive: Bool = false, controls: ControlPort = .closed) {
+        self.name = name
+        self.selection = selection
+        self.isLive = isLive
+        self.controls = controls
+    }
+}
+
+/// A sink that also decides something while the music plays (the preset cycler).
+public protocol DirectingSink: Sink {
+    /// Made once per run, used on the analysis thread alone.
+    func makeDirector() throws(SinkError) -> sending any Director
+}
+
+/// Decides at batch rate on the analysis thread, after the analyzers and before the batch is sealed. May not block.
+/// One that is also `Controllable` hears the controls of the batch first.
+public protocol Director: AnyObject {
+    /// A stream begins: the place of every feature is known from here on. Its clock starts at 0.
+    func prepare(_ stream: StreamHeader)
+    /// - Parameters:
+    ///   - moment: Where the batch stands in the stream.
+    ///   - row: The whole row, by the handles of `StreamHeader.layout`.
+    ///   - events: Those of the analyzers, to be read and added to.
+    func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList)
+    /// Audio was lost; the clock has moved on.
+    func skip(_ gap: Gap)
+}
+
+extension Director {
+    public func skip(_ gap: Gap) {}
+}
+
+/// Where a batch stands in its stream.
+public struct BatchMoment: Sendable, Hashable {
+    public var number: Int64
+    /// Its first frame.
+    public var frame: Int64
+    public var frameCount: Int
+    public var format: StreamFormat
+
+    public init(number: Int64, frame: Int64, frameCount: Int, format: StreamFormat) {
+        self.number = number
+        self.frame = frame
+        self.frameCount = frameCount
+        self.format = format
+    }
+
+    /// Seconds at its first frame.
+    public var start: Double { format.seconds(at: frame) }
+    /// Seconds at the frame after its last: what is decided now cannot be heard before.
+    public var end: Double { format.seconds(at: frame + Int64(frameCount)) }
+}

@@ -1,0 +1,59 @@
+internal import HemiolaSignal
+
+/// What one sink sees of the events: only the selected ones, and with `lead_ms` each in the batch that ends that far ahead
+/// of its time. In stream time, so that the same input gives the same lines.
+struct EventSchedule {
+    /// Seconds; nil: as soon as they are found.
+    private let lead: Double?
+    private let selection: Selection
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    /// In order of time.
+    private var pending: [Event] = []
+
+    init(lead: Double?, selection: Selection) {
+        self.lead = lead
+        self.selection = selection
+    }
+
+    /// Whether every block passes as it is.
+    var isTransparent: Bool { lead == nil && selection.isAll }
+
+    mutating func begin(_ header: StreamHeader) {
+        format = header.format
+        pending.removeAll()
+    }
+
+    mutating func apply(to block: BatchBlock) -> BatchBlock {
+        var result = block
+        let ends = (0..<block.count).map { format.seconds(at: block[$0].endFrame) }
+        result.replaceEvents { index, old, new in
+            for event in old where selection.contains(event.recordType) { take(event, into: &new) }
+            release(until: ends[index], into: &new)
+        }
+        return result
+    }
+
+    /// At the end everything that is pending is told.
+    mutating func apply(to summary: StreamSummary) -> StreamSummary {
+        var result = summary
+        result.lateEvents = pending + summary.lateEvents.filter { selection.contains($0.recordType) }
+        pending.removeAll()
+        return result
+    }
+
+    private mutating func take(_ event: Event, into new: inout [Event]) {
+        guard lead != nil else {
+            new.append(event)
+            return
+        }
+        let place = pending.firstIndex { $0.time > event.time } ?? pending.endIndex
+        pending.insert(event, at: place)
+    }
+
+    private mutating func release(until end: Double, into new: inout [Event]) {
+        guard let lead else { return }
+        let due = pending.prefix { $0.time - lead <= end }
+        new.append(contentsOf: due)
+        pending.removeFirst(due.count)
+    }
+}

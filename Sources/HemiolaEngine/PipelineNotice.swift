@@ -1,0 +1,51 @@
+public import Hemiola
+public import HemiolaSignal
+
+/// What a running pipeline tells whoever runs it. Library code does not print.
+public enum PipelineNotice: Sendable {
+    /// An input was not, or not wholly, analysed.
+    case captureFailed(input: String, CaptureError)
+    /// An analyzer refuses the input's format: it was not analysed.
+    case analyzerRefused(input: String, AnalyzerError)
+    /// Audio was lost. Seconds of stream time.
+    case gap(input: String, at: Double, duration: Double, reason: Gap.Reason)
+    /// NaN or infinite samples became 0: told once per stream, at its end.
+    case nonFinite(input: String, samples: Int64)
+    /// A sink gave up; the others go on.
+    case sinkFailed(sink: String, SinkError)
+    /// A sink has trouble and tries again.
+    case sinkTrouble(sink: String, SinkError)
+    /// It works again.
+    case sinkReopened(sink: String)
+    /// A sink needs real time: the file is paced.
+    case pacing(sink: String)
+    /// A stream is over.
+    case finished(input: String, StreamSummary)
+}
+
+/// How far a run is. Cheap to ask, from any thread.
+public struct PipelineProgress: Sendable, Hashable {
+    /// Seconds analysed of the stream under way.
+    public var seconds: Double
+    /// Its length, when the source states it.
+    public var duration: Double?
+    /// Which of the inputs, 0….
+    public var streamIndex: Int
+    public var streamCount: Int
+    public var streamName: String
+}
+
+/// How a run went.
+public struct RunOutcome: Sendable, Hashable {
+    /// Streams that were begun.
+    public var streams = 0
+    /// Inputs that were not, or not wholly, analysed.
+    public var failedInputs = 0
+    public var failedSinks = 0
+    /// Somebody called `stop()`.
+    public var wasStopped = false
+    /// Every sink's reader has gone: the rest of the input was not analysed.
+    public var readerIsGone = false
+
+    public init() {}
+}

@@ -1,0 +1,172 @@
+/// A batch as a sink sees it: one row of features, its events, and the audio itself where the sink asked for it.
+public struct Batch: ~Escapable {
+    /// 0, 1, 2 … since the stream's start.
+    public let number: Int64
+    /// Its first frame, counted from the stream's first.
+    public let frame: Int64
+    /// Real frames in it.
+    public let frameCount: Int
+    /// Whether the stream ended or broke off before the batch was full.
+    public let isPartial: Bool
+    /// The values, laid out as the header's `layout` says. NaN: there is none.
+    public let row: Span<Float>
+    /// The interleaved samples, `frameCount` frames; empty unless the pipeline has a sink that needs them.
+    public let samples: Span<Float>
+    /// What happened, in order of time.
+    public let events: Span<Event>
+
+    @_lifetime(copy row, copy samples, copy events)
+    init(
+        number: Int64, frame: Int64, frameCount: Int, isPartial: Bool, row: Span<Float>, samples: Span<Float>,
+        events: Span<Event>
+    ) {
+        self.number = number
+        self.frame = frame
+        self.frameCount = frameCount
+        self.isPartial = isPartial
+        self.row = row
+        self.samples = samples
+        self.events = events
+    }
+
+    /// The frame after its last.
+    public var endFrame: Int64 { frame + Int64(frameCount) }
+}
+
+/// Consecutive batches of one stream, handed to a sink together: up to 64 from a file, one at a time live. It may be kept.
+public struct BatchBlock: Sendable {
+    /// The most batches that travel together.
+    public static let capacity = 64
+
+    /// The rows and samples: shared by all sinks, never written again while anybody holds it.
+    package let storage: BatchStorage
+    /// What each sink sees may differ: events of dropped batches move on, `lead_ms` shifts them, `select` thins them.
+    package private(set) var events: [Event]
+    package private(set) var eventEnds: [Int]
+
+    package init(_ storage: BatchStorage) {
+        self.storage = storage
+        events = storage.events
+        eventEnds = storage.eventEnds
+    }
+
+    public var count: Int { storage.count }
+
+    /// Batch `index`, 0…`count - 1`.
+    public subscript(index: Int) -> Batch {
+        @_lifetime(borrow self)
+        get {
+            let start = index == 0 ? 0 : eventEnds[index - 1]
+            let batch = Batch(
+                number: storage.infos[index].number, frame: storage.infos[index].frame,
+                frameCount: storage.infos[index].frameCount, isPartial: storage.infos[index].isPartial,
+                row: storage.row(index), samples: storage.samples(index),
+                events: events.span.extracting(start..<eventEnds[index]))
+            return unsafe _overrideLifetime(batch, borrowing: self)
+        }
+    }
+
+    /// Puts other events in the place of those of each batch.
+    package mutating func replaceEvents(_ body: (_ index: Int, _ old: ArraySlice<Event>, _ new: inout [Event]) -> Void) {
+        var new: [Event] = []
+        var ends: [Int] = []
+        for index in 0..<count {
+            let start = index == 0 ? 0 : eventEnds[index - 1]
+            body(index, events[start..<eventEnds[index]], &new)
+            ends.append(new.count)
+        }
+        events = new
+        eventEnds = ends
+    }
+}
+
+/// The buffers behind a block: filled by the analysis thread, then only read.
+///
+/// `@unchecked Sendable`: the engine fills it while it is the only owner, and takes it back from the pool only when it is
+/// the only owner again.
+package final class BatchStorage: @unchecked Sendable {
+    package struct Info {
+        package var number: Int64
+        package var frame: Int64
+        package var frameCount: Int
+        package var isPartial: Bool
+
+        package init(number: Int64, frame: Int64, frameCount: Int, isPartial: Bool) {
+            self.number = number
+            self.frame = frame
+            self.frameCount = frameCount
+            self.isPartial = isPartial
+        }
+    }
+
+    package let capacity: Int
+    package let width: Int
+    /// 0 when no sink needs the audio.
+    package let samplesPerBatch: Int
+    private let channelCount: Int
+    package fileprivate(set) var infos: [Info]
+    package fileprivate(set) var events: [Event] = []
+    package fileprivate(set) var eventEnds: [Int] = []
+    // Raw pointers, because a class's array is checked for exclusive access at every index.
+    private let rows: UnsafeMutablePointer<Float>
+    private let audio: UnsafeMutablePointer<Float>
+
+    package init(capacity: Int, width: Int, samplesPerBatch: Int, channelCount: Int) {
+        self.capacity = capacity
+        self.width = width
+        self.samplesPerBatch = samplesPerBatch
+        self.channelCount = channelCount
+        infos = []
+        infos.reserveCapacity(capacity)
+        eventEnds.reserveCapacity(capacity)
+        events.reserveCapacity(64)
+        rows = .allocate(capacity: max(1, capacity * width))
+        rows.initialize(repeating: .nan, count: max(1, capacity * width))
+        audio = .allocate(capacity: max(1, capacity * samplesPerBatch))
+        audio.initialize(repeating: 0, count: max(1, capacity * samplesPerBatch))
+    }
+
+    deinit {
+        rows.deallocate()
+        audio.deallocate()
+    }
+
+    package var count: Int { infos.count }
+    package var isFull: Bool { infos.count == capacity }
+
+    /// The row of the batch under way, to be written.
+    package var openRow: UnsafeMutableBufferPointer<Float> {
+        UnsafeMutableBufferPointer(start: rows + count * width, count: width)
+    }
+
+    /// The samples of the batch under way, to be written.
+    package var openSamples: UnsafeMutableBufferPointer<Float> {
+        UnsafeMutableBufferPointer(start: audio + count * samplesPerBatch, count: samplesPerBatch)
+    }
+
+    /// Closes the batch under way with its events.
+    package func seal(_ info: Info, events list: inout EventList) {
+        list.drain(into: &events)
+        eventEnds.append(events.count)
+        infos.append(info)
+    }
+
+    package func removeAll() {
+        infos.removeAll(keepingCapacity: true)
+        events.removeAll(keepingCapacity: true)
+        eventEnds.removeAll(keepingCapacity: true)
+    }
+
+    @_lifetime(borrow self)
+    fileprivate func row(_ index: Int) -> Span<Float> {
+        let buffer = UnsafeBufferPointer(start: rows + index * width, count: width)
+        return unsafe _overrideLifetime(buffer.span, borrowing: self)
+    }
+
+    @_lifetime(borrow self)
+    fileprivate func samples(_ index: Int) -> Span<Float> {
+        let count = samplesPerBatch == 0 ? 0 : infos[index].frameCount * channelCount
+        let buffer = UnsafeBufferPointer(start: audio + index * samplesPerBatch, count: count)
+        return unsafe _overrideLifetime(buffer.span, borrowing: self)
+    }
+}

@@ -1,0 +1,94 @@
+/// One named output of an analyzer, declared before there is data, as in Vamp: its name, unit, count and range, and how
+/// the hops of a batch fold into one value.
+public struct Feature: Sendable, Hashable {
+    /// How the values of several hops become the value of their batch.
+    public enum Fold: Sendable, Hashable {
+        /// The last hop's value stands.
+        case latest
+        /// The sum over the hops.
+        case sum
+        /// The largest.
+        case maximum
+        /// The mean over the batch's real frames: each hop weighs as much as it has of them.
+        case mean
+    }
+
+    /// What the engine does to the folded value before the batch is sealed.
+    public enum Scale: Sendable, Hashable {
+        /// Nothing.
+        case linear
+        /// 10·log₁₀, floor −120 dB: the analyzer writes power (mean square).
+        case powerDecibels
+        /// 20·log₁₀, floor −120 dB: the analyzer writes amplitude.
+        case amplitudeDecibels
+    }
+
+    /// `snake_case`, with its unit when it has one: `rms_db`, `centroid_hz`.
+    public var name: String
+    public var unit: Unit
+    /// Values per batch.
+    public var count: Int
+    /// Whether it is written as an array. A feature of one value may still be one (`channel_rms_db` of a mono file).
+    public var isArray: Bool
+    public var fold: Fold
+    public var scale: Scale
+    /// The smallest and largest value that can occur, where there is one.
+    public var minimum: Double?
+    public var maximum: Double?
+    /// For bands: the edges in hertz (`count + 1` of them; mel triangles overlap and have `count + 2`).
+    public var edges: [Double]
+    /// Seconds from the batch's first frame to the centre of what the feature describes; nil: it describes the whole batch.
+    public var centerOffset: Double?
+    /// One sentence for people.
+    public var summary: String
+
+    /// A feature of one value per batch, written as a number.
+    public init(
+        _ name: String, _ unit: Unit, in range: ClosedRange<Double>? = nil, minimum: Double? = nil, fold: Fold = .latest,
+        scale: Scale = .linear, centerOffset: Double? = nil, _ summary: String
+    ) {
+        self.init(
+            name: name, unit: unit, count: 1, isArray: false, fold: fold, scale: scale,
+            minimum: range?.lowerBound ?? minimum, maximum: range?.upperBound, edges: [], centerOffset: centerOffset,
+            summary: summary)
+    }
+
+    /// A feature of `count` values per batch, written as an array.
+    public init(
+        _ name: String, _ unit: Unit, count: Int, in range: ClosedRange<Double>? = nil, minimum: Double? = nil,
+        fold: Fold = .latest, scale: Scale = .linear, edges: [Double] = [], centerOffset: Double? = nil, _ summary: String
+    ) {
+        self.init(
+            name: name, unit: unit, count: count, isArray: true, fold: fold, scale: scale,
+            minimum: range?.lowerBound ?? minimum, maximum: range?.upperBound, edges: edges, centerOffset: centerOffset,
+            summary: summary)
+    }
+
+    private init(
+        name: String, unit: Unit, count: Int, isArray: Bool, fold: Fold, scale: Scale, minimum: Double?, maximum: Double?,
+        edges: [Double], centerOffset: Double?, summary: String
+    ) {
+        self.name = name
+        self.unit = unit
+        self.count = count
+        self.isArray = isArray
+        self.fold = fold
+        self.scale = scale
+        self.minimum = minimum
+        self.maximum = maximum
+        self.edges = edges
+        self.centerOffset = centerOffset
+        self.summary = summary
+    }
+}
+
+/// Where a declared feature stands in a row.
+public struct FeatureHandle: Sendable, Hashable {
+    public let offset: Int
+    public let count: Int
+
+    public init(offset: Int, count: Int) {
+        self.offset = offset
+        self.count = count
+    }
+}

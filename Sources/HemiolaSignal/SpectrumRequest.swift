@@ -1,0 +1,61 @@
+/// What an analyzer asks for: spectra of the mono mix, of so many frames, every so often.
+public struct SpectrumRequest: Sendable, Hashable {
+    /// The frames under the window: even, 32…65536.
+    public var size: Int
+    public var window: WindowShape
+    /// How often.
+    public var hop: SpectrumHop
+    /// Which of its forms are to be filled; the others are empty.
+    public var parts: SpectrumParts
+
+    public init(size: Int, window: WindowShape = .hann, hop: SpectrumHop = .everyHop, parts: SpectrumParts = .power) {
+        precondition(Self.sizes.contains(size) && size.isMultiple(of: 2), "a spectrum has an even size within \(Self.sizes)")
+        self.size = size
+        self.window = window
+        self.hop = hop
+        self.parts = parts
+    }
+
+    /// The sizes on offer, in frames.
+    public static let sizes = 32...65_536
+
+    /// Bins from DC to Nyquist.
+    public var binCount: Int { size / 2 + 1 }
+}
+
+/// How often a spectrum is taken.
+public enum SpectrumHop: Sendable, Hashable {
+    /// Once per hop, the window ending with the hop.
+    case everyHop
+    /// Every so many seconds (rounded to whole frames) since the stream's first frame, whatever the batch: a hop then
+    /// brings none, one or several.
+    case seconds(Double)
+}
+
+/// The forms of a spectrum.
+public struct SpectrumParts: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// |X|², not normalised.
+    public static let power = SpectrumParts(rawValue: 1)
+    /// |X|, not normalised.
+    public static let magnitude = SpectrumParts(rawValue: 2)
+    /// Re and Im of X in turn, not normalised.
+    public static let complex = SpectrumParts(rawValue: 4)
+}
+
+/// The window functions, all periodic.
+public enum WindowShape: String, Sendable, Hashable, CaseIterable, Codable {
+    case hann
+    case hamming
+    /// Four terms, −92 dB side lobes (F. J. Harris, Proc. IEEE 66(1), 1978).
+    case blackmanHarris = "blackman-harris"
+    case rectangular
+}
+
+/// Which of an analyzer's requests.
+public struct SpectrumHandle: Sendable, Hashable {
+    public let index: Int
+    public init(index: Int) { self.index = index }
+}

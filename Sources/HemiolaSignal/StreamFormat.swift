@@ -1,0 +1,66 @@
+/// The shape of an audio stream: how many frames a second, how many channels a frame.
+public struct StreamFormat: Sendable, Hashable, Codable {
+    /// The sample rates that Hemiola analyses, in hertz.
+    public static let sampleRates = 8_000...384_000
+    /// The channel counts that Hemiola analyses.
+    public static let channelCounts = 1...32
+
+    /// Frames per second.
+    public var sampleRate: Int
+    /// Samples per frame.
+    public var channelCount: Int
+
+    public init(sampleRate: Int, channelCount: Int) {
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+    }
+
+    /// Whether both figures are within what Hemiola analyses.
+    public var isSupported: Bool {
+        Self.sampleRates.contains(sampleRate) && Self.channelCounts.contains(channelCount)
+    }
+
+    /// The time of a frame, in seconds since frame 0.
+    public func seconds(at frame: Int64) -> Double {
+        Double(frame) / Double(sampleRate)
+    }
+
+    /// The frame that is nearest to a time, in seconds since frame 0.
+    public func frame(at seconds: Double) -> Int64 {
+        Int64((seconds * Double(sampleRate)).rounded())
+    }
+}
+
+/// What a capture is asked for. A wish is only a wish: the format that counts is the one that `open` returns.
+public struct FormatWish: Sendable, Hashable {
+    /// Frames per second, or nil for whatever the source has.
+    public var sampleRate: Int?
+    /// Samples per frame, or nil for whatever the source has.
+    public var channelCount: Int?
+    /// Frames per batch: a live capture asks its server for fragments of this size.
+    public var batchFrames: Int
+
+    public init(sampleRate: Int? = nil, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames) {
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+        self.batchFrames = batchFrames
+    }
+}
+
+/// A source once it is open: what is heard, and in which format.
+public struct StreamSource: Sendable, Hashable {
+    public var format: StreamFormat
+    /// The id of the capture plugin: `file`, `pulse` …
+    public var kind: String
+    /// What the user would call it: the path as given, the device's name.
+    public var name: String
+    /// Length in seconds as the source states it; nil when unknown or endless.
+    public var duration: Double?
+
+    public init(format: StreamFormat, kind: String, name: String, duration: Double? = nil) {
+        self.format = format
+        self.kind = kind
+        self.name = name
+        self.duration = duration
+    }
+}

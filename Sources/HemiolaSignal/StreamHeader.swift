@@ -1,0 +1,146 @@
+/// What a stream is, told before its first batch.
+public struct StreamHeader: Sendable, Hashable {
+    /// One analyzer of the pipeline, prepared for this stream.
+    public struct Analyzer: Sendable, Hashable {
+        /// Its name in this pipeline: the plugin's id or its `as=` name.
+        public var name: String
+        /// The plugin's id.
+        public var id: String
+        public var version: Int
+        /// Every setting with its value, defaults filled in, in the order of their declaration.
+        public var parameters: [(key: String, value: ParameterValue)]
+        public var outputs: AnalyzerOutputs
+
+        public init(
+            name: String, id: String, version: Int, parameters: [(key: String, value: ParameterValue)], outputs: AnalyzerOutputs
+        ) {
+            self.name = name
+            self.id = id
+            self.version = version
+            self.parameters = parameters
+            self.outputs = outputs
+        }
+
+        public static func == (one: Self, other: Self) -> Bool {
+            one.name == other.name && one.id == other.id && one.version == other.version && one.outputs == other.outputs
+                && one.parameters.map(\.key) == other.parameters.map(\.key)
+                && one.parameters.map(\.value) == other.parameters.map(\.value)
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            hasher.combine(outputs)
+        }
+    }
+
+    /// The version of the record schema. Schema 1 may gain keys, never change or lose one.
+    public static let schema = 1
+
+    public var source: StreamSource
+    /// The path as given, when one run has several files: every line then carries it.
+    public var file: String?
+    public var isLive: Bool
+    public var batching: Batching
+    /// The seed of everything that is random.
+    public var seed: UInt64
+    public var analyzers: [Analyzer]
+    public var layout: FeatureLayout
+
+    public init(
+        source: StreamSource, file: String? = nil, isLive: Bool, batching: Batching, seed: UInt64, analyzers: [Analyzer]
+    ) {
+        self.source = source
+        self.file = file
+        self.isLive = isLive
+        self.batching = batching
+        self.seed = seed
+        self.analyzers = analyzers
+        layout = FeatureLayout()
+        for analyzer in analyzers {
+            layout.append(analyzer.outputs, of: analyzer.name)
+        }
+    }
+
+    public var format: StreamFormat { source.format }
+}
+
+/// What a stream was, told after its last batch.
+public struct StreamSummary: Sendable, Hashable {
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        case endOfInput = "end-of-input"
+        case interrupted
+        case error
+        /// A live source changed its format: a new header follows.
+        case formatChange = "format-change"
+    }
+
+    /// One analyzer's last word, in the order it gave.
+    public struct Section: Sendable, Hashable {
+        public var analyzer: String
+        public var values: [SummaryValue]
+
+        public init(analyzer: String, values: [SummaryValue]) {
+            self.analyzer = analyzer
+            self.values = values
+        }
+    }
+
+    /// Frames since the stream's first, lost ones included.
+    public var frames: Int64
+    public var batches: Int64
+    /// Samples that were NaN or infinite and became 0.
+    public var nonFinite: Int64
+    /// Batches that each sink lost, by the sink's name; only those that lost any.
+    public var dropped: [(sink: String, batches: Int64)]
+    public var sections: [Section]
+    public var reason: Reason
+    /// Events that came after the last batch was sealed, in order of time: they are told before the end.
+    public var lateEvents: [Event]
+
+    public init(
+        frames: Int64, batches: Int64, nonFinite: Int64 = 0, dropped: [(sink: String, batches: Int64)] = [],
+        sections: [Section] = [], reason: Reason, lateEvents: [Event] = []
+    ) {
+        self.lateEvents = lateEvents
+        self.frames = frames
+        self.batches = batches
+        self.nonFinite = nonFinite
+        self.dropped = dropped
+        self.sections = sections
+        self.reason = reason
+    }
+
+    public static func == (one: Self, other: Self) -> Bool {
+        one.frames == other.frames && one.batches == other.batches && one.nonFinite == other.nonFinite
+            && one.dropped.map(\.sink) == other.dropped.map(\.sink)
+            && one.dropped.map(\.batches) == other.dropped.map(\.batches) && one.sections == other.sections
+            && one.reason == other.reason && one.lateEvents == other.lateEvents
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(frames)
+        hasher.combine(reason)
+    }
+}
+
+/// A number of an analyzer's summary: a feature in its unit, or a count.
+public struct SummaryValue: Sendable, Hashable {
+    public enum Number: Sendable, Hashable {
+        case count(Int64)
+        /// NaN when there is none.
+        case feature(Double, Unit)
+    }
+
+    public var name: String
+    public var number: Number
+
+    public init(_ name: String, count: Int64) {
+        self.name = name
+        number = .count(count)
+    }
+
+    public init(_ name: String, _ value: Double, _ unit: Unit) {
+        self.name = name
+        number = .feature(value, unit)
+    }
+}

@@ -1,0 +1,38 @@
+/// The unit of a feature. It also settles how many digits are written.
+public struct Unit: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral {
+    /// As the header prints it.
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(stringLiteral value: String) { rawValue = value }
+
+    /// Decibels relative to full scale; the floor is −120.
+    public static let decibels: Unit = "dBFS"
+    public static let hertz: Unit = "Hz"
+    public static let seconds: Unit = "s"
+    public static let beatsPerMinute: Unit = "BPM"
+    /// Linear amplitude; 1 is full scale.
+    public static let amplitude: Unit = "amplitude"
+    /// A quotient or a share without a unit of its own.
+    public static let ratio: Unit = "ratio"
+    /// A number without a unit.
+    public static let none: Unit = ""
+
+    /// How a number of this unit is written.
+    public enum NumberText: Sendable, Hashable {
+        /// Rounded to so many decimals.
+        case decimals(Int)
+        /// Rounded to six significant digits.
+        case significant
+    }
+
+    /// dB three decimals, Hz two, seconds six, BPM two, everything else six significant digits.
+    public var numberText: NumberText {
+        switch self {
+        case .decibels, "dB": .decimals(3)
+        case .hertz, .beatsPerMinute: .decimals(2)
+        case .seconds: .decimals(6)
+        default: .significant
+        }
+    }
+}

@@ -1,0 +1,233 @@
+public import HemiolaSignal
+
+/// Computes every spectrum that the analyzers of a pipeline asked for: equal requests once, whoever made them.
+///
+/// The bank keeps the last frames of the mono mix, as many as the longest window needs. With each hop it transforms what
+/// has become due and leaves the results in its slots, which `Hop` lends to the analyzers.
+///
+/// - Complexity: per hop O(size · log size) for each distinct request that is due; no allocation after `init`.
+public final class SpectrumBank {
+    /// One transform and where its results go.
+    private struct Track: ~Copyable {
+        let fft: RealFFT
+        let windowShape: WindowShape
+        let window: UnsafeMutablePointer<Float>
+        /// Frames between spectra, 0 for one per hop.
+        let hopFrames: Int
+        let capacity: Int
+        let power: UnsafeMutablePointer<Float>?
+        let magnitude: UnsafeMutablePointer<Float>?
+        let complex: UnsafeMutablePointer<Float>?
+
+        deinit {
+            window.deallocate()
+            power?.deallocate()
+            magnitude?.deallocate()
+            complex?.deallocate()
+        }
+    }
+
+    /// Which transform a request is served by.
+    private struct Identity: Hashable {
+        var size: Int
+        var window: WindowShape
+        var hopFrames: Int
+    }
+
+    private let hopFrames: Int
+    private let tracks: UnsafeMutablePointer<Track>
+    private let trackCount: Int
+    private let slots: UnsafeMutablePointer<SpectrumSlot>
+    // Unsafe pointers throughout: the buffers of the hot path, allocated once, indexed without exclusivity checks.
+    private let history: UnsafeMutablePointer<Float>
+    private let historyCount: Int
+    /// For each request in order, the track that serves it.
+    private let trackOfRequest: [Int]
+
+    /// How many transforms have run: equal requests cost one.
+    package private(set) var transformCount = 0
+
+    /// - Parameter requests: Of all analyzers, in order; `slots(_:)` gives them back by index.
+    public init(_ requests: [SpectrumRequest], hopFrames: Int, sampleRate: Int) {
+        self.hopFrames = hopFrames
+        var identities: [Identity] = []
+        var parts: [SpectrumParts] = []
+        var trackOfRequest: [Int] = []
+        for request in requests {
+            var identity = Identity(size: request.size, window: request.window, hopFrames: 0)
+            if case .seconds(let seconds) = request.hop {
+                identity.hopFrames = max(1, Int((seconds * Double(sampleRate)).rounded()))
+            }
+            if let index = identities.firstIndex(of: identity) {
+                parts[index].formUnion(request.parts)
+                trackOfRequest.append(index)
+            } else {
+                trackOfRequest.append(identities.count)
+                identities.append(identity)
+                parts.append(request.parts)
+            }
+        }
+        self.trackOfRequest = trackOfRequest
+        trackCount = identities.count
+        tracks = .allocate(capacity: max(1, trackCount))
+        for (index, identity) in identities.enumerated() {
+            (tracks + index).initialize(to: Self.track(identity, parts[index], hopFrames: hopFrames))
+        }
+        slots = .allocate(capacity: max(1, requests.count))
+        slots.initialize(repeating: SpectrumSlot(), count: max(1, requests.count))
+        historyCount = (identities.map(\.size).max() ?? 0) + hopFrames
+        history = .allocate(capacity: historyCount)
+        history.initialize(repeating: 0, count: historyCount)
+    }
+
+    deinit {
+        tracks.deinitialize(count: trackCount)
+        tracks.deallocate()
+        slots.deallocate()
+        history.deallocate()
+    }
+
+    private static func track(_ identity: Identity, _ parts: SpectrumParts, hopFrames: Int) -> Track {
+        let capacity = identity.hopFrames == 0 ? 1 : hopFrames / identity.hopFrames + 1
+        let binCount = identity.size / 2 + 1
+        func buffer(_ part: SpectrumParts, _ width: Int) -> UnsafeMutablePointer<Float>? {
+            guard parts.contains(part) else { return nil }
+            let pointer = UnsafeMutablePointer<Float>.allocate(capacity: capacity * width)
+            pointer.initialize(repeating: 0, count: capacity * width)
+            return pointer
+        }
+        let window = UnsafeMutablePointer<Float>.allocate(capacity: identity.size)
+        for (index, value) in identity.window.values(size: identity.size).enumerated() {
+            (window + index).initialize(to: value)
+        }
+        return Track(
+            fft: RealFFT(size: identity.size), windowShape: identity.window, window: window, hopFrames: identity.hopFrames,
+            capacity: capacity, power: buffer(.power, binCount), magnitude: buffer(.magnitude, binCount),
+            complex: buffer(.complex, 2 * binCount))
+    }
+
+    /// The slots of a run of requests, in the order they were made. Valid as long as the bank.
+    package func slots(_ range: Range<Int>) -> UnsafeBufferPointer<SpectrumSlot> {
+        precondition(range.lowerBound >= 0 && range.upperBound <= trackOfRequest.count, "no such requests")
+        return UnsafeBufferPointer(start: slots + range.lowerBound, count: range.count)
+    }
+
+    /// Takes in a hop and computes what has become due.
+    ///
+    /// - Parameters:
+    ///   - mono: The hop, `hopFrames` frames, zero-padded.
+    ///   - frame: Its first frame in the stream.
+    public func advance(_ mono: Span<Float>, at frame: Int64) {
+        precondition(mono.count == hopFrames, "a hop has always the same length")
+        if trackCount == 0 { return }
+        let kept = historyCount - hopFrames
+        history.update(from: history + hopFrames, count: kept)
+        mono.withUnsafeBufferPointer { (history + kept).update(from: $0.baseAddress!, count: hopFrames) }
+        for index in 0..<trackCount {
+            let slot = run(tracks + index, from: frame)
+            for request in trackOfRequest.indices where trackOfRequest[request] == index {
+                slots[request] = slot
+            }
+        }
+    }
+
+    /// Forgets the audio so far: what comes next stands behind silence.
+    public func clear() {
+        history.update(repeating: 0, count: historyCount)
+    }
+
+    private func run(_ track: UnsafeMutablePointer<Track>, from frame: Int64) -> SpectrumSlot {
+        let size = track.pointee.fft.size
+        let binCount = size / 2 + 1
+        var slot = SpectrumSlot()
+        slot.binCount = binCount
+        slot.hopFrames = track.pointee.hopFrames
+        slot.power = track.pointee.power.map { UnsafePointer($0) }
+        slot.magnitude = track.pointee.magnitude.map { UnsafePointer($0) }
+        slot.complex = track.pointee.complex.map { UnsafePointer($0) }
+        // Windows end at multiples of the request's hop since the stream's start, or with the hop.
+        let every = Int64(track.pointee.hopFrames)
+        let last = frame + Int64(hopFrames)
+        var end = every == 0 ? last : (frame / every + 1) * every
+        slot.firstCenter = Double(end) - Double(size) / 2
+        while end <= last {
+            let newest = history + historyCount - Int(last - end)
+            Self.transform(track, newest - size, into: slot.count)
+            transformCount += 1
+            slot.count += 1
+            if every == 0 { break }
+            end += every
+        }
+        return slot
+    }
+
+    private static func transform(
+        _ track: UnsafeMutablePointer<Track>, _ samples: UnsafeMutablePointer<Float>, into index: Int
+    ) {
+        let size = track.pointee.fft.size
+        let binCount = size / 2 + 1
+        multiply(samples, track.pointee.window, into: track.pointee.fft.input, count: size)
+        track.pointee.fft.transform()
+        let bins = UnsafePointer(track.pointee.fft.output)
+        if let complex = track.pointee.complex {
+            (complex + index * 2 * binCount).update(from: bins, count: 2 * binCount)
+        }
+        switch (track.pointee.power, track.pointee.magnitude) {
+        case (let power?, let magnitude?):
+            measure(bins, power + index * binCount, magnitude + index * binCount, count: binCount)
+        case (let power?, nil):
+            measure(bins, power + index * binCount, nil, count: binCount)
+        case (nil, let magnitude?):
+            measure(bins, nil, magnitude + index * binCount, count: binCount)
+        case (nil, nil):
+            break
+        }
+    }
+
+    @inline(__always)
+    private static func lanes(_ pointer: UnsafePointer<Float>) -> Lanes {
+        UnsafeRawPointer(pointer).loadUnaligned(as: Lanes.self)
+    }
+
+    private static func multiply(
+        _ samples: UnsafePointer<Float>, _ window: UnsafePointer<Float>, into result: UnsafeMutablePointer<Float>, count: Int
+    ) {
+        var index = 0
+        while index + 8 <= count {
+            UnsafeMutableRawPointer(result + index).storeBytes(
+                of: lanes(samples + index) * lanes(window + index), as: Lanes.self)
+            index += 8
+        }
+        while index < count {
+            result[index] = samples[index] * window[index]
+            index += 1
+        }
+    }
+
+    /// |X|² and |X| of each bin.
+    @inline(__always)
+    private static func measure(
+        _ bins: UnsafePointer<Float>, _ power: UnsafeMutablePointer<Float>?, _ magnitude: UnsafeMutablePointer<Float>?,
+        count: Int
+    ) {
+        var index = 0
+        while index + 8 <= count {
+            let low = lanes(bins + 2 * index)
+            let high = lanes(bins + 2 * index + 8)
+            let real = Lanes(lowHalf: low.evenHalf, highHalf: high.evenHalf)
+            let imaginary = Lanes(lowHalf: low.oddHalf, highHalf: high.oddHalf)
+            let square = real * real + imaginary * imaginary
+            if let power { UnsafeMutableRawPointer(power + index).storeBytes(of: square, as: Lanes.self) }
+            if let magnitude {
+                UnsafeMutableRawPointer(magnitude + index).storeBytes(of: square.squareRoot(), as: Lanes.self)
+            }
+            index += 8
+        }
+        while index < count {
+            let square = bins[2 * index] * bins[2 * index] + bins[2 * index + 1] * bins[2 * index + 1]
+            power?[index] = square
+            magnitude?[index] = square.squareRoot()
+            index += 1
+        }
+    }
+}
