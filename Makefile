@@ -1,0 +1,73 @@
+# Everything that is run from a clone: `make help` lists it.
+
+SHELL := /bin/sh
+.SHELLFLAGS := -ec
+.DEFAULT_GOAL := help
+.SILENT:
+MAKEFLAGS += --no-print-directory
+
+# What swift-format reads; a folder that does not exist yet is left out.
+SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests examples)
+
+# The tests' Python, where scripts/setup --strict has made one.
+WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(CURDIR)/.build/python/bin/python"; fi
+
+.PHONY: help setup run test examples sanitize bench lint format vectors music clean
+
+help: ## List these targets.
+	awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## Make sure that the libraries Hemiola is built with are here.
+	scripts/setup
+
+run: setup ## Build Hemiola and analyse the bundled minuet.
+	swift build -c release --product hemiola >&2
+	.build/release/hemiola analyze examples/music/minuet.flac
+
+ifeq ($(STRICT),1)
+test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing and runs the examples too.
+	scripts/setup --strict
+	$(WITH_PYTHON); HEMIOLA_STRICT=1 swift test --parallel
+	$(MAKE) examples
+else
+test:
+	scripts/setup --test
+	$(WITH_PYTHON); swift test --parallel
+endif
+
+examples: ## Run every example that has a run script.
+	$(WITH_PYTHON); \
+	ran=0; failed=0; \
+	for script in examples/*/run; do \
+		if [ ! -x "$$script" ]; then continue; fi; \
+		ran=$$((ran + 1)); \
+		echo "== $$script"; \
+		"$$script" || { failed=$$((failed + 1)); echo "$$script failed" >&2; }; \
+	done; \
+	echo "examples: $$ran ran, $$failed failed"; \
+	[ $$failed = 0 ]
+
+sanitize: setup ## Run the tests under the address, thread and undefined-behaviour sanitizers.
+	$(WITH_PYTHON); \
+	for sanitizer in address thread undefined; do \
+		echo "== $$sanitizer"; \
+		HEMIOLA_SANITIZER=$$sanitizer swift test --sanitize=$$sanitizer --scratch-path .build/sanitize-$$sanitizer; \
+	done
+
+bench: setup ## Measure speed and memory.
+	Tests/Benchmarks/run
+
+lint: ## Check the sources' format.
+	swift format lint --strict --recursive $(SWIFT_SOURCES)
+
+format: ## Bring the sources into their format.
+	swift format --in-place --recursive $(SWIFT_SOURCES)
+
+vectors: ## Make the tests' reference vectors anew.
+	Tests/References/make
+
+music: ## Render the bundled minuet anew.
+	python3 examples/music/make.py
+
+clean: ## Remove everything that was built.
+	rm -rf .build
