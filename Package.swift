@@ -53,6 +53,7 @@ let package = Package(
         room("HemiolaEngine", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
         // 2
+        plugin("FileCapture", at: "Captures/File", uses: ["CSndFile"]),
 
         // 1
         room("Hemiola", uses: ["HemiolaSignal"]),
@@ -61,6 +62,10 @@ let package = Package(
         // 0
         room("HemiolaSignal", settings: lending),
         cLibrary("CFFTW"),
+        cLibrary("CSndFile"),
+
+        // Tests
+        tests("FileCaptureTests", uses: ["FileCapture", "Hemiola", "HemiolaSignal"]),
     ],
     swiftLanguageModes: [.v6]
 )

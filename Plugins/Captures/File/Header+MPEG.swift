@@ -1,0 +1,118 @@
+extension Header {
+    /// MPEG audio has no header; encoders put a silent frame first that states the length (`Xing`, `Info`, `VBRI`).
+    ///
+    /// Where there is none, libsndfile takes the first frame's size for all of them, and never reads beyond the length that
+    /// follows: of a file with a variable bit rate it would lose most. So it is told that the file is longer than anything.
+    mutating func readMPEG(_ file: InputFile, from start: Int64) {
+        var head = file.bytes(at: start, count: 4096)
+        guard let frame = head.indices.first(where: { MPEGFrame(head, at: $0) != nil }), frame == 0 || start > 0 else { return }
+        let isVersion1 = head[frame + 1] & 0x08 != 0
+        let isMono = head[frame + 3] & 0xc0 == 0xc0
+        let tag = frame + 4 + (isVersion1 ? (isMono ? 17 : 32) : (isMono ? 9 : 17))
+        let ending = Self.tagsAtEnd(of: file)
+        if head.hasText("Xing", at: tag) || head.hasText("Info", at: tag), head.count >= tag + 16 {
+            let flags = head.unsigned32(at: tag + 4, big: true)
+            hasLengthTag = flags & 1 != 0
+            if flags & 3 == 3 {
+                let stated = Int64(head.unsigned32(at: tag + 12, big: true))
+                let audio = start + Int64(frame)
+                data = DataRegion(offset: audio, stated: stated, present: max(0, file.size - audio))
+                if data!.isCutOff {
+                    // mpg123 would complain about the difference on standard error.
+                    view.claimedEnd = audio + stated
+                } else if file.size - ending > audio + stated, file.firstMPEGFrame(from: audio + stated) != nil {
+                    // Files that were joined end to end: the first one's tag would make the rest disappear.
+                    hasLengthTag = false
+                    data = nil
+                    head.replaceSubrange(tag..<tag + 4, with: [0, 0, 0, 0])
+                    view = ByteView(header: head, replaced: start + Int64(head.count))
+                } else {
+                    view.claimedEnd = audio + stated
+                }
+            }
+        } else if head.hasText("VBRI", at: frame + 36) {
+            hasLengthTag = true
+        }
+        if !hasLengthTag {
+            view.claimedEnd = 1 << 50
+            view.hidden = ending
+        }
+    }
+
+    /// Bytes of the tags at the end of a file of MPEG audio, ID3v1 and APE before it, which mpg123 would take for broken frames.
+    private static func tagsAtEnd(of file: InputFile) -> Int64 {
+        var size: Int64 = 0
+        if file.bytes(at: file.size - ByteView.tagSize, count: 3).hasText("TAG", at: 0) { size = ByteView.tagSize }
+        let footer = file.bytes(at: file.size - size - 32, count: 32)
+        guard footer.count == 32, footer.hasText("APETAGEX", at: 0) else { return size }
+        // The size counts the items and this footer, but not the header that a flag tells of.
+        let items = Int64(footer.unsigned32(at: 12, big: false))
+        let header: Int64 = footer[23] & 0x80 != 0 ? 32 : 0
+        return items + header + size < file.size ? size + items + header : size
+    }
+}
+
+/// The four bytes that every frame of MPEG audio begins with. ISO/IEC 11172-3, 2.4.1.3, and 13818-3 for the lower rates.
+struct MPEGFrame: Hashable {
+    /// Version, layer and sample rate, which do not change within a stream.
+    var kind: UInt16
+    /// Length in bytes, these four included.
+    var size: Int
+
+    /// nil where no frame begins: no sync, or a forbidden value in a field. A "free" bit rate has no length and counts as none.
+    init?(_ bytes: [UInt8], at offset: Int) {
+        guard offset >= 0, bytes.count >= offset + 4, bytes[offset] == 0xff, bytes[offset + 1] & 0xe0 == 0xe0 else { return nil }
+        // 0: version 2.5, 2: version 2, 3: version 1; layers count down from 3, which is layer I.
+        let version = Int(bytes[offset + 1] >> 3 & 3)
+        let layer = 4 - Int(bytes[offset + 1] >> 1 & 3)
+        let rateIndex = Int(bytes[offset + 2] >> 2 & 3)
+        let bitRateIndex = Int(bytes[offset + 2] >> 4)
+        guard version != 1, layer != 4, rateIndex != 3, (1...14).contains(bitRateIndex) else { return nil }
+        let rate = [44100, 48000, 32000][rateIndex] >> (version == 3 ? 0 : version == 2 ? 1 : 2)
+        let kilobits = (version == 3 ? Self.kilobits1[layer - 1] : Self.kilobits2[min(layer, 2) - 1])[bitRateIndex - 1]
+        let padding = Int(bytes[offset + 2] >> 1 & 1)
+        size =
+            switch layer {
+            case 1: (12000 * kilobits / rate + padding) * 4
+            case 3 where version != 3: 72000 * kilobits / rate + padding
+            default: 144000 * kilobits / rate + padding
+            }
+        kind = UInt16(bytes[offset + 1] & 0xfe) << 8 | UInt16(bytes[offset + 2] & 0x0c)
+    }
+
+    /// Of version 1, by layer.
+    private static let kilobits1 = [
+        [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+        [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+        [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+    ]
+    /// Of versions 2 and 2.5: layer I, and the other two.
+    private static let kilobits2 = [
+        [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+        [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+    ]
+}
+
+extension InputFile {
+    /// Where MPEG audio goes on from an offset: the first of four frames of one kind in a row, or of as many as end with the file.
+    ///
+    /// - Returns: nil when there is none within 16 MiB.
+    func firstMPEGFrame(from offset: Int64) -> Int64? {
+        let block = 1 << 16
+        for start in stride(from: offset, to: min(size, offset + 16 << 20), by: block) {
+            // Room for the frames that follow one at the block's end.
+            let bytes = bytes(at: start, count: block + 4 * 2881)
+            for index in 0..<min(block, bytes.count) where bytes[index] == 0xff {
+                var next = index
+                var count = 0
+                let kind = MPEGFrame(bytes, at: index)?.kind
+                while count < 4, let frame = MPEGFrame(bytes, at: next), frame.kind == kind {
+                    next += frame.size
+                    count += 1
+                }
+                if count == 4 || count > 1 && start + Int64(next) == size { return start + Int64(index) }
+            }
+        }
+        return nil
+    }
+}

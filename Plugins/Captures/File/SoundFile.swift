@@ -1,0 +1,245 @@
+internal import CSndFile
+internal import Glibc
+internal import HemiolaSignal
+internal import Synchronization
+
+/// A sound file that libsndfile decodes: the one place that knows libsndfile's names.
+///
+/// Whole-number encodings come as -1..<1, floating-point ones as they are in the file, unclipped; so do lossy ones, which
+/// may pass ±1 where the encoder did. It is only ever read forward: to start over, make another one (a seek in MP3, Vorbis
+/// or Opus would not bring back the same bits).
+final class SoundFile {
+    /// Why libsndfile does not open a file.
+    struct Fault: Error, Hashable {
+        /// In libsndfile's words.
+        var reason: String
+    }
+
+    /// How the samples are packed, as far as it matters here.
+    enum Family {
+        /// Every frame takes the same number of bytes.
+        case plain
+        case flac, ogg, mpeg
+        /// Blocks of frames: ADPCM, GSM, ALAC.
+        case packed
+    }
+
+    let format: StreamFormat
+    let family: Family
+    /// Frames as libsndfile counts them, 0…; nil when it does not know.
+    let frameCount: Int64?
+
+    private let handle: OpaquePointer
+    // Safe: allocated in `init`, freed in `deinit` after libsndfile let go of it, seen by one thread at a time.
+    private let tap: UnsafeMutablePointer<Tap>
+
+    /// Failing calls leave their reason in a variable that all threads share.
+    private static let opening = Mutex(())
+
+    /// Opens a sound file.
+    ///
+    /// - Parameter view: What libsndfile is shown of the file.
+    init(_ file: InputFile, view: ByteView = ByteView()) throws(Fault) {
+        let tap = UnsafeMutablePointer<Tap>.allocate(capacity: 1)
+        tap.initialize(to: Tap(file, view))
+        var info = SF_INFO()
+        var handle: OpaquePointer?
+        var fault = Fault(reason: "")
+        Self.opening.withLock { _ in
+            // libsndfile copies the callbacks, and calls them with `tap` until it is closed.
+            var callbacks = Tap.callbacks
+            handle = sf_open_virtual(&callbacks, Int32(SFM_READ), &info, tap)
+            if handle == nil {
+                fault = Fault(reason: Self.reason(sf_strerror(nil)))
+            }
+        }
+        guard let handle else {
+            Self.discard(tap)
+            throw fault
+        }
+        self.handle = handle
+        self.tap = tap
+        format = StreamFormat(sampleRate: Int(info.samplerate), channelCount: Int(info.channels))
+        family = Self.family(of: Int(info.format))
+        frameCount = info.frames < 0 || info.frames == .max ? nil : info.frames
+    }
+
+    deinit {
+        sf_close(handle)
+        Self.discard(tap)
+    }
+
+    private static func discard(_ tap: UnsafeMutablePointer<Tap>) {
+        tap.pointee.free()
+        tap.deinitialize(count: 1)
+        tap.deallocate()
+    }
+
+    /// Reads the next frames to the front of `samples`.
+    ///
+    /// - Returns: Frames read: fewer than there is room for at the end and before a fault.
+    /// - Complexity: O(samples); allocates nothing once the decoder has its buffers.
+    func read(into samples: inout MutableSpan<Float>) -> Int {
+        let room = samples.count / format.channelCount
+        let channels = format.channelCount
+        // Safe: libsndfile writes at most frames × channels samples, which fit.
+        return samples.withUnsafeMutableBufferPointer { buffer in
+            guard family == .mpeg else { return Int(sf_readf_float(handle, buffer.baseAddress, sf_count_t(room))) }
+            // Where mpg123 fails, libsndfile throws away what the same read had brought before. So nothing is asked for together
+            // with a frame of MPEG audio that may be the last: at most 2881 bytes, and three of them in 1024 frames.
+            var filled = 0
+            while filled < room {
+                let step = tap.pointee.length - tap.pointee.position < 3 * 2881 ? 1 : min(room - filled, 1024)
+                let count = Int(sf_readf_float(handle, buffer.baseAddress! + filled * channels, sf_count_t(step)))
+                filled += count
+                if count < step { break }
+            }
+            return filled
+        }
+    }
+
+    /// Goes to a frame, to see whether it is there. What is read from then on need not be the same bits.
+    func reaches(_ frame: Int64) -> Bool {
+        guard sf_seek(handle, frame, SEEK_SET) == frame else { return false }
+        // Safe: one frame of at most 1024 channels, libsndfile's limit, which `format` was read from.
+        return withUnsafeTemporaryAllocation(of: Float.self, capacity: max(format.channelCount, 1)) { buffer in
+            sf_readf_float(handle, buffer.baseAddress, 1) == 1
+        }
+    }
+
+    /// What the last read stumbled over, in words; nil when nothing.
+    var fault: String? {
+        if tap.pointee.failure != 0 { return String(cString: strerror(tap.pointee.failure)) }
+        return Int(sf_error(handle)) == SF_ERR_NO_ERROR ? nil : Self.reason(sf_strerror(handle))
+    }
+
+    /// Whether the decoder had been given the last byte of the file when it stumbled.
+    var stumblesAtEnd: Bool { tap.pointee.failure == 0 && tap.pointee.position >= tap.pointee.length }
+
+    /// libsndfile's sentences, without the ornaments: "Error : flac decoder lost sync." becomes "flac decoder lost sync".
+    private static func reason(_ text: UnsafePointer<CChar>?) -> String {
+        // Safe: libsndfile's sentences are constants or live as long as the handle, and are copied here.
+        guard let text else { return "no reason given" }
+        var reason = Substring(String(cString: text))
+        if reason.hasPrefix("Error") { reason = reason.dropFirst(5).drop { $0 == " " || $0 == ":" || $0 == "," } }
+        while reason.last == "." || reason.last == " " || reason.last == "\n" { reason.removeLast() }
+        if reason.hasPrefix("Unspecified internal") { return "the frames are broken" }
+        // The first letter of a sentence, but not that of a name.
+        let isName = reason.dropFirst().first?.isUppercase ?? false
+        return (isName ? "" : reason.prefix(1).lowercased()) + reason.dropFirst(isName ? 0 : 1).prefix { $0 != "\n" }
+    }
+
+    /// Where in the file the decoder has read to.
+    var fileOffset: Int64 { tap.pointee.position - Int64(tap.pointee.header.count) + tap.pointee.replaced }
+
+    private static func family(of format: Int) -> Family {
+        switch format & SF_FORMAT_TYPEMASK {
+        case SF_FORMAT_FLAC: return .flac
+        case SF_FORMAT_OGG: return .ogg
+        case SF_FORMAT_MPEG: return .mpeg
+        default: break
+        }
+        switch format & SF_FORMAT_SUBMASK {
+        case SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16, SF_FORMAT_PCM_24, SF_FORMAT_PCM_32, SF_FORMAT_FLOAT,
+            SF_FORMAT_DOUBLE, SF_FORMAT_ULAW, SF_FORMAT_ALAW:
+            return .plain
+        case SF_FORMAT_MPEG_LAYER_I, SF_FORMAT_MPEG_LAYER_II, SF_FORMAT_MPEG_LAYER_III: return .mpeg
+        default: return .packed
+        }
+    }
+}
+
+/// The file as libsndfile draws from it: a position of its own, over positioned reads.
+private struct Tap {
+    // Keeps the file open as long as it is read.
+    let file: InputFile
+    let replaced: Int64
+    /// The end of what is shown, in the file.
+    let end: Int64
+    let claimedEnd: Int64?
+    // Safe: `view.header`, copied once; freed by `free` alone.
+    let header: UnsafeMutableRawBufferPointer
+    /// The next byte to be read, in the bytes that are shown.
+    var position: Int64 = 0
+    /// The system's number for the first read that failed; 0 when none did.
+    var failure: Int32 = 0
+
+    init(_ file: InputFile, _ view: ByteView) {
+        self.file = file
+        replaced = view.replaced
+        end = max(file.size - view.hidden, view.replaced)
+        claimedEnd = view.claimedEnd
+        header = .allocate(byteCount: view.header.count, alignment: 1)
+        header.copyBytes(from: view.header)
+    }
+
+    func free() { header.deallocate() }
+
+    /// Bytes that are shown.
+    var length: Int64 { Int64(header.count) + end - replaced }
+
+    /// Fills `target` with what comes next. No allocation: it runs under every read of the analysis.
+    mutating func read(into target: UnsafeMutableRawBufferPointer) -> Int {
+        var filled = 0
+        while filled < target.count {
+            if position < Int64(header.count) {
+                let start = Int(position)
+                let count = min(header.count - start, target.count - filled)
+                // Safe: `count` fits both sides.
+                memcpy(target.baseAddress! + filled, header.baseAddress! + start, count)
+                filled += count
+                position += Int64(count)
+                continue
+            }
+            if position >= length, let claimedEnd, position >= claimedEnd - ByteView.tagSize, position < claimedEnd {
+                let count = min(Int(claimedEnd - position), target.count - filled)
+                // Safe: `count` fits what is left of `target`.
+                memset(target.baseAddress! + filled, 0, count)
+                filled += count
+                position += Int64(count)
+                continue
+            }
+            let room = min(Int64(target.count - filled), length - position)
+            guard room > 0 else { break }
+            let offset = position - Int64(header.count) + replaced
+            // Safe: the system writes at most `room` bytes, which is no more than what is left of `target`.
+            let count = pread(file.descriptor, target.baseAddress! + filled, Int(room), off_t(offset))
+            if count < 0 {
+                if errno == EINTR { continue }
+                failure = errno
+                break
+            }
+            if count == 0 { break }
+            filled += count
+            position += Int64(count)
+        }
+        return filled
+    }
+
+    /// - Returns: The new position, or -1.
+    mutating func seek(_ offset: Int64, _ origin: Int32) -> Int64 {
+        let base: Int64
+        switch origin {
+        case SEEK_SET: base = 0
+        case SEEK_CUR: base = position
+        case SEEK_END: base = claimedEnd ?? length
+        default: return -1
+        }
+        let (target, overflow) = base.addingReportingOverflow(offset)
+        guard !overflow, target >= 0 else { return -1 }
+        position = target
+        return target
+    }
+
+    /// libsndfile's way in. The pointer is the `tap` of the `SoundFile` that is being read.
+    static let callbacks = SF_VIRTUAL_IO(
+        get_filelen: { tap in tap!.assumingMemoryBound(to: Tap.self).pointee.length },
+        seek: { offset, origin, tap in tap!.assumingMemoryBound(to: Tap.self).pointee.seek(offset, origin) },
+        read: { target, count, tap in
+            guard let target, count > 0 else { return 0 }
+            let buffer = UnsafeMutableRawBufferPointer(start: target, count: Int(count))
+            return sf_count_t(tap!.assumingMemoryBound(to: Tap.self).pointee.read(into: buffer))
+        },
+        write: { _, _, _ in 0 },
+        tell: { tap in tap!.assumingMemoryBound(to: Tap.self).pointee.position })
+}

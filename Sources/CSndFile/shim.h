@@ -1,0 +1,2 @@
+// libsndfile. Only Plugins/Captures/File/SoundFile.swift touches these names.
+#include <sndfile.h>

@@ -1,0 +1,252 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import Testing
+
+@testable import FileCapture
+
+@Suite struct FileCaptureTests {
+    let workshop: Workshop
+
+    init() throws { workshop = try Workshop() }
+
+    @Test func `a SPEC with a path makes a capture that is not live and can be rewound`() throws {
+        let path = try workshop.write(WAVBytes.sines(frames: 100).bytes, to: "a.wav")
+        var problems: [ConfigurationProblem] = []
+        let spec = try PluginSpec(parsing: "file:\(path)")
+        let values = try #require(CapturePlugin.file.about.values(from: spec, path: "captures[0]", problems: &problems))
+        let capture = try CapturePlugin.file.make(values)
+        #expect(problems.isEmpty)
+        #expect(!capture.isLive)
+        #expect(capture is any RewindableCapture)
+        let source = try capture.open(FormatWish(sampleRate: 96_000, channelCount: 7))
+        #expect(source.format == StreamFormat(sampleRate: 48_000, channelCount: 1), "a wish is only a wish")
+        #expect(source.kind == "file")
+        #expect(source.name == path)
+        capture.close()
+    }
+
+    @Test func `a SPEC without a path is refused before anything is touched`() throws {
+        var problems: [ConfigurationProblem] = []
+        let values = try #require(CapturePlugin.file.about.values(from: PluginSpec("file"), path: "", problems: &problems))
+        let error = #expect(throws: ConfigurationError.self) { try CapturePlugin.file.make(values) }
+        #expect(error?.description == "path: no file is named; write file:PATH")
+    }
+
+    @Test(arguments: WAVBytes.Encoding.allCases, [1, 2, 32])
+    func `samples of every width and channel count come back`(encoding: WAVBytes.Encoding, channels: Int) throws {
+        var wav = WAVBytes.sines(channels: channels, rate: 44_100, frames: 5000, level: 1)
+        wav.encoding = encoding
+        let recording = try Recording(of: workshop.write(wav.bytes, to: "a.wav"))
+        #expect(recording.source.format == StreamFormat(sampleRate: 44_100, channelCount: channels))
+        #expect(recording.source.duration == 5000.0 / 44_100)
+        #expect(recording.others == [.end])
+        #expect(recording.frameCount == 5000)
+        let worst = zip(recording.samples, wav.samples).map { abs($0 - $1) }.max() ?? 1
+        #expect(worst <= 2 * encoding.step)
+    }
+
+    @Test func `floating-point samples are not clipped, and what is not a number stays so`() throws {
+        var wav = WAVBytes(samples: [0.5, 2, -300, .nan, .infinity, -.infinity, -0.0, .leastNonzeroMagnitude])
+        wav.encoding = .float32
+        let recording = try Recording(of: workshop.write(wav.bytes, to: "a.wav"))
+        #expect(recording.samples.map(\.bitPattern) == wav.samples.map(\.bitPattern))
+    }
+
+    @Test(arguments: [8_000, 384_000]) func `the lowest and the highest rate are read`(rate: Int) throws {
+        let recording = try Recording(of: workshop.write(WAVBytes.sines(rate: rate, frames: 100).bytes, to: "a.wav"))
+        #expect(recording.source.format.sampleRate == rate)
+        #expect(recording.frameCount == 100)
+    }
+
+    @Test(arguments: [1, 7, 1023, 1024, 1025, 100_000]) func `the room for samples does not change them`(room: Int) throws {
+        let wav = WAVBytes.sines(channels: 2, frames: 10_000)
+        let recording = try Recording(of: workshop.write(wav.bytes, to: "a.wav"), room: room)
+        let whole = try Recording(of: workshop.path("a.wav"))
+        #expect(recording == whole)
+        #expect(recording.frameCount == 10_000)
+    }
+
+    @Test func `a file without a single frame just ends`() throws {
+        let recording = try Recording(of: workshop.write(WAVBytes(samples: []).bytes, to: "a.wav"))
+        #expect(recording.source.duration == 0)
+        #expect(recording.others == [.end])
+        #expect(recording.samples.isEmpty)
+    }
+
+    @Test func `after the end comes the end again`() throws {
+        let path = try workshop.write(WAVBytes.sines(frames: 10).bytes, to: "a.wav")
+        let capture = FileCapture(path)
+        let source = try capture.open(FormatWish())
+        #expect(Recording(source, capture).others == [.end])
+        #expect(Recording(source, capture).others == [.end])
+        capture.close()
+    }
+
+    @Test func `chunks around the sound are not heard`() throws {
+        var wav = WAVBytes.sines(frames: 1001)
+        wav.chunksBefore = [("LIST", Array("INFOISFT....odd".utf8)), ("junk", [1, 2, 3])]
+        wav.chunksBehind = [("LIST", [UInt8](repeating: 0x55, count: 999)), ("id3 ", [UInt8](repeating: 0x77, count: 500))]
+        let garbage = (0..<3001).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        let recording = try Recording(of: workshop.write(wav.bytes + garbage, to: "a.wav"))
+        #expect(recording.frameCount == 1001)
+        #expect(recording.others == [.end])
+    }
+
+    @Test func `an ID3 tag before a WAV is passed over`() throws {
+        let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 1, 0] + [UInt8](repeating: 0xff, count: 128)
+        let recording = try Recording(of: workshop.write(tag + WAVBytes.sines(frames: 1000).bytes, to: "a.wav"))
+        #expect(recording.frameCount == 1000)
+        #expect(abs(level(of: 1000, in: recording.channel(0), rate: 48_000) - 0.5) < 0.01)
+    }
+
+    @Test func `names of every kind are opened`() throws {
+        for name in ["with space.wav", "käse – 音楽.wav", "new\nline.wav", "-dash.wav", "it's \"quoted\".wav", "a=b,c:d.wav"] {
+            let recording = try Recording(of: workshop.write(WAVBytes.sines(frames: 10).bytes, to: name))
+            #expect(recording.frameCount == 10)
+            #expect(recording.source.name.hasSuffix(name))
+        }
+    }
+
+    // MARK: Formats
+
+    /// A way to make a file of one format from a WAV of two channels, 48 kHz, two seconds.
+    struct Recipe: CustomTestStringConvertible, Sendable {
+        var name: String
+        var program: Program
+        var arguments: [String]
+        /// Frames that encoder and decoder may add or lose.
+        var padding = 0
+        /// How far the level may be off.
+        var tolerance = 0.001
+
+        var testDescription: String { name }
+
+        static let all = [
+            Recipe(name: "a.flac", program: .flac, arguments: ["-s", "-f", "-o", "OUT", "IN"]),
+            Recipe(name: "sox.flac", program: .sox, arguments: ["IN", "OUT"]),
+            Recipe(name: "a.aiff", program: .sox, arguments: ["IN", "OUT"]),
+            Recipe(name: "a.au", program: .sox, arguments: ["IN", "OUT"]),
+            Recipe(name: "a.caf", program: .sox, arguments: ["IN", "OUT"]),
+            Recipe(name: "a.w64", program: .sox, arguments: ["IN", "OUT"]),
+            Recipe(name: "24.wav", program: .sox, arguments: ["IN", "-b", "24", "OUT"]),
+            Recipe(name: "float.aifc", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "pcm_f32be", "-f", "aiff", "OUT"]),
+            Recipe(name: "rf64.wav", program: .ffmpeg, arguments: ["-i", "IN", "-rf64", "always", "OUT"]),
+            Recipe(name: "law.wav", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "pcm_alaw", "OUT"], tolerance: 0.03),
+            Recipe(
+                name: "adpcm.wav", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "adpcm_ms", "OUT"], padding: 2048, tolerance: 0.03),
+            Recipe(name: "vorbis.ogg", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libvorbis", "OUT"], tolerance: 0.03),
+            Recipe(name: "a.opus", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libopus", "OUT"], padding: 960, tolerance: 0.03),
+            Recipe(name: "a.mp3", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libmp3lame", "OUT"], padding: 2304, tolerance: 0.03),
+            Recipe(
+                name: "untagged.mp3", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libmp3lame", "-write_xing", "0", "OUT"],
+                padding: 4608, tolerance: 0.03),
+            Recipe(name: "a.mp2", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "mp2", "OUT"], padding: 2304, tolerance: 0.03),
+        ]
+
+        static func of(_ program: Program) -> [Recipe] { all.filter { $0.program == program } }
+
+        func make(in workshop: Workshop, from wav: WAVBytes? = nil) throws -> String {
+            let wav = wav ?? WAVBytes.sines(channels: 2, frames: 96_000)
+            let input = try workshop.write(wav.bytes, to: "input.wav")
+            let output = workshop.path(name)
+            let quiet = program == .ffmpeg ? ["-v", "error", "-y"] : []
+            try program.run(quiet + arguments.map { $0 == "IN" ? input : $0 == "OUT" ? output : $0 })
+            return output
+        }
+    }
+
+    @Test(.enabled(if: Program.flac.isRequired, "flac is not installed"), arguments: Recipe.of(.flac))
+    func `what flac writes is read`(recipe: Recipe) throws { try check(recipe) }
+
+    @Test(.enabled(if: Program.sox.isRequired, "sox is not installed"), arguments: Recipe.of(.sox))
+    func `what sox writes is read`(recipe: Recipe) throws { try check(recipe) }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: Recipe.of(.ffmpeg))
+    func `what ffmpeg writes is read`(recipe: Recipe) throws { try check(recipe) }
+
+    /// Format, length, content, and the same bits after a rewind.
+    private func check(_ recipe: Recipe) throws {
+        let capture = FileCapture(try recipe.make(in: workshop))
+        let source = try capture.open(FormatWish())
+        defer { capture.close() }
+        let recording = Recording(source, capture)
+        #expect(source.format == StreamFormat(sampleRate: 48_000, channelCount: 2))
+        #expect(recording.others == [.end])
+        #expect(abs(recording.frameCount - 96_000) <= recipe.padding)
+        if let duration = source.duration {
+            #expect(duration == Double(recording.frameCount) / 48_000)
+        } else {
+            #expect(recipe.name == "untagged.mp3" || recipe.name == "a.mp2")
+        }
+        for (channel, frequency) in [1000.0, 1100].enumerated() {
+            let heard = level(of: frequency, in: recording.channel(channel), rate: 48_000)
+            #expect(abs(heard - 0.5) <= recipe.tolerance, "\(frequency) Hz at \(heard)")
+        }
+        try capture.rewind()
+        let again = Recording(source, capture)
+        #expect(again.samples.map(\.bitPattern) == recording.samples.map(\.bitPattern))
+        #expect(again.others == recording.others)
+        // And from somewhere in the middle.
+        try capture.rewind()
+        var buffer = [Float](repeating: 0, count: 2 * 1024)
+        for _ in 0..<20 {
+            var span = buffer.mutableSpan
+            _ = try capture.read(into: &span)
+        }
+        try capture.rewind()
+        #expect(Recording(source, capture).samples.map(\.bitPattern) == recording.samples.map(\.bitPattern))
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `an MP3 of variable bit rate without a length is heard to its end`() throws {
+        // Silence needs few bytes and noise many: by the size of the first frame it would be far shorter.
+        var wav = WAVBytes.sines(frames: 48_000 * 8)
+        var seed: UInt64 = 7
+        for index in 0..<48_000 * 2 {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            wav.samples[index] = Float(seed >> 40) / Float(1 << 24) - 0.5
+        }
+        for index in 48_000 * 2..<48_000 * 7 { wav.samples[index] = 0 }
+        let recipe = Recipe(
+            name: "vbr.mp3", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libmp3lame", "-q:a", "0", "-write_xing", "0", "OUT"])
+        let recording = try Recording(of: recipe.make(in: workshop, from: wav))
+        #expect(abs(recording.frameCount - 48_000 * 8) <= 4608)
+        #expect(recording.others == [.end])
+        #expect(abs(level(of: 1000, in: Array(recording.samples.suffix(40_000)), rate: 48_000) - 0.5) < 0.02)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `MP3 files that were joined are heard to the end of the last`() throws {
+        let recipe = Recipe(name: "a.mp3", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libmp3lame", "OUT"])
+        let one = try workshop.bytes(of: URL(fileURLWithPath: recipe.make(in: workshop)).lastPathComponent)
+        let recording = try Recording(of: workshop.write(one + one, to: "two.mp3"))
+        #expect(abs(recording.frameCount - 2 * 96_000) <= 4 * 2304)
+        #expect(recording.others == [.end])
+        let tag = Array("TAG".utf8) + [UInt8](repeating: 0, count: 125)
+        #expect(try Recording(of: workshop.write(one + tag, to: "tagged.mp3")).frameCount == 96_000)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `every link of a chained Ogg file is heard`() throws {
+        func link(_ name: String, _ wav: WAVBytes) throws -> [UInt8] {
+            let recipe = Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libvorbis", "OUT"])
+            _ = try recipe.make(in: workshop, from: wav)
+            return try workshop.bytes(of: name)
+        }
+        let stereo = try link("stereo.ogg", .sines(channels: 2, frames: 30_000))
+        let mono = try link("mono.ogg", .sines(rate: 44_100, frames: 20_000))
+        let same = try Recording(of: workshop.write(stereo + stereo, to: "same.ogg"))
+        #expect(same.frameCount == 60_000)
+        #expect(same.others == [.end])
+        #expect(same.source.duration == nil)
+        let capture = FileCapture(try workshop.write(stereo + mono, to: "mixed.ogg"))
+        let source = try capture.open(FormatWish())
+        defer { capture.close() }
+        let mixed = Recording(source, capture)
+        #expect(mixed.others == [.format(StreamFormat(sampleRate: 44_100, channelCount: 1)), .end])
+        #expect(mixed.samples.count == 2 * 30_000 + 20_000)
+        try capture.rewind()
+        #expect(Recording(source, capture) == mixed)
+    }
+}

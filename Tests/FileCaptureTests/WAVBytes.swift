@@ -1,0 +1,96 @@
+import Foundation
+
+/// The bytes of a WAV file, written by hand: any channel count, rate and sample format, and any lie in its header.
+struct WAVBytes {
+    enum Encoding: CaseIterable {
+        case int16, int24, int32, float32
+
+        var size: Int {
+            switch self {
+            case .int16: 2
+            case .int24: 3
+            case .int32, .float32: 4
+            }
+        }
+
+        /// The worst error of a sample that is stored so.
+        var step: Float { self == .float32 ? 0 : self == .int16 ? 1 / 32768 : 1 / 8_388_608 }
+    }
+
+    /// Interleaved, -1...1.
+    var samples: [Float]
+    var sampleRate = 48_000
+    var channelCount = 1
+    var encoding = Encoding.int16
+    /// What the header says instead of the truth.
+    var statedRIFFSize: UInt32?
+    var statedDataSize: UInt32?
+    var statedChannelCount: UInt16?
+    var statedSampleRate: UInt32?
+    /// Chunks before the sound and behind it.
+    var chunksBefore: [(name: String, content: [UInt8])] = []
+    var chunksBehind: [(name: String, content: [UInt8])] = []
+
+    /// Of so many channels, where the first has a sine of 1000 Hz, and every other of a 100 Hz more.
+    static func sines(channels: Int = 1, rate: Int = 48_000, frames: Int = 48_000, level: Float = 0.5) -> WAVBytes {
+        var samples: [Float] = []
+        samples.reserveCapacity(frames * channels)
+        for frame in 0..<frames {
+            for channel in 0..<channels {
+                let turns = Double(frame) * Double(1000 + 100 * channel) / Double(rate)
+                samples.append(level * Float(sin(2 * .pi * turns.truncatingRemainder(dividingBy: 1))))
+            }
+        }
+        return WAVBytes(samples: samples, sampleRate: rate, channelCount: channels)
+    }
+
+    var frameSize: Int { encoding.size * channelCount }
+
+    /// The samples as they are stored.
+    var sound: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(samples.count * encoding.size)
+        for sample in samples {
+            let whole = Double(max(-1, min(sample, 1)))
+            switch encoding {
+            case .int16: bytes += Self.little(Int16((whole * 32767).rounded()))
+            case .int24: bytes += Self.little(Int32((whole * 8_388_607).rounded())).prefix(3)
+            case .int32: bytes += Self.little(Int32((whole * 2_147_483_647).rounded()))
+            case .float32: bytes += Self.little(sample.bitPattern)
+            }
+        }
+        return bytes
+    }
+
+    /// The `fmt ` chunk's content.
+    var format: [UInt8] {
+        let channels = statedChannelCount ?? UInt16(channelCount)
+        let rate = statedSampleRate ?? UInt32(sampleRate)
+        let frameSize = UInt16(truncatingIfNeeded: Int(channels) * encoding.size)
+        return Self.little(UInt16(encoding == .float32 ? 3 : 1)) + Self.little(channels) + Self.little(rate)
+            + Self.little(rate &* UInt32(frameSize)) + Self.little(frameSize) + Self.little(UInt16(encoding.size * 8))
+    }
+
+    /// All of it.
+    var bytes: [UInt8] {
+        let sound = self.sound
+        var body = Array("WAVE".utf8) + Self.chunk("fmt ", format)
+        for chunk in chunksBefore { body += Self.chunk(chunk.name, chunk.content) }
+        body += Array("data".utf8) + Self.little(statedDataSize ?? UInt32(sound.count)) + sound
+        if sound.count % 2 == 1, !chunksBehind.isEmpty { body.append(0) }
+        for chunk in chunksBehind { body += Self.chunk(chunk.name, chunk.content) }
+        return Array("RIFF".utf8) + Self.little(statedRIFFSize ?? UInt32(body.count)) + body
+    }
+
+    static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        Array(name.utf8) + little(UInt32(content.count)) + content + (content.count % 2 == 1 ? [0] : [])
+    }
+
+    static func little(_ number: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: number.littleEndian) { Array($0) }
+    }
+
+    static func big(_ number: some FixedWidthInteger) -> [UInt8] {
+        little(number).reversed()
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import Testing
+
+@testable import FileCapture
+
+/// A folder of its own that is gone with it.
+final class Workshop {
+    let folder: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("file-capture-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        folder = url.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    func path(_ name: String) -> String { folder + "/" + name }
+
+    /// - Returns: The path.
+    @discardableResult
+    func write(_ bytes: [UInt8], to name: String) throws -> String {
+        let path = path(name)
+        guard FileManager.default.createFile(atPath: path, contents: Data(bytes)) else { throw CocoaError(.fileWriteUnknown) }
+        return path
+    }
+
+    func bytes(of name: String) throws -> [UInt8] {
+        try [UInt8](Data(contentsOf: URL(fileURLWithPath: path(name))))
+    }
+
+    /// The first part of a file, as another.
+    func cut(_ name: String, to part: Double = 0.6, as other: String) throws -> String {
+        let whole = try bytes(of: name)
+        return try write(Array(whole.prefix(Int(Double(whole.count) * part) + 1)), to: other)
+    }
+}
+
+/// A program that makes audio files for a test.
+enum Program: String {
+    case flac, sox, ffmpeg
+
+    /// Where it is missing, a test is skipped; with HEMIOLA_STRICT=1 it fails instead.
+    var isRequired: Bool { location != nil || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1" }
+
+    private var location: URL? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
+        return folders.lazy.map { URL(fileURLWithPath: "\($0)/\(self.rawValue)") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    /// Runs it, through a pipe into `output` where that is given.
+    func run(_ arguments: [String], output: String? = nil) throws {
+        let location = try #require(location, "\(rawValue) is not installed")
+        let process = Process()
+        process.executableURL = location
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = output == nil ? FileHandle.nullDevice : pipe
+        try process.run()
+        if let output {
+            let written = try pipe.fileHandleForReading.readToEnd() ?? Data()
+            try written.write(to: URL(fileURLWithPath: output))
+        }
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(rawValue) \(arguments.joined(separator: " ")) failed")
+    }
+}
+
+/// Everything that a capture delivered.
+struct Recording: Equatable {
+    var source: StreamSource
+    var samples: [Float] = []
+    /// All that was not frames, the end included.
+    var others: [Delivery] = []
+    var error: String?
+
+    var frameCount: Int { samples.count / source.format.channelCount }
+    var gap: Gap? {
+        for case .gap(let gap) in others { return gap }
+        return nil
+    }
+
+    /// Opens a file and reads it to its end or its error.
+    init(of path: String, room: Int = 1024) throws {
+        let capture = FileCapture(path)
+        source = try capture.open(FormatWish())
+        defer { capture.close() }
+        read(capture, room: room)
+    }
+
+    init(_ source: StreamSource, _ capture: FileCapture, room: Int = 1024) {
+        self.source = source
+        read(capture, room: room)
+    }
+
+    private mutating func read(_ capture: FileCapture, room: Int) {
+        var buffer = [Float](repeating: 0, count: room * source.format.channelCount)
+        var channels = source.format.channelCount
+        do {
+            while true {
+                var span = buffer.mutableSpan
+                let delivery = try capture.read(into: &span)
+                if case .frames(let count) = delivery {
+                    samples += buffer[..<(count * channels)]
+                    // Against files that never end.
+                    if samples.count > 1 << 24 { return }
+                    continue
+                }
+                others.append(delivery)
+                if case .format(let format) = delivery { channels = format.channelCount }
+                if delivery == .end { return }
+            }
+        } catch {
+            self.error = "\(error)"
+        }
+    }
+
+    /// One channel of it.
+    func channel(_ index: Int) -> [Float] {
+        stride(from: index, to: samples.count, by: source.format.channelCount).map { samples[$0] }
+    }
+}
+
+/// The amplitude of a sine of a frequency in the middle half of a signal, by correlation.
+func level(of frequency: Double, in signal: [Float], rate: Int) -> Double {
+    let middle = signal[(signal.count / 4)..<(signal.count * 3 / 4)]
+    var real = 0.0
+    var imaginary = 0.0
+    for (index, sample) in middle.enumerated() {
+        // Hann, so that neighbours do not leak in.
+        let window = 1 - cos(2 * .pi * (Double(index) + 0.5) / Double(middle.count))
+        let angle = 2 * .pi * frequency * Double(index) / Double(rate)
+        real += Double(sample) * window * cos(angle)
+        imaginary += Double(sample) * window * sin(angle)
+    }
+    return 2 * (real * real + imaginary * imaginary).squareRoot() / Double(middle.count)
+}
+
+/// The line that a path is refused with.
+func refusal(of path: String) -> String? {
+    let capture = FileCapture(path)
+    do {
+        _ = try capture.open(FormatWish())
+        capture.close()
+        return nil
+    } catch {
+        return error.message
+    }
+}
