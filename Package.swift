@@ -41,6 +41,7 @@ let package = Package(
     products: [
         .library(name: "Hemiola", targets: ["Hemiola", "HemiolaSignal"]),
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
+        .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
     ],
     dependencies: [
     ],
@@ -54,6 +55,9 @@ let package = Package(
 
         // 2
         plugin("FileCapture", at: "Captures/File", uses: ["CSndFile"]),
+        plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
+        plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
+        room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 1
         room("Hemiola", uses: ["HemiolaSignal"]),
@@ -65,7 +69,23 @@ let package = Package(
         cLibrary("CSndFile"),
 
         // Tests
+        .target(
+            name: "References", path: "Tests/References",
+            exclude: ["README.md", "make", "make_vectors.py", "requirements.txt", "vectors.json", "input.wav", "input-stereo.wav"],
+            swiftSettings: settings),
+        .target(
+            name: "AnalysisSupport", dependencies: ["HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal"],
+            path: "Tests/SpectrumAnalyzerTests/Support", swiftSettings: settings),
+        tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
+        tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
         tests("FileCaptureTests", uses: ["FileCapture", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "LevelsAnalyzerTests",
+            uses: ["AnalysisSupport", "HemiolaTesting", "References", "LevelsAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "SpectrumAnalyzerTests",
+            uses: ["AnalysisSupport", "HemiolaTesting", "References", "SpectrumAnalyzer", "Hemiola", "HemiolaSignal"],
+            exclude: ["Support"]),
     ],
     swiftLanguageModes: [.v6]
 )

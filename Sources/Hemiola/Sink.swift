@@ -4,7 +4,7 @@ public import HemiolaSignal
 ///
 /// Lifecycle: make → `open` → (`begin` → `write` … → `end`) per stream → `close` once.
 public protocol Sink: Sendable {
-    /// Touches the world: files, sockets.
+    /// Touches the world: files, sockets. One that throws is not closed: it leaves nothing behind.
     func open(_ context: SinkContext) async throws(SinkError)
     /// A stream begins: once per file, and again when a live format changes.
     func begin(_ stream: StreamHeader) async throws(SinkError)
@@ -22,7 +22,7 @@ public struct SinkContext: Sendable {
     public var name: String
     /// The records that it shall write. Events come already selected; header, batches and the end are the sink's own duty.
     public var selection: Selection
-    /// Whether the capture is live: then every line is flushed at once.
+    /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
     public var isLive: Bool
     /// The door for wishes from outside.
     public var controls: ControlPort

@@ -9,6 +9,9 @@ extension PluginRegistry {
         "lead_ms", in: -60_000.0...60_000, unit: "ms",
         "Events come that far ahead of (negative: behind) their time; unset: as soon as they are known.")
 
+    /// The header carries the seed as a JSON number: beyond this a reader may lose its last digits.
+    private static let largestSeed: UInt64 = (1 << 53) - 1
+
     /// What every sink takes besides its own settings.
     public static let commonSinkSettings = [select.declared, lead.declared]
 
@@ -25,6 +28,9 @@ extension PluginRegistry {
             let range = StreamFormat.sampleRates
             problems.append(
                 ConfigurationProblem("rate", "\(rate) is outside \(range.lowerBound)...\(range.upperBound) Hz"))
+        }
+        if configuration.seed > Self.largestSeed {
+            problems.append(ConfigurationProblem("seed", "\(configuration.seed) is above \(Self.largestSeed)"))
         }
         let inputs = assembleInputs(configuration, &problems)
         let outlets = assembleOutlets(configuration, &problems)

@@ -36,7 +36,9 @@ struct EventSchedule {
     /// At the end everything that is pending is told.
     mutating func apply(to summary: StreamSummary) -> StreamSummary {
         var result = summary
-        result.lateEvents = pending + summary.lateEvents.filter { selection.contains($0.recordType) }
+        // Both are in order of time; with equal times the older come first.
+        for event in summary.lateEvents where selection.contains(event.recordType) { insert(event) }
+        result.lateEvents = pending
         pending.removeAll()
         return result
     }
@@ -46,6 +48,10 @@ struct EventSchedule {
             new.append(event)
             return
         }
+        insert(event)
+    }
+
+    private mutating func insert(_ event: Event) {
         let place = pending.firstIndex { $0.time > event.time } ?? pending.endIndex
         pending.insert(event, at: place)
     }

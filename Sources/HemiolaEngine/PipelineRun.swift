@@ -151,6 +151,7 @@ final class PipelineRun {
             let outputs = try voices[index].analyzer.prepare(format)
             voices[index].requests = requests.count..<requests.count + outputs.spectra.count
             voices[index].columns = width..<width + outputs.width
+            voices[index].hasEvents = !outputs.events.isEmpty
             requests += outputs.spectra
             width += outputs.width
             analyzers.append(pipeline.parts[index].header(outputs))

@@ -17,6 +17,8 @@ final class StreamAnalysis {
         var requests: Range<Int> = 0..<0
         /// Its columns of the row.
         var columns: Range<Int> = 0..<0
+        /// Whether it has sparse outputs, so that it must be known who speaks.
+        var hasEvents = false
     }
 
     let header: StreamHeader
@@ -211,7 +213,7 @@ final class StreamAnalysis {
         for voice in voices {
             let hop = hop(frames, requests: voice.requests)
             var part = FeatureRow(UnsafeMutableBufferPointer(rebasing: target[voice.columns]).mutableSpan)
-            events.speak(as: voice.name)
+            if voice.hasEvents { events.speak(as: voice.name) }
             voice.analyzer.process(hop, into: &part, events: &events)
         }
         folder.fold(into: row, frames: frames, before: framesInBatch)

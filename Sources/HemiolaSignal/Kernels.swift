@@ -12,12 +12,34 @@ extension UnsafePointer where Pointee == Float {
     fileprivate func lanes(_ index: Int) -> Lanes {
         UnsafeRawPointer(self + index).loadUnaligned(as: Lanes.self)
     }
+
+    /// Eight values from `index` on, `stride` apart: one channel of interleaved samples.
+    @inline(__always)
+    fileprivate func lanes(_ index: Int, stride: Int) -> Lanes {
+        let x = self + index
+        return Lanes(
+            x[0], x[stride], x[2 * stride], x[3 * stride], x[4 * stride], x[5 * stride], x[6 * stride], x[7 * stride])
+    }
+}
+
+extension UnsafeMutablePointer where Pointee == Float {
+    /// Puts eight values from `index` on.
+    @inline(__always)
+    fileprivate func store(_ lanes: Lanes, _ index: Int) {
+        UnsafeMutableRawPointer(self + index).storeBytes(of: lanes, as: Lanes.self)
+    }
 }
 
 extension Lanes {
     @inline(__always)
     fileprivate var magnitude: Lanes {
         unsafeBitCast(unsafeBitCast(self, to: SIMD8<UInt32>.self) & 0x7fff_ffff, to: Lanes.self)
+    }
+
+    /// The larger of each pair of lanes, as one instruction: `pointwiseMax` is compiled lane by lane.
+    @inline(__always)
+    fileprivate func larger(_ other: Lanes) -> Lanes {
+        replacing(with: other, where: other .> self)
     }
 }
 
@@ -44,7 +66,7 @@ extension Span where Element == Float {
             while index < whole {
                 let value = x.lanes(index)
                 squares += value * value
-                peak = pointwiseMax(peak, value.magnitude)
+                peak = peak.larger(value.magnitude)
                 index += 8
             }
             var result = Loudness(squares: squares.sum(), peak: peak.max())
@@ -60,8 +82,17 @@ extension Span where Element == Float {
     /// Σx² and max |x| of channel `channel` of interleaved samples. O(n).
     public func loudness(ofChannel channel: Int, of channelCount: Int) -> Loudness {
         withUnsafeBufferPointer { buffer in
-            var result = Loudness()
+            guard let x = buffer.baseAddress else { return Loudness() }
+            var squares = Lanes.zero
+            var peak = Lanes.zero
             var index = channel
+            while index + 7 * channelCount < buffer.count {
+                let value = x.lanes(index, stride: channelCount)
+                squares += value * value
+                peak = peak.larger(value.magnitude)
+                index += 8 * channelCount
+            }
+            var result = Loudness(squares: squares.sum(), peak: peak.max())
             while index < buffer.count {
                 result.squares += buffer[index] * buffer[index]
                 result.peak = Swift.max(result.peak, abs(buffer[index]))
@@ -83,7 +114,7 @@ extension Span where Element == Float {
             while index < whole {
                 let value = x.lanes(index)
                 squares += value * value
-                peak = pointwiseMax(peak, value.magnitude)
+                peak = peak.larger(value.magnitude)
                 index += 8
             }
             var left = Loudness(squares: squares.evenHalf.sum(), peak: peak.evenHalf.max())
@@ -159,8 +190,8 @@ extension Span where Element == Float {
                 var index = 0
                 while index < whole {
                     let value = x.lanes(index)
-                    lanes += pointwiseMax(value - UnsafePointer(y).lanes(index), .zero)
-                    UnsafeMutableRawPointer(y + index).storeBytes(of: value, as: Lanes.self)
+                    lanes += (value - UnsafePointer(y).lanes(index)).larger(.zero)
+                    y.store(value, index)
                     index += 8
                 }
                 var total = lanes.sum()
@@ -174,10 +205,10 @@ extension Span where Element == Float {
         }
     }
 
-    /// The first index at which the running sum reaches a threshold; the last index when it never does. O(n).
+    /// The first index at which the running sum reaches a threshold; the last index when it never does, 0 for no values. O(n).
     public func firstIndex(reaching threshold: Float) -> Int {
         withUnsafeBufferPointer { buffer in
-            guard let x = buffer.baseAddress else { return 0 }
+            guard let x = buffer.baseAddress, buffer.count > 0 else { return 0 }
             var total: Float = 0
             var index = 0
             // Whole runs of 64 first, then one by one within the run that passes the threshold.
@@ -202,10 +233,25 @@ extension Span where Element == Float {
     public func mean(of count: Int, into means: inout MutableSpan<Float>, roots: inout MutableSpan<Float>) {
         precondition(means.count == self.count && roots.count == self.count, "all three have the same length")
         let share = 1 / Float(count)
-        for index in 0..<self.count {
-            let mean = self[index] * share
-            means[index] = mean
-            roots[index] = mean.squareRoot()
+        withUnsafeBufferPointer { buffer in
+            means.withUnsafeMutableBufferPointer { means in
+                roots.withUnsafeMutableBufferPointer { roots in
+                    guard let x = buffer.baseAddress, let y = means.baseAddress, let z = roots.baseAddress else { return }
+                    var index = 0
+                    while index + 8 <= buffer.count {
+                        let mean = x.lanes(index) * share
+                        y.store(mean, index)
+                        // A power is not negative; without its sign the compiler knows, and takes eight roots at once.
+                        z.store(mean.magnitude.squareRoot(), index)
+                        index += 8
+                    }
+                    while index < buffer.count {
+                        y[index] = x[index] * share
+                        z[index] = y[index].squareRoot()
+                        index += 1
+                    }
+                }
+            }
         }
     }
 
@@ -226,7 +272,7 @@ extension Span where Element == Float {
             while index < whole {
                 let end = Swift.min(whole, index + 8 * 64)
                 while index < end {
-                    let value = pointwiseMax(x.lanes(index), lowest)
+                    let value = x.lanes(index).larger(lowest)
                     sum += value
                     let bits = unsafeBitCast(value, to: SIMD8<Int32>.self)
                     exponents &+= bits &>> 23
@@ -262,13 +308,14 @@ extension MutableSpan where Element == Float {
                 guard let x = buffer.baseAddress, let y = mono.baseAddress else { return true }
                 // x · 0 is 0 unless x is infinite or NaN, and NaN stays NaN through every sum.
                 var poison = Lanes.zero
+                let share = 1 / Float(channelCount)
                 var frame = 0
                 switch channelCount {
                 case 1:
                     while frame + 8 <= frames {
                         let value = x.lanes(frame)
                         poison += value * 0
-                        UnsafeMutableRawPointer(y + frame).storeBytes(of: value, as: Lanes.self)
+                        y.store(value, frame)
                         frame += 8
                     }
                 case 2:
@@ -279,14 +326,22 @@ extension MutableSpan where Element == Float {
                         poison += high * 0
                         let left = Lanes(lowHalf: low.evenHalf, highHalf: high.evenHalf)
                         let right = Lanes(lowHalf: low.oddHalf, highHalf: high.oddHalf)
-                        UnsafeMutableRawPointer(y + frame).storeBytes(of: (left + right) * 0.5, as: Lanes.self)
+                        y.store((left + right) * 0.5, frame)
                         frame += 8
                     }
                 default:
-                    break
+                    while frame + 8 <= frames {
+                        var sum = Lanes.zero
+                        for channel in 0..<channelCount {
+                            let value = x.lanes(frame * channelCount + channel, stride: channelCount)
+                            sum += value
+                            poison += value * 0
+                        }
+                        y.store(sum * share, frame)
+                        frame += 8
+                    }
                 }
                 var check: Float = poison.sum()
-                let share = 1 / Float(channelCount)
                 while frame < frames {
                     var sum: Float = 0
                     for channel in 0..<channelCount {
@@ -305,8 +360,15 @@ extension MutableSpan where Element == Float {
     /// Adds values to these, or puts them in their place when they are the first. O(n).
     public mutating func accumulate(_ values: Span<Float>, isFirst: Bool) {
         precondition(values.count == count, "both have the same length")
-        for index in 0..<count {
-            self[index] = isFirst ? values[index] : self[index] + values[index]
+        withUnsafeMutableBufferPointer { sums in
+            values.withUnsafeBufferPointer { buffer in
+                guard let x = buffer.baseAddress, let y = sums.baseAddress else { return }
+                if isFirst {
+                    y.update(from: x, count: buffer.count)
+                    return
+                }
+                for index in 0..<buffer.count { y[index] += x[index] }
+            }
         }
     }
 
@@ -330,7 +392,8 @@ extension MutableSpan where Element == Float {
         }
     }
 
-    /// Turns powers into decibels in place: `factor`·log₁₀x, −120 at and below the floor, NaN stays NaN. O(n).
+    /// Turns powers into decibels in place: `factor`·log₁₀x, −120 at and below the floor, NaN stays NaN, and infinity reads
+    /// as 2¹²⁸ would: records hold no infinite number. O(n).
     ///
     /// - Parameter factor: 10 for power, 20 for amplitude.
     public mutating func convertToDecibels(factor: Float) {
@@ -347,7 +410,7 @@ extension MutableSpan where Element == Float {
                 }
                 let result = value.decibels(factor: factor)
                 if count == 8 {
-                    UnsafeMutableRawPointer(x + index).storeBytes(of: result, as: Lanes.self)
+                    x.store(result, index)
                 } else {
                     for lane in 0..<count { x[index + lane] = result[lane] }
                 }

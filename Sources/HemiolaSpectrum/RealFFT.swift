@@ -5,9 +5,15 @@ internal import CFFTW
 /// Plans are estimated, never measured, and buffers come from FFTW's own allocator: a measured plan or an unaligned buffer
 /// changes the last bits from run to run, and the same input must give the same bytes.
 ///
+/// Analyzers ask the bank for spectra of the mono mix; one that needs another signal's owns a transform:
+///
+///     var samples = fft.samples       // fill them, as often as it takes
+///     fft.transform()
+///     let bins = fft.bins             // Re and Im in turn
+///
 /// - Complexity: O(n log n) per transform, no allocation.
-struct RealFFT: ~Copyable {
-    let size: Int
+public struct RealFFT: ~Copyable {
+    public let size: Int
     /// `size` samples, to be filled before `transform`. Unsafe because FFTW's plan is bound to this very memory.
     let input: UnsafeMutablePointer<Float>
     /// Re X[0], Im X[0], Re X[1] … Im X[size / 2].
@@ -20,7 +26,7 @@ struct RealFFT: ~Copyable {
     private static let estimate: UInt32 = 1 << 6
 
     /// - Parameter size: Even, 2….
-    init(size: Int) {
+    public init(size: Int) {
         precondition(size >= 2 && size.isMultiple(of: 2), "the transform has an even size")
         Self.planner
         guard let input = fftwf_alloc_real(size), let bins = fftwf_alloc_complex(size / 2 + 1) else {
@@ -30,14 +36,33 @@ struct RealFFT: ~Copyable {
         self.input = input
         input.update(repeating: 0, count: size)
         output = UnsafeMutableRawPointer(bins).assumingMemoryBound(to: Float.self)
+        output.update(repeating: 0, count: size + 2)
         guard let plan = fftwf_plan_dft_r2c_1d(Int32(size), input, bins, Self.estimate) else {
             preconditionFailure("FFTW has no plan for a transform of \(size) frames")
         }
         self.plan = plan
     }
 
-    /// Transforms `input` into `output`; both keep their places.
-    func transform() {
+    /// The samples to be transformed, `size` of them, 0 at first. They stay what they are until they are written again.
+    public var samples: MutableSpan<Float> {
+        @_lifetime(&self)
+        mutating get {
+            let span = UnsafeMutableBufferPointer(start: input, count: size).mutableSpan
+            return unsafe _overrideLifetime(span, mutating: &self)
+        }
+    }
+
+    /// What the last `transform` found, not normalised: Re X[0], Im X[0], Re X[1] … Im X[size / 2].
+    public var bins: Span<Float> {
+        @_lifetime(borrow self)
+        get {
+            let span = UnsafeBufferPointer(start: output, count: size + 2).span
+            return unsafe _overrideLifetime(span, borrowing: self)
+        }
+    }
+
+    /// Transforms the samples into the bins.
+    public mutating func transform() {
         fftwf_execute(plan)
     }
 

@@ -9,7 +9,7 @@ public import HemiolaSignal
 public final class SpectrumBank {
     /// One transform and where its results go.
     private struct Track: ~Copyable {
-        let fft: RealFFT
+        var fft: RealFFT
         let windowShape: WindowShape
         let window: UnsafeMutablePointer<Float>
         /// Frames between spectra, 0 for one per hop.

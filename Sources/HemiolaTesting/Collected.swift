@@ -1,0 +1,64 @@
+public import HemiolaSignal
+
+/// A batch that a sink was given, copied out.
+public struct CollectedBatch: Sendable {
+    public var number: Int64
+    public var frame: Int64
+    public var frameCount: Int
+    public var isPartial: Bool
+    /// NaN: there is none.
+    public var row: [Float]
+    public var samples: [Float]
+    public var events: [Event]
+
+    public init(_ batch: borrowing Batch) {
+        number = batch.number
+        frame = batch.frame
+        frameCount = batch.frameCount
+        isPartial = batch.isPartial
+        row = Self.copy(batch.row)
+        samples = Self.copy(batch.samples)
+        events = batch.events.indices.map { batch.events[$0] }
+    }
+
+    private static func copy(_ span: Span<Float>) -> [Float] {
+        span.withUnsafeBufferPointer { Array($0) }
+    }
+}
+
+/// Equal to the last bit: a NaN is equal to itself.
+extension CollectedBatch: Equatable {
+    public static func == (one: Self, other: Self) -> Bool {
+        one.number == other.number && one.frame == other.frame && one.frameCount == other.frameCount
+            && one.isPartial == other.isPartial && one.row.map(\.bitPattern) == other.row.map(\.bitPattern)
+            && one.samples.map(\.bitPattern) == other.samples.map(\.bitPattern) && one.events == other.events
+    }
+}
+
+/// A stream that a sink was given.
+public struct CollectedStream: Sendable, Equatable {
+    public var header: StreamHeader
+    public var batches: [CollectedBatch] = []
+    /// How many batches came together, for each `write`.
+    public var blocks: [Int] = []
+    /// nil: it has not ended.
+    public var summary: StreamSummary?
+
+    public init(_ header: StreamHeader) {
+        self.header = header
+    }
+
+    /// All events in the order they came, those of the summary included.
+    public var events: [Event] { batches.flatMap(\.events) + (summary?.lateEvents ?? []) }
+
+    /// The values of a feature, one array for each batch; empty when no analyzer has it.
+    public func values(_ analyzer: String, _ feature: String) -> [[Float]] {
+        guard let handle = header.layout.handle(analyzer, feature) else { return [] }
+        return batches.map { Array($0.row[handle.offset..<handle.offset + handle.count]) }
+    }
+
+    /// The first value of a feature, one for each batch.
+    public func value(_ analyzer: String, _ feature: String) -> [Float] {
+        values(analyzer, feature).compactMap(\.first)
+    }
+}

@@ -1,0 +1,86 @@
+public import HemiolaSignal
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// Signals that are made, not stored: a sine has a known frequency, a click track a known tempo.
+///
+/// All are interleaved samples in −1…1, the same in every channel; `interleaved` puts different ones side by side.
+public enum TestSignal {
+    /// 44.1 kHz, one channel.
+    public static let mono = StreamFormat(sampleRate: 44_100, channelCount: 1)
+
+    /// Zeros.
+    public static func silence(frames: Int, format: StreamFormat = mono) -> [Float] {
+        Array(repeating: 0, count: frames * format.channelCount)
+    }
+
+    /// A sine that starts at phase 0.
+    ///
+    /// - Parameters:
+    ///   - hertz: 0…half the sample rate.
+    ///   - amplitude: Of its peaks; 1 is full scale and has an RMS level of −3.01 dB.
+    public static func sine(_ hertz: Double, amplitude: Double = 1, frames: Int, format: StreamFormat = mono) -> [Float] {
+        spread(frames, format) { amplitude * sin(2 * .pi * hertz * Double($0) / Double(format.sampleRate)) }
+    }
+
+    /// A sine whose frequency grows from the one to the other, evenly in octaves per second.
+    public static func sweep(
+        from low: Double, to high: Double, amplitude: Double = 1, frames: Int, format: StreamFormat = mono
+    ) -> [Float] {
+        precondition(low > 0 && high > 0, "a sweep goes from one frequency above 0 to another")
+        let seconds = Double(frames) / Double(format.sampleRate)
+        let growth = log(high / low)
+        return spread(frames, format) { frame in
+            let share = Double(frame) / Double(max(1, frames))
+            let turns = growth == 0 ? low * seconds * share : low * seconds / growth * (exp(growth * share) - 1)
+            return amplitude * sin(2 * .pi * turns)
+        }
+    }
+
+    /// White noise, evenly distributed over −amplitude…amplitude.
+    public static func noise(seed: UInt64, amplitude: Double = 1, frames: Int, format: StreamFormat = mono) -> [Float] {
+        var generator = SeededGenerator(seed: seed)
+        return spread(frames, format) { _ in amplitude * Double.random(in: -1...1, using: &generator) }
+    }
+
+    /// Short decaying tones of 1 kHz, one per beat, the first at `offset` seconds.
+    ///
+    /// - Parameter beatsPerMinute: Above 0. A beat starts on the nearest frame.
+    public static func clicks(
+        beatsPerMinute: Double, offset: Double = 0, amplitude: Double = 0.9, frames: Int, format: StreamFormat = mono
+    ) -> [Float] {
+        precondition(beatsPerMinute > 0, "a click track has a tempo above 0")
+        let rate = Double(format.sampleRate)
+        var track = [Double](repeating: 0, count: frames)
+        let length = Int(0.02 * rate)
+        for beat in 0... {
+            let start = Int(((offset + Double(beat) * 60 / beatsPerMinute) * rate).rounded())
+            if start >= frames { break }
+            for index in max(0, -start)..<max(0, min(length, frames - start)) {
+                let time = Double(index) / rate
+                track[start + index] = amplitude * exp(-time / 0.004) * cos(2 * .pi * 1000 * time)
+            }
+        }
+        return spread(frames, format) { track[$0] }
+    }
+
+    /// Mono signals of one length side by side: `[L0, R0, L1, R1 …]`.
+    public static func interleaved(_ channels: [[Float]]) -> [Float] {
+        let frames = channels.map(\.count).min() ?? 0
+        return (0..<frames).flatMap { frame in channels.map { $0[frame] } }
+    }
+
+    private static func spread(_ frames: Int, _ format: StreamFormat, _ value: (Int) -> Double) -> [Float] {
+        var samples: [Float] = []
+        samples.reserveCapacity(frames * format.channelCount)
+        for frame in 0..<frames {
+            let sample = Float(value(frame))
+            for _ in 0..<format.channelCount { samples.append(sample) }
+        }
+        return samples
+    }
+}

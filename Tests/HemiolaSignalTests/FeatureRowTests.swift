@@ -1,0 +1,90 @@
+import HemiolaSignal
+import Testing
+
+@Suite struct `A feature row` {
+    /// Three features: one value, four values, one value.
+    private func outputs() -> (AnalyzerOutputs, one: FeatureHandle, four: FeatureHandle, last: FeatureHandle) {
+        var outputs = AnalyzerOutputs()
+        let one = outputs.add(Feature("one", .none, "One value."))
+        let four = outputs.add(Feature("four", .none, count: 4, "Four values."))
+        let last = outputs.add(Feature("last", .none, "One more."))
+        return (outputs, one, four, last)
+    }
+
+    @Test func `handles stand one behind the other, in the order of declaration`() {
+        let (outputs, one, four, last) = outputs()
+        #expect(outputs.width == 6)
+        #expect([one.offset, four.offset, last.offset] == [0, 1, 5])
+        #expect([one.count, four.count, last.count] == [1, 4, 1])
+    }
+
+    @Test func `values are written where their handles say and nowhere else`() {
+        let (outputs, one, four, last) = outputs()
+        var values = [Float](repeating: .nan, count: outputs.width)
+        var row = FeatureRow(values.mutableSpan)
+        row[one] = 1
+        row[four, 0] = 10
+        row[four, 3] = 13
+        row[last] = 2
+        #expect(row.count == 6)
+        #expect(row[one] == 1)
+        #expect(row[four, 3] == 13)
+        #expect(values[0...1] == [1, 10])
+        #expect(values[4...5] == [13, 2])
+        // What nobody wrote does not exist.
+        #expect(values[2].isNaN && values[3].isNaN)
+    }
+
+    @Test func `all values of a feature can be filled in one go`() {
+        let (outputs, _, four, _) = outputs()
+        var values = [Float](repeating: 0, count: outputs.width)
+        var row = FeatureRow(values.mutableSpan)
+        var span = row[all: four]
+        for index in span.indices { span[index] = Float(index + 1) }
+        #expect(values == [0, 1, 2, 3, 4, 0])
+    }
+
+    @Test func `a feature of no values takes no room`() {
+        var outputs = AnalyzerOutputs()
+        let none = outputs.add(Feature("none", .none, count: 0, "No values."))
+        let one = outputs.add(Feature("one", .none, "One value."))
+        #expect(one.offset == 0)
+        var values: [Float] = [5]
+        var row = FeatureRow(values.mutableSpan)
+        #expect(row[all: none].count == 0)
+        #expect(row[one] == 5)
+    }
+}
+
+@Suite struct `A feature layout` {
+    @Test func `sections follow each other, and a feature is found by its names`() {
+        var outputs = AnalyzerOutputs()
+        _ = outputs.add(Feature("rms_db", .decibels, "A level."))
+        _ = outputs.add(Feature("bands_db", .decibels, count: 3, "Bands."))
+        var layout = FeatureLayout()
+        layout.append(outputs, of: "a")
+        layout.append(outputs, of: "b")
+        #expect(layout.width == 8)
+        #expect(layout.handle("b", "bands_db") == FeatureHandle(offset: 5, count: 3))
+        #expect(layout.handle("c", "bands_db") == nil)
+        #expect(layout.handle("a", "flux") == nil)
+    }
+}
+
+@Suite struct `The text of numbers` {
+    static let texts: [(unit: Unit, text: Unit.NumberText)] = [
+        (.decibels, .decimals(3)), ("dB", .decimals(3)), (.hertz, .decimals(2)), (.beatsPerMinute, .decimals(2)),
+        (.seconds, .decimals(6)), (.amplitude, .significant), (.ratio, .significant), (.none, .significant),
+        ("furlong", .significant),
+    ]
+
+    @Test(arguments: texts)
+    func `each unit settles its digits`(unit: Unit, text: Unit.NumberText) {
+        #expect(unit.numberText == text)
+    }
+
+    @Test func `a unit is its own name`() {
+        #expect(Unit.decibels.rawValue == "dBFS")
+        #expect(Unit(rawValue: "Hz") == .hertz)
+    }
+}

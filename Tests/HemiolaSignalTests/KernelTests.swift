@@ -1,0 +1,303 @@
+import Foundation
+import HemiolaSignal
+import HemiolaTesting
+import Testing
+
+/// Every kernel against a plain loop in double precision, over all lengths around its lanes and from every alignment.
+@Suite struct Kernels {
+    static let lengths = Array(0...70)
+    /// Unaligned starts: a span may begin at any float.
+    static let starts = [0, 1, 2, 3]
+    static let channelCounts = [1, 2, 3, 6, 32]
+
+    /// Rounding of a sum of `terms`: a few units in the last place of the sum of magnitudes.
+    private func slack(_ magnitudes: Double, _ terms: Int) -> Double {
+        magnitudes * Double(terms + 4) * 6e-8 + 1e-37
+    }
+
+    // MARK: - Levels
+
+    @Test(arguments: lengths)
+    func `loudness is the sum of squares and the largest magnitude`(length: Int) {
+        for start in Self.starts {
+            let x = noise(start + length, seed: length)
+            let loudness = x.span.extracting(start...).loudness
+            let samples = x.dropFirst(start).map(Double.init)
+            let squares = samples.reduce(0) { $0 + $1 * $1 }
+            #expect(abs(Double(loudness.squares) - squares) <= slack(squares, length))
+            #expect(Double(loudness.peak) == samples.map(abs).max() ?? 0)
+        }
+    }
+
+    @Test(arguments: lengths)
+    func `stereo loudness is that of each channel`(frames: Int) {
+        for start in Self.starts {
+            let x = noise(start + 2 * frames, seed: frames)
+            let span = x.span.extracting(start...)
+            let pair = span.stereoLoudness
+            for (channel, loudness) in [pair.left, pair.right].enumerated() {
+                let samples = stride(from: start + channel, to: x.count, by: 2).map { Double(x[$0]) }
+                let squares = samples.reduce(0) { $0 + $1 * $1 }
+                #expect(abs(Double(loudness.squares) - squares) <= slack(squares, frames))
+                #expect(Double(loudness.peak) == samples.map(abs).max() ?? 0)
+            }
+        }
+    }
+
+    @Test(arguments: lengths, channelCounts)
+    func `loudness of a channel is that of every n-th sample`(frames: Int, channelCount: Int) {
+        let x = noise(1 + frames * channelCount, seed: frames)
+        for channel in 0..<channelCount {
+            let loudness = x.span.extracting(1...).loudness(ofChannel: channel, of: channelCount)
+            let samples = (0..<frames).map { Double(x[1 + $0 * channelCount + channel]) }
+            let squares = samples.reduce(0) { $0 + $1 * $1 }
+            #expect(abs(Double(loudness.squares) - squares) <= slack(squares, frames))
+            #expect(Double(loudness.peak) == samples.map(abs).max() ?? 0)
+        }
+    }
+
+    @Test(arguments: 0..<24)
+    func `a peak is found in every lane and with either sign`(place: Int) {
+        for sign in [-1, 1] as [Float] {
+            var x = [Float](repeating: 0.25, count: 24)
+            x[place] = 0.75 * sign
+            #expect(x.span.loudness.peak == 0.75)
+            let pair = x.span.stereoLoudness
+            #expect((pair.left.peak, pair.right.peak) == (place.isMultiple(of: 2) ? (0.75, 0.25) : (0.25, 0.75)))
+            #expect(x.span.loudness(ofChannel: place % 3, of: 3).peak == 0.75)
+        }
+    }
+
+    // MARK: - Sums
+
+    @Test(arguments: lengths)
+    func `sum adds up a range`(length: Int) {
+        for start in Self.starts {
+            let x = noise(start + length + 3, seed: length)
+            let range = start..<start + length
+            let expected = x[range].reduce(0) { $0 + Double($1) }
+            #expect(abs(Double(x.span.sum(range)) - expected) <= slack(x[range].reduce(0) { $0 + Double(abs($1)) }, length))
+        }
+    }
+
+    @Test(arguments: lengths)
+    func `dot multiplies a range by the weights from an offset on`(length: Int) {
+        for (start, offset) in [(0, 0), (1, 0), (0, 3), (3, 2)] {
+            let (x, w) = (noise(start + length + 2, seed: length), noise(offset + length + 1, seed: length + 100))
+            let products = (0..<length).map { Double(x[start + $0]) * Double(w[offset + $0]) }
+            let dot = x.span.dot(w.span, from: offset, over: start..<start + length)
+            #expect(abs(Double(dot) - products.reduce(0, +)) <= slack(products.reduce(0) { $0 + abs($1) }, length))
+        }
+    }
+
+    @Test(arguments: lengths)
+    func `rise counts what grew and keeps the new values`(length: Int) {
+        for start in Self.starts {
+            let (x, y) = (noise(start + length, seed: length), noise(start + length, seed: length + 100))
+            var old = y
+            var span = old.mutableSpan
+            var part = span._mutatingExtracting(start...)
+            let rise = x.span.extracting(start...).rise(over: &part)
+            let grown = zip(x, y).dropFirst(start).map { max(0, Double($0) - Double($1)) }
+            #expect(abs(Double(rise) - grown.reduce(0, +)) <= slack(grown.reduce(0, +), length))
+            #expect(old == Array(y[..<start] + x[start...]))
+        }
+    }
+
+    @Test(arguments: lengths + [64, 127, 128, 129, 1025])
+    func `the first index is found where the running sum reaches a share of the total`(length: Int) {
+        guard length > 0 else {
+            #expect([Float]().span.firstIndex(reaching: 1) == 0)
+            return
+        }
+        // Whole numbers, so that no order of summing matters.
+        var generator = SeededGenerator(seed: UInt64(length))
+        let x = (0..<length).map { _ in Float(Int.random(in: 0...9, using: &generator)) }
+        let total = x.reduce(0, +)
+        for share in [0, 0.01, 0.5, 0.85, 0.999, 1] as [Float] {
+            let threshold = (total * share).rounded()
+            var sum: Float = 0
+            let expected = x.firstIndex { value in
+                sum += value
+                return sum >= threshold
+            }
+            #expect(x.span.firstIndex(reaching: threshold) == expected)
+        }
+        #expect(x.span.firstIndex(reaching: total + 1) == length - 1)
+    }
+
+    @Test(arguments: lengths + [511, 512, 513, 1025, 4097])
+    func `the sum of logarithms is that of a plain loop, values below the floor counting as the floor`(length: Int) {
+        for start in Self.starts {
+            let floor: Float = 1e-10
+            var generator = SeededGenerator(seed: UInt64(length))
+            // From far below the floor to far above 1, and some zeros.
+            let x = (0..<start + length).map { _ in
+                Bool.random(using: &generator) ? Float(pow(10, Double.random(in: -14...14, using: &generator))) : 0
+            }
+            let clamped = x.dropFirst(start).map { Double(max($0, floor)) }
+            let (sum, logSum) = x.span.extracting(start...).sumAndLogSum(floor: floor)
+            let logs = clamped.map(log2)
+            #expect(abs(Double(sum) - clamped.reduce(0, +)) <= slack(clamped.reduce(0, +), length))
+            #expect(abs(Double(logSum) - logs.reduce(0, +)) <= 1e-6 * logs.reduce(0) { $0 + abs($1) } + 1e-5)
+        }
+    }
+
+    // MARK: - Whole vectors
+
+    @Test(arguments: lengths, [1, 3, 16])
+    func `mean divides by the count and takes roots`(length: Int, count: Int) {
+        for start in Self.starts {
+            let x = noise(start + length, seed: length).map { $0 * $0 }
+            var means = [Float](repeating: -1, count: length)
+            var roots = means
+            var meanSpan = means.mutableSpan
+            var rootSpan = roots.mutableSpan
+            x.span.extracting(start...).mean(of: count, into: &meanSpan, roots: &rootSpan)
+            for index in 0..<length {
+                let mean = Double(x[start + index]) / Double(count)
+                #expect(abs(Double(means[index]) - mean) <= mean * 2e-7)
+                #expect(abs(Double(roots[index]) - mean.squareRoot()) <= mean.squareRoot() * 2e-7)
+            }
+        }
+    }
+
+    @Test(arguments: lengths)
+    func `accumulate replaces the first and adds the others`(length: Int) {
+        let (x, y) = (noise(length, seed: length), noise(length, seed: length + 100))
+        var sums = [Float](repeating: .nan, count: length)
+        var span = sums.mutableSpan
+        span.accumulate(x.span, isFirst: true)
+        span.accumulate(y.span, isFirst: false)
+        #expect(sums == zip(x, y).map(+))
+    }
+
+    @Test(arguments: lengths)
+    func `scale multiplies by a factor`(length: Int) {
+        let x = noise(length, seed: length)
+        var result = [Float](repeating: .nan, count: length)
+        var span = result.mutableSpan
+        span.scale(x.span, by: 0.3)
+        #expect(result == x.map { $0 * 0.3 })
+    }
+
+    // MARK: - Mixing
+
+    @Test(arguments: lengths, channelCounts)
+    func `mix is the mean of the channels, and what stands behind it stays`(frames: Int, channelCount: Int) {
+        for start in Self.starts {
+            let x = noise(start + frames * channelCount, seed: frames)
+            var mono = [Float](repeating: 7, count: frames + 3)
+            var span = mono.mutableSpan
+            let isFinite = span.mix(x.span.extracting(start...), channelCount: channelCount)
+            #expect(isFinite)
+            for frame in 0..<frames {
+                let samples = x[start + frame * channelCount..<start + (frame + 1) * channelCount].map(Double.init)
+                let mean = samples.reduce(0, +) / Double(channelCount)
+                #expect(abs(Double(mono[frame]) - mean) <= slack(samples.reduce(0) { $0 + abs($1) }, channelCount) / Double(channelCount))
+            }
+            #expect(mono[frames...] == [7, 7, 7])
+        }
+    }
+
+    @Test(arguments: [.nan, .infinity, -.infinity] as [Float], channelCounts)
+    func `mix notices one sample that is not finite, wherever it stands`(bad: Float, channelCount: Int) {
+        for place in 0..<19 * channelCount {
+            var x = [Float](repeating: 0.5, count: 19 * channelCount)
+            x[place] = bad
+            var mono = [Float](repeating: 0, count: 19)
+            var span = mono.mutableSpan
+            let isFinite = span.mix(x.span, channelCount: channelCount)
+            #expect(!isFinite, "at \(place)")
+        }
+    }
+
+    @Test func `samples of opposite infinity are noticed although their sum is NaN`() {
+        let x = [Float](repeating: 0, count: 16) + [.infinity, -.infinity]
+        var mono = [Float](repeating: 0, count: 9)
+        var span = mono.mutableSpan
+        let isFinite = span.mix(x.span, channelCount: 2)
+        #expect(!isFinite)
+    }
+
+    @Test(arguments: lengths)
+    func `samples that are not finite are silenced and counted`(length: Int) {
+        var generator = SeededGenerator(seed: UInt64(length))
+        let x = (0..<length).map { _ in [0.5, -1, .nan, .infinity, -.infinity, 1e38].randomElement(using: &generator)! as Float }
+        var y = x
+        var span = y.mutableSpan
+        let count = span.silenceNonFinite()
+        #expect(count == x.count { !$0.isFinite })
+        #expect(y == x.map { $0.isFinite ? $0 : 0 })
+    }
+}
+
+@Suite struct `Conversion to decibels` {
+    private func converted(_ x: [Float], factor: Float) -> [Float] {
+        var y = x
+        var span = y.mutableSpan
+        span.convertToDecibels(factor: factor)
+        return y
+    }
+
+    @Test(arguments: [10, 20] as [Float])
+    func `every magnitude is within a millionth of what Foundation says`(factor: Float) {
+        // Every exponent, normal and subnormal, at some 17 000 places of the mantissa in turn.
+        let x = stride(from: UInt32(1), to: 0x7f80_0000, by: 9973).map(Float.init(bitPattern:))
+        for (power, level) in zip(x, converted(x, factor: factor)) {
+            let expected = max(-120, Double(factor) * log10(Double(power)))
+            guard abs(Double(level) - expected) <= 1e-6 * abs(expected) + 1e-6 else {
+                Issue.record("\(power) became \(level) dB and not \(expected) dB")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: [10, 20] as [Float])
+    func `around 1, where decibels vanish, they are exact to a few units in the last place`(factor: Float) {
+        let one = Float(1).bitPattern
+        let x = (one - 2000...one + 2000).map(Float.init(bitPattern:))
+        for (power, level) in zip(x, converted(x, factor: factor)) {
+            let expected = Double(factor) * log10(Double(power))
+            #expect(abs(Double(level) - expected) <= 4e-7 * abs(expected))
+        }
+    }
+
+    @Test(arguments: Array(0...17))
+    func `each place of a vector of any length is converted`(length: Int) {
+        let x = (0..<length).map { Float(exactly: $0 + 1)! }
+        for (power, level) in zip(x, converted(x, factor: 10)) {
+            #expect(abs(level - 10 * log10(power)) < 1e-5)
+        }
+    }
+
+    /// The vector path and the path of the last few values must both be right.
+    @Test(arguments: [1, 8])
+    func `zero, subnormals and what is negative are at the floor`(count: Int) {
+        for value in [0, -0.0, .leastNonzeroMagnitude, .leastNormalMagnitude, 1e-38, 1e-13, -1, -.infinity] as [Float] {
+            #expect(converted(Array(repeating: value, count: count), factor: 10) == Array(repeating: -120, count: count), "\(value)")
+        }
+        let floor = converted(Array(repeating: 1e-12, count: count), factor: 10)
+        #expect(floor.allSatisfy { abs($0 + 120) < 1e-4 && $0 >= -120 })
+    }
+
+    @Test(arguments: [1, 8])
+    func `NaN stays NaN`(count: Int) {
+        for value in [.nan, -.nan, .signalingNaN] as [Float] {
+            let levels = converted(Array(repeating: value, count: count), factor: 20)
+            #expect(levels.allSatisfy { $0.isNaN })
+        }
+    }
+
+    @Test(arguments: [1, 8])
+    func `infinity reads like the first power of 2 that is none, a finite number`(count: Int) {
+        for level in converted(Array(repeating: .infinity, count: count), factor: 10) {
+            #expect(abs(Double(level) - 10 * log10(pow(2, 128))) < 1e-3)
+        }
+    }
+}
+
+/// Random samples of −1…1, the same for the same seed.
+private func noise(_ count: Int, seed: Int) -> [Float] {
+    TestSignal.noise(seed: UInt64(seed), frames: count)
+}

@@ -1,0 +1,284 @@
+import AnalysisSupport
+import Foundation
+import HemiolaSignal
+import HemiolaSpectrum
+import References
+import Testing
+
+/// Drives a bank as the engine does, hop by hop, and keeps what its slots lend.
+private struct BankRun {
+    struct Frame {
+        /// The middle of its window, in frames since the stream's first.
+        var center: Double
+        var power: [Float]
+        var magnitude: [Float]
+        var complex: [Float]
+    }
+
+    let bank: SpectrumBank
+    let requests: [SpectrumRequest]
+    let hopFrames: Int
+    private(set) var frame: Int64 = 0
+
+    init(_ requests: [SpectrumRequest], hopFrames: Int = 1024, sampleRate: Int = 44_100) {
+        bank = SpectrumBank(requests, hopFrames: hopFrames, sampleRate: sampleRate)
+        self.requests = requests
+        self.hopFrames = hopFrames
+    }
+
+    /// Takes in a hop, zero-padded, and gives back the spectra of each request.
+    mutating func advance(_ samples: some Collection<Float>) -> [[Frame]] {
+        let hop = Array(samples) + Array(repeating: 0, count: hopFrames - samples.count)
+        bank.advance(hop.span, at: frame)
+        defer { frame += Int64(hopFrames) }
+        return requests.indices.map { spectra($0) }
+    }
+
+    /// A whole sound; for each request all its spectra, in order.
+    mutating func advance(through samples: [Float]) -> [[Frame]] {
+        var all = requests.map { _ in [Frame]() }
+        for start in stride(from: 0, to: samples.count, by: hopFrames) {
+            let hop = advance(samples[start..<min(samples.count, start + hopFrames)])
+            for index in all.indices { all[index] += hop[index] }
+        }
+        return all
+    }
+
+    private func spectra(_ index: Int) -> [Frame] {
+        let slots = bank.slots(0..<requests.count)
+        let hop = Hop(
+            frame: frame, frameCount: hopFrames, indexInBatch: 0, format: StreamFormat(sampleRate: 44_100, channelCount: 1),
+            mono: [Float]().span, samples: [Float]().span, slots: slots.span)
+        let spectra = hop.spectra(SpectrumHandle(index: index))
+        let parts = requests[index].parts
+        return (0..<spectra.count).map { number in
+            Frame(
+                center: spectra.center(of: number),
+                power: parts.contains(.power) ? copy(spectra.power(number)) : [],
+                magnitude: parts.contains(.magnitude) ? copy(spectra.magnitude(number)) : [],
+                complex: parts.contains(.complex) ? copy(spectra.complex(number)) : [])
+        }
+    }
+
+    private func copy(_ span: Span<Float>) -> [Float] {
+        span.indices.map { span[$0] }
+    }
+}
+
+private let everything: SpectrumParts = [.power, .magnitude, .complex]
+
+@Suite struct `A spectrum bank against the reference vectors` {
+    /// One row of magnitudes per chosen batch, of one window and size of one input.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var input: ReferenceVectors.Input
+        var magnitudes: ReferenceVectors.Magnitudes
+
+        var testDescription: String { "\(input.file), \(magnitudes.window) \(magnitudes.size)" }
+    }
+
+    static let cases = [ReferenceVectors.shared.mono, ReferenceVectors.shared.stereo].flatMap { input in
+        input.magnitudes.map { Case(input: input, magnitudes: $0) }
+    }
+
+    @Test(arguments: cases)
+    func `magnitudes are within 1e-5 of the peak bin`(_ one: Case) throws {
+        let window = try #require(WindowShape(rawValue: one.magnitudes.window))
+        var run = BankRun(
+            [SpectrumRequest(size: one.magnitudes.size, window: window, parts: .magnitude)], sampleRate: one.input.sampleRate)
+        let frames = run.advance(through: try Audio(wav: one.input.path).mono)[0]
+        #expect(frames.count == one.input.batches)
+        let scale = 2 / window.sum(size: one.magnitudes.size)
+        for (batch, expected) in zip(one.magnitudes.batches, one.magnitudes.values) {
+            let peak = expected.max()!
+            let magnitude = frames[batch].magnitude
+            #expect(magnitude.count == expected.count)
+            let worst = expected.indices.map { bin in
+                let twins = bin == 0 || bin == expected.count - 1 ? 0.5 : 1
+                return abs(Double(magnitude[bin]) * scale * twins - expected[bin])
+            }.max()!
+            #expect(worst <= 1e-5 * peak, "batch \(batch)")
+        }
+    }
+
+    @Test(arguments: [0, 1])
+    func `power is within 1e-5 of the peak bin`(input: Int) throws {
+        let reference = [ReferenceVectors.shared.mono, ReferenceVectors.shared.stereo][input]
+        var run = BankRun([SpectrumRequest(size: 2048)], sampleRate: reference.sampleRate)
+        let frames = run.advance(through: try Audio(wav: reference.path).mono)[0]
+        let scale = 2 / (2048 * WindowShape.hann.energy(size: 2048))
+        for (batch, expected) in zip(reference.power.batches, reference.power.values) {
+            let peak = expected.max()!
+            let worst = expected.indices.map { bin in
+                let twins = bin == 0 || bin == expected.count - 1 ? 0.5 : 1
+                return abs(Double(frames[batch].power[bin]) * scale * twins - expected[bin])
+            }.max()!
+            #expect(worst <= 1e-5 * peak, "batch \(batch)")
+        }
+    }
+}
+
+@Suite struct `A spectrum bank` {
+    @Test(arguments: [1, 5, 31, 255, 510], [512, 1024])
+    func `a sine on a bin lights that bin alone`(bin: Int, size: Int) {
+        // Without a window; with one its main lobe takes in the neighbours.
+        var run = BankRun([SpectrumRequest(size: size, window: .rectangular, parts: .magnitude)])
+        let bin = bin * size / 1024
+        guard bin > 0 else { return }
+        let sine = Audio.sine(44_100 * Double(bin) / Double(size), frames: 1024)
+        let magnitude = run.advance(sine.samples)[0][0].magnitude
+        #expect(abs(magnitude[bin] - Float(size) / 2) < 1e-5 * Float(size))
+        for other in magnitude.indices where other != bin { #expect(magnitude[other] < 1e-5 * magnitude[bin]) }
+    }
+
+    @Test(arguments: [(WindowShape.hann, 1), (.hamming, 1), (.blackmanHarris, 3)], [64, 100, 500])
+    func `a window spreads a sine over its main lobe and no further`(_ window: (shape: WindowShape, reach: Int), bin: Int) {
+        var run = BankRun([SpectrumRequest(size: 1024, window: window.shape, parts: .magnitude)])
+        let magnitude = run.advance(Audio.sine(44_100 * Double(bin) / 1024, frames: 1024).samples)[0][0].magnitude
+        #expect(abs(Double(magnitude[bin]) * 2 / window.shape.sum(size: 1024) - 1) < 1e-5)
+        for other in magnitude.indices where abs(other - bin) > window.reach {
+            #expect(magnitude[other] < 1e-5 * magnitude[bin], "bin \(other)")
+        }
+    }
+
+    @Test(arguments: [32, 60, 64, 100, 1000, 2048, 4096, 8192, 65_536], WindowShape.allCases)
+    func `every size and window obeys Parseval`(size: Int, window: WindowShape) {
+        var run = BankRun([SpectrumRequest(size: size, window: window, parts: everything)])
+        let noise = Audio.noise(frames: (size + 1023) / 1024 * 1024, seed: UInt64(size)).samples
+        let frame = run.advance(through: noise)[0].last!
+        #expect(frame.power.count == size / 2 + 1)
+        #expect(frame.complex.count == size + 2)
+        // The last window ends with the last sample.
+        let windowed = zip(noise.suffix(size), window.values(size: size)).reduce(0) { $0 + pow(Double($1.0) * Double($1.1), 2) }
+        let twins = frame.power.dropFirst().dropLast().reduce(0) { $0 + Double($1) }
+        let total = Double(frame.power.first!) + Double(frame.power.last!) + 2 * twins
+        #expect(abs(total / Double(size) / windowed - 1) < 1e-5)
+        let isConsistent = frame.power.indices.allSatisfy { bin in
+            let (real, imaginary) = (frame.complex[2 * bin], frame.complex[2 * bin + 1])
+            return abs(frame.power[bin] - (real * real + imaginary * imaginary)) <= 2e-7 * frame.power[bin]
+                && abs(frame.magnitude[bin] - frame.power[bin].squareRoot()) <= 2e-7 * frame.magnitude[bin]
+        }
+        #expect(isConsistent, "power, magnitude and complex are three forms of one spectrum")
+    }
+
+    @Test(arguments: [48, 64])
+    func `the transform is the one of the textbook`(size: Int) {
+        var run = BankRun([SpectrumRequest(size: size, window: .hamming, parts: .complex)])
+        let noise = Audio.noise(frames: 1024, seed: 5).samples
+        let complex = run.advance(noise)[0][0].complex
+        let windowed = zip(noise.suffix(size), WindowShape.hamming.values(size: size)).map { Double($0) * Double($1) }
+        for bin in 0...size / 2 {
+            let turn = -2 * Double.pi * Double(bin) / Double(size)
+            let real = windowed.indices.reduce(0) { $0 + windowed[$1] * cos(turn * Double($1)) }
+            let imaginary = windowed.indices.reduce(0) { $0 + windowed[$1] * sin(turn * Double($1)) }
+            #expect(abs(Double(complex[2 * bin]) - real) < 1e-5)
+            #expect(abs(Double(complex[2 * bin + 1]) - imaginary) < 1e-5)
+        }
+    }
+
+    @Test func `equal requests are computed once, whatever parts they want`() {
+        var run = BankRun([
+            SpectrumRequest(size: 1024, parts: .power), SpectrumRequest(size: 1024, parts: .magnitude),
+            SpectrumRequest(size: 1024, window: .hamming), SpectrumRequest(size: 512), SpectrumRequest(size: 1024, parts: .power),
+        ])
+        let frames = run.advance(through: Audio.noise(frames: 3 * 1024).samples)
+        #expect(run.bank.transformCount == 3 * 3)
+        for hop in 0..<3 {
+            #expect(frames[0][hop].power == frames[4][hop].power)
+            #expect(frames[1][hop].magnitude == frames[0][hop].power.map { $0.squareRoot() })
+            #expect(frames[2][hop].power != frames[0][hop].power)
+        }
+    }
+
+    @Test func `the same hops give the same bits in every bank`() {
+        let noise = Audio.noise(frames: 8 * 1024, seed: 9).samples
+        var (one, other) = (BankRun([SpectrumRequest(size: 2048)]), BankRun([SpectrumRequest(size: 4096), SpectrumRequest(size: 2048)]))
+        let (first, second) = (one.advance(through: noise)[0], other.advance(through: noise)[1])
+        #expect(first.map(\.power) == second.map(\.power))
+    }
+
+    @Test func `the first windows reach back before the audio, into silence`() {
+        var run = BankRun([SpectrumRequest(size: 4096, window: .rectangular, parts: everything)])
+        let noise = Audio.noise(frames: 4096, seed: 2).samples
+        let frames = run.advance(through: noise)[0]
+        #expect(frames.map(\.center) == [-1024, 0, 1024, 2048])
+        // DC without a window is the plain sum of what has been heard.
+        for (hop, frame) in frames.enumerated() {
+            let heard = noise[..<(1024 * (hop + 1))].reduce(0) { $0 + Double($1) }
+            #expect(abs(Double(frame.complex[0]) - heard) < 1e-3)
+        }
+    }
+
+    @Test func `a cleared bank has forgotten the audio`() {
+        var (fresh, cleared) = (BankRun([SpectrumRequest(size: 4096)]), BankRun([SpectrumRequest(size: 4096)]))
+        let noise = Audio.noise(frames: 4096).samples
+        _ = cleared.advance(through: noise)
+        cleared.bank.clear()
+        #expect(cleared.advance(noise[..<1024])[0][0].power == fresh.advance(noise[..<1024])[0][0].power)
+    }
+
+    @Test func `a bank without requests has nothing to lend`() {
+        let bank = SpectrumBank([], hopFrames: 1024, sampleRate: 44_100)
+        bank.advance([Float](repeating: 1, count: 1024).span, at: 0)
+        #expect(bank.transformCount == 0)
+        #expect(bank.slots(0..<0).isEmpty)
+    }
+}
+
+@Suite struct `A hop in seconds` {
+    @Test(arguments: [256, 480, 1000, 1024], [0.005, 0.01, 0.023_219_954_648_526_078, 0.1])
+    func `windows end at its multiples since the stream's start, whatever the batch`(hopFrames: Int, seconds: Double) {
+        let size = 512
+        var run = BankRun([SpectrumRequest(size: size, hop: .seconds(seconds), parts: .power)], hopFrames: hopFrames)
+        let noise = Audio.noise(frames: 40 * hopFrames, seed: 4).samples
+        let frames = run.advance(through: noise)[0]
+        let every = Int((seconds * 44_100).rounded())
+        #expect(frames.map(\.center) == stride(from: every, through: noise.count, by: every).map { Double($0) - Double(size) / 2 })
+        #expect(run.bank.transformCount == frames.count)
+    }
+
+    @Test func `the spectra are those of a bank whose own hop is that long`() {
+        let noise = Audio.noise(frames: 16 * 1024, seed: 6).samples
+        var inSeconds = BankRun([SpectrumRequest(size: 1024, hop: .seconds(256 / 44_100.0))], hopFrames: 1024)
+        var everyHop = BankRun([SpectrumRequest(size: 1024)], hopFrames: 256)
+        let (some, all) = (inSeconds.advance(through: noise)[0], everyHop.advance(through: noise)[0])
+        #expect(some.count == 64)
+        #expect(some.map(\.power) == all.map(\.power))
+        #expect(some.map(\.center) == all.map(\.center))
+    }
+
+    @Test func `a hop may bring none, one or several`() {
+        var run = BankRun([SpectrumRequest(size: 64, hop: .seconds(600 / 44_100.0))], hopFrames: 256)
+        let counts = (0..<7).map { _ in run.advance([])[0].count }
+        #expect(counts == [0, 0, 1, 0, 1, 0, 0])
+        var dense = BankRun([SpectrumRequest(size: 64, hop: .seconds(100 / 44_100.0))], hopFrames: 256)
+        #expect((0..<4).map { _ in dense.advance([])[0].count } == [2, 3, 2, 3])
+    }
+}
+
+@Suite struct `A window` {
+    @Test(arguments: WindowShape.allCases, [32, 60, 2048, 4096])
+    func `sum and energy are those of its values, and follow the cosine terms`(shape: WindowShape, size: Int) {
+        let values = shape.values(size: size).map(Double.init)
+        #expect(values.count == size)
+        #expect(abs(shape.sum(size: size) - values.reduce(0, +)) < 1e-9 * Double(size))
+        #expect(abs(shape.energy(size: size) - values.reduce(0) { $0 + $1 * $1 }) < 1e-9 * Double(size))
+        // Of a periodic cosine sum a₀ − a₁cos … the mean is a₀ and the mean square a₀² + ½Σaₖ².
+        let terms =
+            switch shape {
+            case .hann: [0.5, 0.5]
+            case .hamming: [0.54, 0.46]
+            case .blackmanHarris: [0.35875, 0.48829, 0.14128, 0.01168]
+            case .rectangular: [1.0]
+            }
+        let energy = terms[0] * terms[0] + terms.dropFirst().reduce(0) { $0 + $1 * $1 / 2 }
+        #expect(abs(shape.sum(size: size) / Double(size) - terms[0]) < 1e-7)
+        #expect(abs(shape.energy(size: size) / Double(size) - energy) < 1e-7)
+    }
+
+    @Test(arguments: WindowShape.allCases)
+    func `it is periodic: symmetric about its middle, its first value standing alone`(shape: WindowShape) {
+        let values = shape.values(size: 64)
+        for index in 1..<64 { #expect(abs(values[index] - values[64 - index]) < 1e-6) }
+        #expect(abs(values[32] - 1) < 1e-6)
+    }
+}

@@ -1,0 +1,150 @@
+import AnalysisSupport
+import Foundation
+import HemiolaSignal
+import References
+import SpectrumAnalyzer
+import Testing
+
+/// Whole inputs against numpy and librosa in double precision; what the numbers mean stands in `Tests/References/README.md`.
+@Suite struct `A spectrum against the reference vectors` {
+    /// One scale of one input.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var input: ReferenceVectors.Input
+        var bands: ReferenceVectors.Bands
+
+        var testDescription: String { "\(input.file), \(bands.scale) at \(bands.sampleRate) Hz" }
+
+        func analysis() async throws -> Analysis {
+            try await Analysis(of: Audio(wav: input.path).read(at: bands.sampleRate), .spectrum, "scale=\(bands.scale)")
+        }
+    }
+
+    static let inputs = [ReferenceVectors.shared.mono, ReferenceVectors.shared.stereo]
+    static let cases = inputs.flatMap { input in input.bands.map { Case(input: input, bands: $0) } }
+
+    private func analysis(_ input: Int) async throws -> (ReferenceVectors.Input, Analysis) {
+        let reference = Self.inputs[input]
+        return (reference, try await Analysis(of: Audio(wav: reference.path), .spectrum, "mfcc=13"))
+    }
+
+    // MARK: - Bands
+
+    @Test(arguments: cases)
+    func `the power of every band is within 1e-4 of the frame's largest`(_ one: Case) async throws {
+        let bands = try await one.analysis().values("bands_db")
+        #expect(bands.count == one.input.batches)
+        for (batch, (levels, powers)) in zip(bands, one.bands.power).enumerated() {
+            // Below −120 dB everything reads −120 dB.
+            let expected = powers.map { max(1e-12, $0) }
+            let worst = zip(levels, expected).map { abs(pow(10, Double($0) / 10) - $1) }.max()!
+            #expect(worst <= 1e-4 * expected.max()!, "batch \(batch)")
+        }
+    }
+
+    /// In dB, the quieter a band the nearer it is to the noise of a single-precision transform, which is relative to the
+    /// loudest bin. The README beside the vectors has the figures of another such transform; these are two to four times that.
+    private func tolerance(at level: Double) -> Double {
+        switch level {
+        case (-60)...: 1e-4
+        case (-80)...: 1e-3
+        case (-110)...: 0.02
+        default: 0.15
+        }
+    }
+
+    @Test(arguments: cases)
+    func `every band is as near in decibels as single precision comes`(_ one: Case) async throws {
+        let bands = try await one.analysis().values("bands_db")
+        for (batch, (levels, powers)) in zip(bands, one.bands.power).enumerated() {
+            for (band, (level, power)) in zip(levels, powers).enumerated() {
+                let expected = max(-120, 10 * log10(power))
+                if abs(Double(level) - expected) > tolerance(at: expected) {
+                    Issue.record("batch \(batch), band \(band): \(level) dB and not \(expected) dB")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: cases)
+    func `the header has the reference's edges`(_ one: Case) async throws {
+        let edges = try await one.analysis().feature("bands_db").edges
+        #expect(edges.count == one.bands.edgesHz.count)
+        for (edge, expected) in zip(edges, one.bands.edgesHz) { #expect(abs(edge - expected) <= 1e-8 * expected) }
+    }
+
+    // MARK: - Shape
+
+    @Test(arguments: [0, 1])
+    func `the centroid is within 1e-4 of librosa's, and silence has none`(input: Int) async throws {
+        let (reference, analysis) = try await analysis(input)
+        for (batch, (hertz, expected)) in zip(analysis.value("centroid_hz"), reference.centroidHz).enumerated() {
+            if let expected {
+                #expect(abs(Double(hertz) - expected) <= 1e-4 * expected, "batch \(batch)")
+            } else {
+                #expect(hertz.isNaN, "batch \(batch)")
+            }
+        }
+    }
+
+    @Test(arguments: [0, 1])
+    func `the roll-off is librosa's bin, and silence has none`(input: Int) async throws {
+        let (reference, analysis) = try await analysis(input)
+        let binWidth = Double(reference.sampleRate) / 2048
+        for (batch, (hertz, expected)) in zip(analysis.value("rolloff_hz"), reference.rolloffHz).enumerated() {
+            // The bar is one bin in one frame of a thousand; in these inputs no frame may miss at all.
+            if let expected {
+                #expect((Double(hertz) / binWidth).rounded() == (expected / binWidth).rounded(), "batch \(batch)")
+                #expect(abs(Double(hertz) - expected) < 0.002, "batch \(batch)")
+            } else {
+                #expect(hertz.isNaN, "batch \(batch)")
+            }
+        }
+    }
+
+    @Test(arguments: [0, 1])
+    func `the flatness is within 1e-4 of librosa's, and silence has none`(input: Int) async throws {
+        let (reference, analysis) = try await analysis(input)
+        for (batch, (flatness, expected)) in zip(analysis.value("flatness"), reference.flatness).enumerated() {
+            if let expected {
+                #expect(abs(Double(flatness) - expected) <= 1e-4, "batch \(batch)")
+                // Tonal frames have a flatness of 1e-6: there, too, most of its digits are right.
+                #expect(abs(Double(flatness) - expected) <= 3e-3 * expected, "batch \(batch)")
+            } else {
+                #expect(flatness.isNaN, "batch \(batch)")
+            }
+        }
+    }
+
+    @Test(arguments: [0, 1])
+    func `the flux is within 1e-4 of the reference`(input: Int) async throws {
+        let (reference, analysis) = try await analysis(input)
+        for (batch, (flux, expected)) in zip(analysis.value("flux"), reference.flux).enumerated() {
+            #expect(abs(Double(flux) - expected) <= 1e-4 * expected, "batch \(batch)")
+        }
+    }
+
+    @Test(arguments: [0, 1])
+    func `every MFCC is within 1e-4 of the frame's largest`(input: Int) async throws {
+        let (reference, analysis) = try await analysis(input)
+        for (batch, (coefficients, expected)) in zip(analysis.values("mfcc"), reference.mfcc).enumerated() {
+            let largest = expected.map(abs).max()!
+            let worst = zip(coefficients, expected).map { abs(Double($0) - $1) }.max()!
+            #expect(worst <= 1e-4 * largest, "batch \(batch)")
+        }
+    }
+
+    @Test func `the magnitudes are the reference's, whatever the window and size`() async throws {
+        for reference in Self.inputs {
+            let audio = try Audio(wav: reference.path)
+            for vectors in reference.magnitudes {
+                let settings = "bands=0,magnitudes=true,size=\(vectors.size),window=\(vectors.window)"
+                let magnitudes = try await Analysis(of: audio, .spectrum, settings).values("magnitudes")
+                for (batch, expected) in zip(vectors.batches, vectors.values) {
+                    #expect(magnitudes[batch].count == expected.count)
+                    let worst = zip(magnitudes[batch], expected).map { abs(Double($0) - $1) }.max()!
+                    #expect(worst <= 1e-5 * expected.max()!, "\(settings), batch \(batch)")
+                }
+            }
+        }
+    }
+}

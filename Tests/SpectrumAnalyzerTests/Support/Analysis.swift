@@ -1,0 +1,75 @@
+public import Hemiola
+internal import HemiolaEngine
+public import HemiolaSignal
+public import HemiolaTesting
+
+/// What one analyzer said about a sound, heard through the whole pipeline: capture, hops, spectra, folding, sink.
+public struct Analysis: Sendable {
+    public let stream: CollectedStream
+
+    /// Runs a pipeline of one analyzer to its end.
+    ///
+    /// - Parameters:
+    ///   - steps: What the capture delivers, in order.
+    ///   - settings: `key=value,key=value`.
+    public init(
+        of steps: [CaptureStep], _ format: StreamFormat, _ plugin: AnalyzerPlugin, _ settings: String = "",
+        batchFrames: Int = Batching.defaultFrames
+    ) async throws {
+        let sink = CollectingSink()
+        let registry = PluginRegistry(
+            captures: [.scripted(format: format, steps)], analyzers: [plugin], sinks: [.collecting(sink)])
+        let pipeline = try registry.assemble(
+            PipelineConfiguration(
+                captures: [PluginSpec("scripted")], analyzers: [plugin.spec(settings)], sinks: [PluginSpec("collecting")],
+                batchFrames: batchFrames))
+        _ = await pipeline.run()
+        guard let stream = sink.streams.first else { throw AnalyzerError("the stream did not begin") }
+        self.stream = stream
+    }
+
+    public init(
+        of audio: Audio, _ plugin: AnalyzerPlugin, _ settings: String = "", batchFrames: Int = Batching.defaultFrames
+    ) async throws {
+        try await self.init(of: [.samples(audio.samples)], audio.format, plugin, settings, batchFrames: batchFrames)
+    }
+
+    public var batches: [CollectedBatch] { stream.batches }
+
+    private var analyzer: StreamHeader.Analyzer { stream.header.analyzers[0] }
+
+    /// The declaration of a feature.
+    public func feature(_ name: String) -> Feature {
+        guard let feature = analyzer.outputs.features.first(where: { $0.name == name }) else {
+            preconditionFailure("there is no feature \(name)")
+        }
+        return feature
+    }
+
+    /// A feature of several values, per batch.
+    public func values(_ name: String) -> [[Float]] {
+        stream.values(analyzer.name, name)
+    }
+
+    /// A feature of one value, per batch; NaN where there is none.
+    public func value(_ name: String) -> [Float] {
+        stream.value(analyzer.name, name)
+    }
+}
+
+extension AnalyzerPlugin {
+    /// The analyzer as its plugin makes it from the text of a SPEC.
+    ///
+    /// - Throws: `ConfigurationError` with all that is wrong, by key.
+    public func analyzer(_ settings: String = "") throws -> any Analyzer {
+        var problems: [ConfigurationProblem] = []
+        guard let values = about.values(from: try spec(settings), path: about.id, problems: &problems) else {
+            throw ConfigurationError(problems)
+        }
+        return try make(values)
+    }
+
+    fileprivate func spec(_ settings: String) throws -> PluginSpec {
+        try PluginSpec(parsing: settings.isEmpty ? about.id : "\(about.id):\(settings)")
+    }
+}

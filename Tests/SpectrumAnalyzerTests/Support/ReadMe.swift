@@ -1,0 +1,70 @@
+internal import Foundation
+public import Hemiola
+internal import HemiolaSignal
+internal import HemiolaTesting
+
+/// A plugin's README: what it says about its settings, and its sample.
+public struct ReadMe {
+    private let lines: [Substring]
+
+    /// - Parameter folder: Below the package: `Plugins/Analyzers/Levels`.
+    public init(_ folder: String) throws {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let text = try String(contentsOf: root.appending(path: folder).appending(path: "README.md"), encoding: .utf8)
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The cells of the table row that is about a key, without their backquotes.
+    public func row(of key: String) -> [String]? {
+        lines.first { $0.hasPrefix("| `\(key)` |") }?
+            .split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
+    }
+
+    /// The settings whose row does not say their default, their range or choices, or their unit as declared.
+    public func settings(missingFrom plugin: PluginDescription) -> [String] {
+        plugin.settings.filter { setting in
+            guard let row = row(of: setting.key), row.count >= 3 else { return true }
+            let isDefaultTold = row[1] == setting.defaultValue.text || (setting.defaultValue == .none && row[1].hasPrefix("unset"))
+            var told = setting.rangeText ?? ""
+            if case .choice(let names) = setting.kind { told = names.joined(separator: ", ") }
+            if case .boolean = setting.kind { told = "true, false" }
+            return !isDefaultTold || row[2] != told
+        }.map(\.key)
+    }
+
+    /// Half of the last digit that is written, and a little more.
+    private func slack(_ unit: HemiolaSignal.Unit) -> Double {
+        switch unit.numberText {
+        case .decimals(let count): 0.6 * pow(10, -Double(count))
+        case .significant: 1e-6
+        }
+    }
+
+    /// What is wrong with the JSON sample, a batch line, as a record of that batch; and features without a row in a table.
+    public func faults(inSampleOf analysis: Analysis, batch: Int) throws -> [String] {
+        guard let start = lines.firstIndex(of: "```json"), let end = lines[start...].firstIndex(of: "```") else {
+            return ["there is no JSON sample"]
+        }
+        let json = lines[(start + 1)..<end].joined(separator: "\n")
+        let record = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any] ?? [:]
+        let header = analysis.stream.header
+        let frame = analysis.batches[batch].frame
+        var faults: [String] = []
+        if record["type"] as? String != "batch" { faults.append("type") }
+        if record["n"] as? Int != batch { faults.append("n") }
+        if record["frame"] as? Int64 != frame { faults.append("frame") }
+        if abs((record["t"] as? Double ?? -1) - header.format.seconds(at: frame)) > 1e-6 { faults.append("t") }
+        let features = header.analyzers[0].outputs.features
+        let sample = record[header.analyzers[0].name] as? [String: Any] ?? [:]
+        if Set(sample.keys) != Set(features.map(\.name)) { faults.append("the features") }
+        for feature in features {
+            let told = feature.isArray ? sample[feature.name] as? [Double] : (sample[feature.name] as? Double).map { [$0] }
+            let values = analysis.values(feature.name)[batch].map(Double.init)
+            let slack = slack(feature.unit)
+            let isNear = zip(told ?? [], values).allSatisfy { abs($0 - $1) <= max(slack, 2e-5 * abs($1)) }
+            if told?.count != values.count || !isNear { faults.append(feature.name) }
+            if row(of: feature.name) == nil { faults.append("the table: \(feature.name)") }
+        }
+        return faults
+    }
+}
