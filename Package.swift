@@ -57,11 +57,13 @@ let package = Package(
         plugin("FileCapture", at: "Captures/File", uses: ["CSndFile"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
+        plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaWire"]),
         room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 1
         room("Hemiola", uses: ["HemiolaSignal"]),
         room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lending),
+        room("HemiolaWire", uses: ["HemiolaSignal"]),
 
         // 0
         room("HemiolaSignal", settings: lending),
@@ -78,6 +80,7 @@ let package = Package(
             path: "Tests/SpectrumAnalyzerTests/Support", swiftSettings: settings),
         tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
         tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
+        tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
         tests("FileCaptureTests", uses: ["FileCapture", "Hemiola", "HemiolaSignal"]),
         tests(
             "LevelsAnalyzerTests",
@@ -86,6 +89,7 @@ let package = Package(
             "SpectrumAnalyzerTests",
             uses: ["AnalysisSupport", "HemiolaTesting", "References", "SpectrumAnalyzer", "Hemiola", "HemiolaSignal"],
             exclude: ["Support"]),
+        tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "Hemiola", "HemiolaSignal"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,193 @@
+public import HemiolaSignal
+
+/// Writes the records of one stream as JSON Lines: header, batches, events, end.
+///
+/// Made once per stream. Everything in a batch line that is not a number (braces, keys, the analyzers' names) is put together
+/// then, so that a line is copies of ready-made bytes and numbers between them, straight into a buffer that the caller reuses.
+/// Records that the selection leaves out are not written.
+///
+/// - Complexity: O(bytes written) per record; nothing is allocated for a batch line or its events while the buffer suffices.
+public struct RecordEncoder: Sendable {
+    /// How a column's numbers are written.
+    private enum Digits {
+        case decimals(Int)
+        case significant
+
+        init(_ unit: Unit) {
+            switch unit.numberText {
+            case .decimals(let count): self = .decimals(count)
+            case .significant: self = .significant
+            }
+        }
+    }
+
+    /// A run of ready-made bytes and the numbers that follow it.
+    private struct Step {
+        /// Where in `literals`.
+        var literal: Range<Int>
+        /// Which values of the row.
+        var columns: Range<Int>
+        var digits: Digits
+    }
+
+    let header: StreamHeader
+    let selection: Selection
+    let version: String
+    /// `,"file":"…"`, or nothing.
+    let fileField: [UInt8]
+    /// The values of an `event` record are written in the unit that its output was declared with.
+    let findings: [(analyzer: String, output: String, unit: Unit)]
+    private let writesBatches: Bool
+    private let writesEvents: Bool
+    private let literals: [UInt8]
+    private let steps: [Step]
+
+    /// - Parameters:
+    ///   - selection: Which record types and features are written.
+    ///   - version: Hemiola's version, for the header.
+    public init(_ header: StreamHeader, selection: Selection = .all, version: String) {
+        self.header = header
+        self.selection = selection
+        self.version = version
+        var field = JSONBuffer(capacity: 0)
+        if let file = header.file {
+            field.append(#","file":"#)
+            field.append(string: file)
+        }
+        fileField = field.bytes
+        findings = header.analyzers.flatMap { analyzer in
+            analyzer.outputs.events.map { (analyzer.name, $0.name, $0.unit) }
+        }
+        writesBatches = selection.contains("batch")
+        writesEvents = Selection.recordTypes.contains { !["header", "batch", "end"].contains($0) && selection.contains($0) }
+
+        var literals = JSONBuffer(capacity: 1024)
+        var steps: [Step] = []
+        var start = 0
+        for section in header.layout.sections {
+            let columns = section.features.filter { selection.contains(section.analyzer, $0.feature.name) }
+            guard !columns.isEmpty else { continue }
+            literals.append(",")
+            literals.append(string: section.analyzer)
+            for (index, column) in columns.enumerated() {
+                literals.append(index == 0 ? ":{" : ",")
+                literals.append(string: column.feature.name)
+                literals.append(column.feature.isArray ? ":[" : ":")
+                let first = column.handle.offset
+                steps.append(
+                    Step(
+                        literal: start..<literals.count, columns: first..<first + column.handle.count,
+                        digits: Digits(column.feature.unit)))
+                start = literals.count
+                if column.feature.isArray { literals.append("]") }
+            }
+            literals.append("}")
+        }
+        // What closes the last analyzer, and no numbers.
+        steps.append(Step(literal: start..<literals.count, columns: 0..<0, digits: .significant))
+        self.literals = literals.bytes
+        self.steps = steps
+    }
+}
+
+// MARK: - Batches
+
+extension RecordEncoder {
+    /// Writes a batch's line, then those of its events.
+    public func encode(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
+        if writesBatches { encodeLine(batch, into: &buffer) }
+        guard writesEvents, !batch.events.isEmpty else { return }
+        let end = header.format.seconds(at: batch.endFrame)
+        for index in batch.events.indices {
+            encode(batch.events[index], batchEnd: end, into: &buffer)
+        }
+    }
+
+    private func encodeLine(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
+        open(#"{"type":"batch""#, in: &buffer)
+        buffer.append(#","n":"#)
+        buffer.append(integer: batch.number)
+        buffer.append(#","frame":"#)
+        buffer.append(integer: batch.frame)
+        buffer.append(#","t":"#)
+        buffer.append(fixed: header.format.seconds(at: batch.frame), decimals: 6)
+        let row = batch.row
+        // Unsafe: lends ready-made bytes to the buffer, which copies from raw memory; the ranges were made with them.
+        literals.withUnsafeBytes { literals in
+            for step in steps {
+                buffer.append(bytes: UnsafeRawBufferPointer(rebasing: literals[step.literal]))
+                let values = row.extracting(step.columns)
+                switch step.digits {
+                case .decimals(let decimals): buffer.appendFixed(values, decimals: decimals)
+                case .significant: buffer.appendSignificant(values)
+                }
+            }
+        }
+        if batch.isPartial { buffer.append(#","partial":true"#) }
+        close(&buffer)
+    }
+}
+
+// MARK: - Parts of a line
+
+extension RecordEncoder {
+    /// The start of a line: its type, then the file where there are several.
+    func open(_ type: StaticString, in buffer: inout JSONBuffer) {
+        buffer.append(type)
+        if !fileField.isEmpty { buffer.append(bytes: fileField) }
+    }
+
+    func close(_ buffer: inout JSONBuffer) {
+        buffer.append("}\n")
+    }
+}
+
+extension JSONBuffer {
+    /// A copy of what is written.
+    var bytes: [UInt8] {
+        withUnsafeBytes { Array($0) }
+    }
+
+    mutating func append(seconds value: Double) {
+        append(fixed: value, decimals: 6)
+    }
+
+    mutating func append(_ value: Double, in unit: Unit) {
+        switch unit.numberText {
+        case .decimals(let decimals): append(fixed: value, decimals: decimals)
+        case .significant: append(significant: value)
+        }
+    }
+
+    mutating func append(_ flag: Bool) {
+        append(flag ? "true" : "false")
+    }
+
+    /// The elements with commas between them, in brackets.
+    mutating func appendList<Element>(_ elements: some Sequence<Element>, _ body: (inout JSONBuffer, Element) -> Void) {
+        append("[")
+        var isFirst = true
+        for element in elements {
+            if !isFirst { append(",") }
+            isFirst = false
+            body(&self, element)
+        }
+        append("]")
+    }
+
+    /// The members with commas between them, in braces.
+    mutating func appendObject<Member>(
+        _ members: some Sequence<Member>, key: (Member) -> String, _ body: (inout JSONBuffer, Member) -> Void
+    ) {
+        append("{")
+        var isFirst = true
+        for member in members {
+            if !isFirst { append(",") }
+            isFirst = false
+            append(string: key(member))
+            append(":")
+            body(&self, member)
+        }
+        append("}")
+    }
+}

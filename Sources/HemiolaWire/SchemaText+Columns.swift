@@ -1,0 +1,69 @@
+public import HemiolaSignal
+
+extension SchemaText {
+    /// The types of one table that takes every record: a column per key, null where a record does not have it.
+    ///
+    /// `columns` is neutral and nested, `duckdb` and `pandas` are ready to use; see the article on columns.
+    ///
+    /// - Parameters:
+    ///   - analyzers: What a batch holds.
+    ///   - selection: The records and features that are written.
+    public static func columns(analyzers: Analyzers, selection: Selection = .all) -> String {
+        var fields = [RecordSchema.Field("type", .text, "The type of record."), RecordSchema.file]
+        for field in RecordSchema.records(analyzers, selection).flatMap(\.fields)
+        where !fields.contains(where: { $0.name == field.name }) {
+            fields.append(field)
+        }
+        return DocumentTree.object([
+            ("schema", .integer(StreamHeader.schema)),
+            ("columns", .object(fields.map { ($0.name, $0.type.column) })),
+            ("duckdb", .object(fields.map { ($0.name, .text($0.type.duckDB)) })),
+            ("pandas", .object(fields.flatMap { $0.type.pandas(under: $0.name) })),
+        ]).document
+    }
+}
+
+extension RecordSchema.FieldType {
+    /// `int64`, `float64`, `string`, `bool`, a list of one element for a list, an object for a struct, `json` for an object
+    /// whose keys nobody knows beforehand.
+    fileprivate var column: DocumentTree {
+        switch self {
+        case .integer: .text("int64")
+        case .number, .measurement, .figure: .text("float64")
+        case .boolean: .text("bool")
+        case .text, .choice: .text("string")
+        case .list(let element, _): .list([element.column])
+        case .object(let fields): .object(fields.map { ($0.name, $0.type.column) })
+        case .table, .parameter: .text("json")
+        case .nullable(let type): type.column
+        }
+    }
+
+    /// As `read_json(columns = …)` takes it.
+    fileprivate var duckDB: String {
+        switch self {
+        case .integer: "BIGINT"
+        case .number, .measurement, .figure: "DOUBLE"
+        case .boolean: "BOOLEAN"
+        case .text, .choice: "VARCHAR"
+        case .list(let element, _): element.duckDB + "[]"
+        case .object(let fields): "STRUCT(\(fields.map { "\"\($0.name)\" \($0.type.duckDB)" }.joined(separator: ", ")))"
+        case .table, .parameter: "JSON"
+        case .nullable(let type): type.duckDB
+        }
+    }
+
+    /// A dtype that knows missing values, per column as `json_normalize` names it. Objects of unknown keys are left to pandas.
+    fileprivate func pandas(under name: String) -> [(key: String, value: DocumentTree)] {
+        switch self {
+        case .integer: [(name, .text("Int64"))]
+        case .number, .measurement, .figure: [(name, .text("float64"))]
+        case .boolean: [(name, .text("boolean"))]
+        case .text, .choice: [(name, .text("string"))]
+        case .list: [(name, .text("object"))]
+        case .object(let fields): fields.flatMap { $0.type.pandas(under: "\(name).\($0.name)") }
+        case .table, .parameter: []
+        case .nullable(let type): type.pandas(under: name)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+public import HemiolaSignal
+
+/// The documents that `hemiola schema` prints.
+public enum SchemaText {
+    /// Analyzers by their names in the pipeline, each with its features.
+    public typealias Analyzers = [(name: String, features: [Feature])]
+
+    /// The JSON Schema (draft 2020-12) of one line.
+    ///
+    /// It knows every key, so that a misspelt or forgotten one is found; a list has the count that its feature declares.
+    ///
+    /// - Parameters:
+    ///   - analyzers: What a batch holds; nil: whatever analyzers there may be.
+    ///   - otherFormats: What the same analyzers declare for other formats: counts and bounds that differ are left open.
+    ///   - selection: The records and features that are written.
+    public static func jsonSchema(
+        analyzers: Analyzers?, otherFormats: [Analyzers] = [], selection: Selection = .all
+    ) -> String {
+        let records = RecordSchema.records(analyzers, selection, otherFormats: otherFormats)
+        return DocumentTree.object([
+            ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
+            ("title", .text("Hemiola records, schema \(StreamHeader.schema)")),
+            ("description", .text("One line of the JSON Lines that Hemiola writes.")),
+            (
+                "$comment",
+                .text(
+                    "Schema \(StreamHeader.schema) may gain keys, never change or lose one. This document knows those of the "
+                        + "version that printed it and allows no others; a reader should ignore what it does not know.")
+            ),
+            ("oneOf", .list(records.map { .object([("$ref", .text("#/$defs/\($0.type)"))]) })),
+            ("$defs", .object(records.map { ($0.type, $0.jsonSchema(takesAnyAnalyzer: analyzers == nil)) })),
+        ]).document
+    }
+}
+
+extension RecordSchema {
+    /// The selected records, with the analyzers' selected features in the batch.
+    static func records(
+        _ analyzers: SchemaText.Analyzers?, _ selection: Selection, otherFormats: [SchemaText.Analyzers] = []
+    ) -> [Record] {
+        records.filter { selection.contains($0.type) }.map { record in
+            guard record.type == "batch", let analyzers else { return record }
+            var record = record
+            let objects = analyzers.compactMap { analyzer -> Field? in
+                let others = otherFormats.flatMap { $0.filter { $0.name == analyzer.name }.flatMap(\.features) }
+                let fields = analyzer.features.filter { selection.contains(analyzer.name, $0.name) }.map { feature in
+                    Field(feature, others: others.filter { $0.name == feature.name })
+                }
+                return fields.isEmpty ? nil : Field(analyzer.name, .object(fields), "What \(analyzer.name) heard.")
+            }
+            record.fields.insert(contentsOf: objects, at: record.fields.firstIndex { $0.name == "partial" }!)
+            return record
+        }
+    }
+}
+
+extension RecordSchema.Field {
+    /// What a batch holds of a feature. Any of its values may be null.
+    ///
+    /// - Parameter others: The feature as it is declared for other formats: what differs is left open.
+    init(_ feature: Feature, others: [Feature]) {
+        func common<Value: Equatable>(_ property: (Feature) -> Value?) -> Value? {
+            others.allSatisfy { property($0) == property(feature) } ? property(feature) : nil
+        }
+        let unit = feature.unit.rawValue.isEmpty ? "" : " Unit: \(feature.unit.rawValue)."
+        let value = RecordSchema.FieldType.nullable(
+            .measurement(minimum: common(\.minimum), maximum: common(\.maximum)))
+        self.init(feature.name, feature.isArray ? .list(value, count: common(\.count)) : value, feature.summary + unit)
+    }
+}
+
+// MARK: - JSON Schema
+
+extension RecordSchema.Record {
+    fileprivate func jsonSchema(takesAnyAnalyzer: Bool) -> DocumentTree {
+        let type: DocumentTree = .object([("const", .text(self.type))])
+        let others: DocumentTree = takesAnyAnalyzer && self.type == "batch" ? .anyAnalyzer : .boolean(false)
+        return [RecordSchema.file].objectSchema(
+            first: [("description", .text(summary))], properties: [("type", type)], adding: fields, others: others)
+    }
+}
+
+extension [RecordSchema.Field] {
+    /// The schema of an object with these fields and then `fields`.
+    fileprivate func objectSchema(
+        first: [(key: String, value: DocumentTree)] = [], properties: [(key: String, value: DocumentTree)] = [],
+        adding fields: [RecordSchema.Field] = [], others: DocumentTree = .boolean(false)
+    ) -> DocumentTree {
+        let all = self + fields
+        return .object(
+            first + [
+                ("type", .text("object")),
+                ("properties", .object(properties + all.map { ($0.name, $0.jsonSchema) })),
+                ("required", .list(properties.map { .text($0.key) } + all.filter { !$0.isOptional }.map { .text($0.name) })),
+                ("additionalProperties", others),
+            ])
+    }
+}
+
+extension RecordSchema.Field {
+    fileprivate var jsonSchema: DocumentTree {
+        .object([("description", .text(summary))] + type.keywords)
+    }
+}
+
+extension RecordSchema.FieldType {
+    /// The keywords that say it.
+    fileprivate var keywords: [(key: String, value: DocumentTree)] {
+        switch self {
+        case .integer: [("type", .text("integer"))]
+        case .number, .figure: [("type", .text("number"))]
+        case .measurement(let minimum, let maximum):
+            [("type", .text("number"))] + (minimum.map { [("minimum", .number($0))] } ?? [])
+                + (maximum.map { [("maximum", .number($0))] } ?? [])
+        case .boolean: [("type", .text("boolean"))]
+        case .text: [("type", .text("string"))]
+        case .choice(let names): [("enum", .list(names.map { .text($0) }))]
+        case .list(let element, let count):
+            [("type", .text("array")), ("items", .object(element.keywords))]
+                + (count.map { [("minItems", .integer($0)), ("maxItems", .integer($0))] } ?? [])
+        case .object(let fields): fields.objectSchema().members
+        case .table(let value): [("type", .text("object")), ("additionalProperties", .object(value.keywords))]
+        case .parameter: [("type", .list(["boolean", "number", "string", "array", "null"].map { .text($0) }))]
+        case .nullable(let type):
+            type.keywords.map { keyword in
+                keyword.key == "type" ? (keyword.key, .list([keyword.value, .text("null")])) : keyword
+            }
+        }
+    }
+}
+
+extension DocumentTree {
+    /// The object of an analyzer that nobody named: values and lists of them.
+    fileprivate static var anyAnalyzer: DocumentTree {
+        .object([
+            ("type", .text("object")),
+            (
+                "additionalProperties",
+                .object([
+                    ("type", .list([.text("number"), .text("array"), .text("null")])),
+                    ("items", .object([("type", .list([.text("number"), .text("null")]))])),
+                ])
+            ),
+        ])
+    }
+
+    fileprivate var members: [(key: String, value: DocumentTree)] {
+        if case .object(let members) = self { members } else { [] }
+    }
+}

@@ -1,0 +1,134 @@
+import HemiolaSignal
+import HemiolaWire
+
+/// A stream with two analyzers and a batch of every shape.
+enum Fixture {
+    static let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
+
+    static var levels: AnalyzerOutputs {
+        var outputs = AnalyzerOutputs()
+        _ = outputs.add(Feature("rms_db", .decibels, minimum: -120, "RMS level."))
+        _ = outputs.add(Feature("channel_rms_db", .decibels, count: 2, minimum: -120, "RMS level of each channel."))
+        return outputs
+    }
+
+    static var spectrum: AnalyzerOutputs {
+        var outputs = AnalyzerOutputs()
+        _ = outputs.add(
+            Feature("bands_db", .decibels, count: 3, minimum: -120, edges: [20, 200.125, 2000, 20_000], centerOffset: 0, "Bands."))
+        _ = outputs.add(Feature("centroid_hz", .hertz, in: 0...22_050, centerOffset: -0.0232199546, "Centroid."))
+        _ = outputs.add(Feature("flatness", .ratio, in: 0...1, "Flatness."))
+        _ = outputs.add(Feature("mfcc", .none, count: 1, "One coefficient."))
+        outputs.latencyFrames = 512
+        outputs.isCausal = false
+        return outputs
+    }
+
+    static var tracker: AnalyzerOutputs {
+        var outputs = AnalyzerOutputs()
+        outputs.add(EventOutput("beat", .none, "Beats."))
+        outputs.add(EventOutput("peaks", .hertz, "Peaks."))
+        return outputs
+    }
+
+    static func header(file: String? = nil, duration: Double? = 2.5) -> StreamHeader {
+        StreamHeader(
+            source: StreamSource(format: format, kind: "file", name: "a \"b\".wav", duration: duration), file: file,
+            isLive: false, batching: .standard, seed: 7,
+            analyzers: [
+                .init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels),
+                .init(
+                    name: "wide", id: "spectrum", version: 2,
+                    parameters: [
+                        ("size", .integer(2048)), ("min_hz", .number(20)), ("ratio", .number(0.123456789)), ("scale", .text("log")),
+                        ("magnitudes", .boolean(false)), ("limit", .none), ("weights", .list([.number(1), .number(2.5)])),
+                    ], outputs: spectrum),
+                .init(name: "tracker", id: "tracker", version: 1, parameters: [], outputs: tracker),
+            ])
+    }
+
+    static let row: [Float] = [-12.3456, -3.01, -120, -60.5, .nan, -0.0001, 1234.567, 0.123456789, 12_345.678]
+
+    /// One block with a batch per list of events, all with the same row.
+    static func block(
+        _ header: StreamHeader = header(), row: [Float] = row, partial: Bool = false, events: [[Event]] = [[]]
+    ) -> BatchBlock {
+        let storage = BatchStorage(
+            capacity: max(1, events.count), width: header.layout.width, samplesPerBatch: 0, channelCount: 2)
+        for (number, events) in events.enumerated() {
+            var list = EventList()
+            for event in events { list.append(event) }
+            _ = storage.openRow.update(fromContentsOf: row)
+            storage.seal(
+                .init(
+                    number: Int64(number), frame: Int64(number) * 1024, frameCount: partial ? 100 : 1024, isPartial: partial),
+                events: &list)
+        }
+        return BatchBlock(storage)
+    }
+
+    static let summary = StreamSummary(
+        frames: 110_250, batches: 108, nonFinite: 3, dropped: [("socket", 4)],
+        sections: [
+            .init(analyzer: "levels", values: [SummaryValue("rms_db", -12.3456, .decibels), SummaryValue("peak_db", .nan, .decibels)]),
+            .init(analyzer: "tracker", values: [SummaryValue("beats", count: 12)]),
+        ], reason: .endOfInput)
+
+    /// One of every kind, with every optional part both there and missing.
+    static let events: [Event] = {
+        var finding = Finding(output: "peaks", duration: 0.5, values: [440.1234, 880], label: "A")
+        finding.analyzer = "tracker"
+        var bare = Finding(output: "other", values: [0.123456789])
+        bare.analyzer = "unknown"
+        let controls: [Control] = [
+            .tap, .lockTempo(beatsPerMinute: 120), .lockTempo(beatsPerMinute: nil), .halveTempo, .doubleTempo, .setDownbeat,
+            .resetTempo, .nextPreset, .previousPreset, .randomPreset, .loadPreset(name: "x"), .lockPreset(true), .toggleCycle,
+            .setSpeed(0.5), .ready(presets: ["a", "b"]), .presetNames([]), .presetChanged(name: "y"), .speedChanged(1),
+            .key(KeyStroke(key: "a", note: 60, phase: .down)), .key(KeyStroke(key: "q", note: nil, phase: .up)),
+        ]
+        let payloads: [Event.Payload] =
+            [
+                .onset(Onset(strength: 1.25)), .beat(Beat(beatsPerMinute: 120.456, position: 1, confidence: 0.75)),
+                .beat(Beat(beatsPerMinute: 90, position: nil, confidence: 0)), .finding(finding), .finding(bare),
+                .speed(1), .key(KeyStroke(key: "a", note: 60, phase: .down)), .key(KeyStroke(key: "q", note: nil, phase: .up)),
+                .dropped(Loss(sink: "socket", client: "3", batches: 2)), .dropped(Loss(sink: "json-lines", batches: 2)),
+            ]
+            + PresetChange.Reason.allCases.map { .preset(PresetChange(name: "p", cut: .soft, blend: 2.7, reason: $0)) }
+            + [.preset(PresetChange(name: "p", cut: .hard, blend: 0, reason: .start))]
+            + DeviceNotice.State.allCases.map { .device(DeviceNotice(name: "d", summary: "D", state: $0, format: format)) }
+            + Gap.Reason.allCases.map { .gap(Gap(frames: 441, reason: $0)) }
+            + controls.map { .control(StampedControl($0, at: 1024, from: "socket/2")) }
+        return payloads.map { Event(at: 0.5, $0) }
+    }()
+
+    /// All that the encoder can write, as lines.
+    static func allLines(file: String? = nil) -> [String] {
+        let whole = header(file: file)
+        let encoder = RecordEncoder(whole, version: "1.2.3")
+        return lines { buffer in
+            encoder.encodeHeader(into: &buffer)
+            RecordEncoder(header(file: file, duration: nil), version: "1.2.3").encodeHeader(into: &buffer)
+            encoder.encode(block(whole, events: [events])[0], into: &buffer)
+            encoder.encode(block(whole, partial: true)[0], into: &buffer)
+            for reason in StreamSummary.Reason.allCases {
+                var summary = summary
+                summary.reason = reason
+                encoder.encodeEnd(summary, into: &buffer)
+            }
+        }
+    }
+
+    /// What `body` writes, line by line, without the newlines.
+    static func lines(_ body: (inout JSONBuffer) -> Void) -> [String] {
+        var buffer = JSONBuffer(capacity: 16)
+        body(&buffer)
+        let text = buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        precondition(text.isEmpty || text.hasSuffix("\n"))
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// The line of one event in a stream without a file.
+    static func line(_ payload: Event.Payload, at time: Double = 0.5, batchEnd: Double = 0.25) -> String {
+        lines { RecordEncoder(header(), version: "1.2.3").encode(Event(at: time, payload), batchEnd: batchEnd, into: &$0) }[0]
+    }
+}

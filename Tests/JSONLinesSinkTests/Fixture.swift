@@ -1,0 +1,166 @@
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaSignal
+import JSONLinesSink
+import Testing
+
+/// A short stream with one analyzer.
+enum Fixture {
+    static let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
+
+    static let header: StreamHeader = {
+        var levels = AnalyzerOutputs()
+        _ = levels.add(Feature("rms_db", .decibels, minimum: -120, "RMS level of the mono mix."))
+        _ = levels.add(Feature("peak_db", .decibels, minimum: -120, "Largest sample of the mono mix."))
+        return StreamHeader(
+            source: StreamSource(format: format, kind: "file", name: "song.wav", duration: 0.04), isLive: false, batching: .standard,
+            seed: 0, analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)])
+    }()
+
+    static let summary = StreamSummary(
+        frames: 1764, batches: 2,
+        sections: [.init(analyzer: "levels", values: [SummaryValue("rms_db", -13.1, .decibels), SummaryValue("peak_db", -10, .decibels)])],
+        reason: .endOfInput)
+
+    /// Batches from number `first` on; the last one partial when it is to be.
+    static func block(first: Int = 0, count: Int = 2, endsPartial: Bool = false, events: [Event] = []) -> BatchBlock {
+        let storage = BatchStorage(capacity: count, width: 2, samplesPerBatch: 0, channelCount: 2)
+        for number in first..<first + count {
+            var list = EventList()
+            if number == first { for event in events { list.append(event) } }
+            _ = storage.openRow.update(fromContentsOf: [-13.012, -10.004 - Float(number % 10) / 4])
+            let isPartial = endsPartial && number == first + count - 1
+            storage.seal(
+                .init(number: Int64(number), frame: Int64(number) * 1024, frameCount: isPartial ? 740 : 1024, isPartial: isPartial),
+                events: &list)
+        }
+        return BatchBlock(storage)
+    }
+
+    /// Blocks of 64 batches, some hundred kilobytes of lines in all.
+    static let manyBlocks = (0..<50).map { block(first: $0 * 64, count: 64) }
+
+    static func sink(_ spec: PluginSpec) throws -> any Sink {
+        var problems: [ConfigurationProblem] = []
+        let values = SinkPlugin.jsonLines.about.values(from: spec, path: "sinks[0]", problems: &problems)
+        guard let values, problems.isEmpty else { throw ConfigurationError(problems) }
+        return try SinkPlugin.jsonLines.make(values)
+    }
+
+    static func sink(_ path: String, _ settings: [String: ParameterValue] = [:]) throws -> any Sink {
+        try sink(PluginSpec("json-lines", primary: .text(path), settings: settings))
+    }
+
+    /// A whole life: one stream.
+    static func run(_ sink: any Sink, live: Bool = false, blocks: [BatchBlock] = [block(endsPartial: true)]) async throws {
+        try await sink.open(SinkContext(name: "json-lines", isLive: live))
+        try await sink.begin(header)
+        for block in blocks { try await sink.write(block) }
+        try await sink.end(summary)
+        try await sink.close()
+    }
+}
+
+/// A folder that is removed with this value.
+final class Folder: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array((NSTemporaryDirectory() + "/hemiola-json-lines-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Everything in it, hidden files too.
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+
+    func text(_ name: String) throws -> String { try String(contentsOfFile: self(name), encoding: .utf8) }
+
+    func types(_ name: String) throws -> [String] { try recordTypes(text(name)) }
+
+    func put(_ text: String, in name: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: self(name)))
+    }
+
+    func mode(_ name: String) -> mode_t {
+        var info = stat()
+        return stat(self(name), &info) == 0 ? info.st_mode & 0o7777 : 0
+    }
+}
+
+/// The `type` of every line; throws when one is no whole JSON object.
+func recordTypes(_ text: String) throws -> [String] {
+    #expect(text.isEmpty || text.hasSuffix("\n"))
+    return try text.split(separator: "\n").map { line in
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return try #require(object?["type"] as? String)
+    }
+}
+
+/// Two ends of a pipe.
+final class Pipe: Sendable {
+    let readEnd: Int32
+    let writeEnd: Int32
+    /// What a sink is told to write to.
+    var path: String { "/dev/fd/\(writeEnd)" }
+
+    init(nonBlocking: Bool = false) {
+        var ends: [Int32] = [0, 0]
+        precondition(pipe(&ends) == 0)
+        // Programs that other tests start shall not hold it open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+        if nonBlocking { _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK) }
+        // A write to nobody is an error here, as in any program that writes to pipes.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// What is there now, without waiting for more.
+    func available() -> String {
+        var place = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+        var bytes: [UInt8] = []
+        while poll(&place, 1, 0) == 1, place.revents & Int16(POLLIN) != 0 {
+            var room = [UInt8](repeating: 0, count: 65_536)
+            let count = read(readEnd, &room, room.count)
+            guard count > 0 else { break }
+            bytes += room.prefix(count)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func closeReadEnd() { close(readEnd) }
+    func closeWriteEnd() { close(writeEnd) }
+}
+
+/// Reads to the end on a thread of its own: the sinks under test block those of the tests.
+struct Reading: Sendable {
+    private let texts: AsyncStream<String>
+
+    init(after delay: useconds_t = 0, _ open: @escaping @Sendable () -> Int32) {
+        let (texts, continuation) = AsyncStream.makeStream(of: String.self)
+        self.texts = texts
+        Thread.detachNewThread {
+            usleep(delay)
+            let descriptor = open()
+            var bytes: [UInt8] = []
+            var room = [UInt8](repeating: 0, count: 65_536)
+            while case let count = read(descriptor, &room, room.count), count > 0 { bytes += room.prefix(count) }
+            continuation.yield(String(decoding: bytes, as: UTF8.self))
+            continuation.finish()
+        }
+    }
+
+    var text: String {
+        get async {
+            for await text in texts { return text }
+            return ""
+        }
+    }
+}
