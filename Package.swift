@@ -55,6 +55,8 @@ let package = Package(
 
         // 2
         plugin("FileCapture", at: "Captures/File", uses: ["CSndFile"]),
+        plugin("PCMCapture", at: "Captures/PCM"),
+        plugin("ToneCapture", at: "Captures/Tone"),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaWire"]),
@@ -82,6 +84,8 @@ let package = Package(
         tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
         tests("FileCaptureTests", uses: ["FileCapture", "Hemiola", "HemiolaSignal"]),
+        tests("PCMCaptureTests", uses: ["PCMCapture", "Hemiola", "HemiolaSignal"]),
+        tests("ToneCaptureTests", uses: ["ToneCapture", "Hemiola", "HemiolaSignal"]),
         tests(
             "LevelsAnalyzerTests",
             uses: ["AnalysisSupport", "HemiolaTesting", "References", "LevelsAnalyzer", "Hemiola", "HemiolaSignal"]),

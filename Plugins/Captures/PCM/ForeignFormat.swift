@@ -1,0 +1,82 @@
+internal import Hemiola
+
+/// What a stream is when it is no WAV, told by its first bytes, and the way out.
+enum ForeignFormat {
+    /// - Parameter reason: What is wrong, when it is not the kind of stream.
+    static func refusal(of stream: ByteStream, because reason: String? = nil) -> CaptureError {
+        let wayOut =
+            stream.size == nil
+            ? "decode it on the way: ffmpeg -v error -i - -f wav - | hemiola analyze -, or save it to a file and analyse that"
+            : "give the path of the file to hemiola analyze, or decode it: ffmpeg -v error -i - -f wav - | hemiola analyze -"
+        let raw = "if it is raw samples, say how they are written: --raw \(PCMFormat.example)"
+        if let reason {
+            return CaptureError("\(stream.name): \(reason), and pcm reads plain integers and floats; \(wayOut)")
+        }
+        if let name = signature(of: stream) {
+            return CaptureError("\(stream.name) looks like \(name), and pcm reads WAV and raw samples; \(wayOut)")
+        }
+        if let name = frameHeader(of: stream) {
+            return CaptureError("\(stream.name) is no WAV stream; if it is \(name), \(wayOut); \(raw)")
+        }
+        return CaptureError("\(stream.name) is no WAV stream (it begins with \(firstBytes(of: stream))); \(raw)")
+    }
+
+    private static let signatures: [(word: StaticString, offset: Int, name: String)] = [
+        ("fLaC", 0, "FLAC"),
+        ("OggS", 0, "Ogg"),
+        ("ID3", 0, "MP3"),
+        ("ftyp", 4, "MP4 or M4A"),
+        ("FORM", 0, "AIFF"),
+        ("caff", 0, "Core Audio (CAF)"),
+        (".snd", 0, "Sun audio (AU)"),
+        ("riff", 0, "Wave64"),
+        ("wvpk", 0, "WavPack"),
+        ("MAC ", 0, "Monkey's Audio"),
+        ("TTA1", 0, "True Audio"),
+        ("MPCK", 0, "Musepack"),
+        ("DSD ", 0, "DSD"),
+        ("FRM8", 0, "DSD"),
+        ("#!AMR", 0, "AMR"),
+        ("MThd", 0, "MIDI"),
+        ("FLV", 0, "Flash video"),
+        ("RIFF", 0, "RIFF, but not WAVE"),
+    ]
+
+    /// Byte sequences that are no text.
+    private static let binarySignatures: [(bytes: [UInt8], name: String)] = [
+        ([0x1a, 0x45, 0xdf, 0xa3], "Matroska or WebM"),
+        ([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], "Windows Media (ASF)"),
+        ([0x1f, 0x8b, 0x08], "a gzip archive"),
+        ([0x50, 0x4b, 0x03, 0x04], "a zip archive"),
+    ]
+
+    private static func signature(of stream: ByteStream) -> String? {
+        if let match = signatures.first(where: { stream.spells($0.word, at: $0.offset) }) { return match.name }
+        return binarySignatures.first { signature in
+            stream.count >= signature.bytes.count && signature.bytes.indices.allSatisfy { stream.byte(at: $0) == signature.bytes[$0] }
+        }?.name
+    }
+
+    /// MPEG audio without a tag before it: eleven set bits, which samples may have as well.
+    private static func frameHeader(of stream: ByteStream) -> String? {
+        guard stream.count >= 4, stream.byte(at: 0) == 0xff, stream.byte(at: 1) & 0xe0 == 0xe0 else { return nil }
+        let second = stream.byte(at: 1)
+        if second & 0xf6 == 0xf0 { return "AAC" }
+        let third = stream.byte(at: 2)
+        let isPossible = (second >> 3) & 3 != 1 && (second >> 1) & 3 != 0 && third >> 4 != 15 && (third >> 2) & 3 != 3
+        return isPossible ? "MP3" : nil
+    }
+
+    private static func firstBytes(of stream: ByteStream) -> String {
+        (0..<min(4, stream.count)).map { index in
+            let digits = String(stream.byte(at: index), radix: 16)
+            return digits.count == 1 ? "0\(digits)" : digits
+        }.joined(separator: " ")
+    }
+}
+
+extension ByteStream {
+    fileprivate func byte(at offset: Int) -> UInt8 {
+        bytes.load(fromByteOffset: offset, as: UInt8.self)
+    }
+}

@@ -1,0 +1,85 @@
+public import Hemiola
+internal import HemiolaSignal
+
+/// How a sample is written: its type, its bits, its byte order. ffmpeg's names.
+public enum PCMEncoding: String, Sendable, CaseIterable, SettingChoice {
+    case u8, s8
+    case s16le, s16be
+    case s24le, s24be
+    case s32le, s32be
+    case f32le, f32be
+    case f64le, f64be
+
+    /// Bytes per sample.
+    public var byteCount: Int {
+        switch self {
+        case .u8, .s8: 1
+        case .s16le, .s16be: 2
+        case .s24le, .s24be: 3
+        case .s32le, .s32be, .f32le, .f32be: 4
+        case .f64le, .f64be: 8
+        }
+    }
+}
+
+extension PCMEncoding {
+    /// Bytes that must be readable behind the last sample: three bytes are loaded as four.
+    static let spareByteCount = 1
+
+    /// Turns samples into floats: integers by 1/2^(bits − 1), `u8` around 128, floats as they are, NaN included.
+    ///
+    /// - Parameters:
+    ///   - bytes: `count` samples, aligned to a sample unless that is three bytes long, and `spareByteCount` bytes more.
+    ///   - samples: Room for `count` floats.
+    /// - Complexity: O(count), no allocation.
+    /// - Note: Bit for bit what libsndfile's `sf_readf_float` delivers.
+    func convert(_ bytes: UnsafeRawPointer, count: Int, to samples: UnsafeMutablePointer<Float>) {
+        switch self {
+        case .u8:
+            bytes.map(count, to: samples) { (byte: UInt8) in (Float(byte) - 128) * 0x1p-7 }
+        case .s8:
+            bytes.map(count, to: samples) { (byte: Int8) in Float(byte) * 0x1p-7 }
+        case .s16le:
+            bytes.map(count, to: samples) { (word: Int16) in Float(Int16(littleEndian: word)) * 0x1p-15 }
+        case .s16be:
+            bytes.map(count, to: samples) { (word: Int16) in Float(Int16(bigEndian: word)) * 0x1p-15 }
+        case .s24le:
+            bytes.mapTriples(count, to: samples) { Int32(bitPattern: UInt32(littleEndian: $0) << 8) }
+        case .s24be:
+            bytes.mapTriples(count, to: samples) { Int32(bitPattern: UInt32(bigEndian: $0) & 0xffff_ff00) }
+        case .s32le:
+            bytes.map(count, to: samples) { (word: Int32) in Float(Int32(littleEndian: word)) * 0x1p-31 }
+        case .s32be:
+            bytes.map(count, to: samples) { (word: Int32) in Float(Int32(bigEndian: word)) * 0x1p-31 }
+        case .f32le:
+            bytes.map(count, to: samples) { (bits: UInt32) in Float(bitPattern: UInt32(littleEndian: bits)) }
+        case .f32be:
+            bytes.map(count, to: samples) { (bits: UInt32) in Float(bitPattern: UInt32(bigEndian: bits)) }
+        case .f64le:
+            bytes.map(count, to: samples) { (bits: UInt64) in Float(Double(bitPattern: UInt64(littleEndian: bits))) }
+        case .f64be:
+            bytes.map(count, to: samples) { (bits: UInt64) in Float(Double(bitPattern: UInt64(bigEndian: bits))) }
+        }
+    }
+}
+
+extension UnsafeRawPointer {
+    /// One float for each of `count` aligned numbers; the loop is vectorised.
+    @inline(__always)
+    fileprivate func map<Number: BitwiseCopyable>(
+        _ count: Int, to samples: UnsafeMutablePointer<Float>, _ float: (Number) -> Float
+    ) {
+        let numbers = assumingMemoryBound(to: Number.self)
+        for index in 0..<count { samples[index] = float(numbers[index]) }
+    }
+
+    /// One float for each of `count` three-byte numbers.
+    ///
+    /// - Parameter align: Moves the three bytes, of the four that were loaded, to the upper end of a word.
+    @inline(__always)
+    fileprivate func mapTriples(_ count: Int, to samples: UnsafeMutablePointer<Float>, _ align: (UInt32) -> Int32) {
+        for index in 0..<count {
+            samples[index] = Float(align(loadUnaligned(fromByteOffset: 3 * index, as: UInt32.self))) * 0x1p-31
+        }
+    }
+}

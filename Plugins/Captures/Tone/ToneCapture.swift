@@ -1,0 +1,137 @@
+public import Hemiola
+internal import HemiolaSignal
+
+extension CapturePlugin {
+    /// Sines, clicks, sweeps, noise and silence, made on the spot.
+    public static let tone = CapturePlugin(
+        "tone", "Sines, clicks, sweeps, noise and silence, made on the spot.",
+        settings: ToneSettings.declared, primary: "signal"
+    ) { settings throws(ConfigurationError) in
+        ToneCapture(try ToneSettings(settings))
+    }
+}
+
+/// Makes a signal, sample for sample the same on every machine and however it is asked for.
+///
+/// - Complexity: O(samples), no allocation after `open`.
+final class ToneCapture: RewindableCapture {
+    private static let defaultSampleRate = 44_100
+
+    private let settings: ToneSettings
+    private var generator = Generator.silence
+    private var channelCount = 1
+    /// Frames in all, or nil without end.
+    private var frameCount: Int64?
+    private var frame: Int64 = 0
+
+    private enum Generator {
+        case sine(Sine)
+        case clicks(Clicks)
+        case sweep(Sweep)
+        case noise
+        case silence
+    }
+    /// Apart from the others, because it alone has a state.
+    private var noise: Noise?
+
+    init(_ settings: ToneSettings) {
+        self.settings = settings
+    }
+
+    var isLive: Bool { false }
+
+    func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
+        let sampleRate = settings.sampleRate ?? wish.sampleRate ?? Self.defaultSampleRate
+        if let problem = settings.problem(at: sampleRate) { throw CaptureError("tone: \(problem)") }
+        let format = StreamFormat(sampleRate: sampleRate, channelCount: settings.channelCount)
+        channelCount = settings.channelCount
+        frameCount = settings.seconds > 0 ? format.frame(at: settings.seconds) : nil
+        frame = 0
+        makeGenerator(sampleRate)
+        return StreamSource(
+            format: format, kind: "tone", name: name, duration: frameCount.map { format.seconds(at: $0) })
+    }
+
+    private func makeGenerator(_ sampleRate: Int) {
+        let amplitude = settings.amplitude
+        switch settings.signal {
+        case .sine:
+            generator = .sine(Sine(frequency: settings.frequency, amplitude: amplitude, sampleRate: sampleRate))
+        case .clicks:
+            generator = .clicks(
+                Clicks(tempo: settings.tempo, beatsPerBar: settings.beatsPerBar, amplitude: amplitude, sampleRate: sampleRate))
+        case .sweep:
+            generator = .sweep(
+                Sweep(
+                    from: settings.lowest, to: settings.highest ?? min(20_000, Double(sampleRate) / 2),
+                    frameCount: frameCount ?? 1, amplitude: amplitude, sampleRate: sampleRate))
+        case .noise:
+            generator = .noise
+            noise = Noise(settings.color, seed: settings.seed, amplitude: amplitude, channelCount: channelCount)
+        case .silence:
+            generator = .silence
+        }
+    }
+
+    private var name: String {
+        switch settings.signal {
+        case .sine: "sine \(ParameterValue.number(settings.frequency).text) Hz"
+        case .clicks: "clicks \(ParameterValue.number(settings.tempo).text) BPM"
+        case .sweep: "sweep from \(ParameterValue.number(settings.lowest).text) Hz"
+        case .noise: "\(settings.color.rawValue) noise \(settings.seed)"
+        case .silence: "silence"
+        }
+    }
+
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+        let room = samples.count / channelCount
+        precondition(room > 0, "there is no room for a frame")
+        let count = Int(min(Int64(room), frameCount.map { $0 - frame } ?? .max))
+        guard count > 0 else { return .end }
+        samples.withUnsafeMutableBufferPointer { write(count, to: $0.baseAddress!) }
+        frame += Int64(count)
+        return .frames(count)
+    }
+
+    func rewind() throws(CaptureError) {
+        frame = 0
+        noise?.reset()
+    }
+
+    func close() {}
+
+    // MARK: - Samples
+
+    private func write(_ count: Int, to samples: UnsafeMutablePointer<Float>) {
+        switch generator {
+        case .sine(let sine):
+            spread(count, over: samples) { sine.sample(at: $0) }
+        case .sweep(let sweep):
+            spread(count, over: samples) { sweep.sample(at: $0) }
+        case .clicks(let clicks):
+            var click = clicks.click(at: frame)
+            var start = clicks.position(of: click)
+            var next = clicks.position(of: click + 1)
+            spread(count, over: samples) { frame in
+                if frame == next {
+                    click += 1
+                    (start, next) = (next, clicks.position(of: click + 1))
+                }
+                return clicks.sample(of: click, at: Int(frame - start))
+            }
+        case .noise:
+            noise?.write(count, from: frame, to: samples)
+        case .silence:
+            samples.update(repeating: 0, count: count * channelCount)
+        }
+    }
+
+    /// Writes one value a frame to every channel.
+    @inline(__always)
+    private func spread(_ count: Int, over samples: UnsafeMutablePointer<Float>, _ value: (Int64) -> Float) {
+        for index in 0..<count {
+            let sample = value(frame + Int64(index))
+            for channel in 0..<channelCount { samples[index * channelCount + channel] = sample }
+        }
+    }
+}

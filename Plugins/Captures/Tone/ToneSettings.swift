@@ -1,0 +1,93 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// What a tone generator can make.
+enum ToneSignal: String, Sendable, CaseIterable, SettingChoice {
+    case sine, clicks, sweep, noise, silence
+}
+
+/// How noise is spread over the spectrum.
+enum NoiseColor: String, Sendable, CaseIterable, SettingChoice {
+    case white, pink
+}
+
+/// What can be set about a made signal.
+struct ToneSettings: Sendable {
+    private static let frequencies = 0.001...192_000
+
+    private static let signal = Setting("signal", default: ToneSignal.sine, "What is heard.")
+    private static let frequency = Setting(
+        "hz", default: 440.0, in: frequencies, unit: .hertz, "Frequency of the sine.")
+    private static let lowest = Setting(
+        "from_hz", default: 20.0, in: frequencies, unit: .hertz, "Where the sweep begins.")
+    private static let highest = Setting<Double?>(
+        "to_hz", in: frequencies, unit: .hertz, "Where the sweep ends; unset: 20 kHz, or Nyquist where that is lower.")
+    private static let tempo = Setting(
+        "bpm", default: 120.0, in: 1.0...1_000, unit: .beatsPerMinute, "Clicks a minute.")
+    private static let beatsPerBar = Setting(
+        "beats_per_bar", default: 4, in: 1...64, "Every so many clicks one is accented, from the first on.")
+    private static let color = Setting("color", default: NoiseColor.white, "How noise is spread over the spectrum.")
+    private static let seed = Setting("seed", default: 0, in: 0...Int(Int32.max), "Which noise.")
+    private static let level = Setting(
+        "level_db", default: -12.0, in: -120.0...0, unit: .decibels, "The signal's peak.")
+    private static let seconds = Setting(
+        "seconds", default: 10.0, in: 0.0...1_000_000, unit: .seconds, "Length; 0: without end.")
+    private static let rate = Setting<Int?>(
+        "rate", in: StreamFormat.sampleRates, unit: .hertz, "Frames a second; unset: what the pipeline asks for, or 44100.")
+    private static let channels = Setting(
+        "channels", default: 2, in: StreamFormat.channelCounts, "Samples a frame; all the same, but for noise.")
+
+    static let declared = [
+        signal.declared, frequency.declared, lowest.declared, highest.declared, tempo.declared, beatsPerBar.declared,
+        color.declared, seed.declared, level.declared, seconds.declared, rate.declared, channels.declared,
+    ]
+
+    var signal: ToneSignal
+    var frequency: Double
+    var lowest: Double
+    var highest: Double?
+    var tempo: Double
+    var beatsPerBar: Int
+    var color: NoiseColor
+    var seed: UInt64
+    /// The peak, linear.
+    var amplitude: Double
+    var seconds: Double
+    var sampleRate: Int?
+    var channelCount: Int
+
+    init(_ settings: SettingValues) throws(ConfigurationError) {
+        signal = settings[Self.signal]
+        frequency = settings[Self.frequency]
+        lowest = settings[Self.lowest]
+        highest = settings[Self.highest]
+        tempo = settings[Self.tempo]
+        beatsPerBar = settings[Self.beatsPerBar]
+        color = settings[Self.color]
+        seed = UInt64(settings[Self.seed])
+        // 10^(dB/20), by way of log₂10.
+        amplitude = Waves.powerOfTwo(settings[Self.level] / 20 * 3.321_928_094_887_362)
+        seconds = settings[Self.seconds]
+        sampleRate = settings[Self.rate]
+        channelCount = settings[Self.channels]
+        if signal == .sweep, seconds == 0 {
+            throw ConfigurationError("a sweep must end somewhere; give its length", at: Self.seconds.key)
+        }
+        if let sampleRate, let problem = problem(at: sampleRate) { throw ConfigurationError([problem]) }
+    }
+
+    /// What a sample rate makes impossible.
+    func problem(at sampleRate: Int) -> ConfigurationProblem? {
+        let limit = Double(sampleRate) / 2
+        func check(_ setting: String, _ frequency: Double) -> ConfigurationProblem? {
+            if frequency <= limit { return nil }
+            let text = ParameterValue.number(frequency).text
+            return ConfigurationProblem(setting, "\(text) Hz is above half of the \(sampleRate) frames a second; lower it or raise rate")
+        }
+        return switch signal {
+        case .sine: check(Self.frequency.key, frequency)
+        case .sweep: check(Self.lowest.key, lowest) ?? highest.flatMap { check(Self.highest.key, $0) }
+        case .clicks, .noise, .silence: nil
+        }
+    }
+}

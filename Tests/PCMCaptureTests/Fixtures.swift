@@ -1,0 +1,213 @@
+import Dispatch
+import Hemiola
+import HemiolaSignal
+import Testing
+
+@testable import PCMCapture
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// A WAV stream, byte by byte.
+struct WAVBytes {
+    var magic = "RIFF"
+    var encoding = PCMEncoding.s16le
+    var sampleRate = 44_100
+    var channelCount = 1
+    var tag: Int?
+    var bits: Int?
+    var isExtensible = false
+    /// Chunks between the format and the samples.
+    var before: [(name: String, bytes: [UInt8])] = []
+    var after: [(name: String, bytes: [UInt8])] = []
+    /// What the header says instead of the truth.
+    var claimedLength: UInt32?
+    var claimedTotal: UInt32?
+    /// The length in an RF64's `ds64`.
+    var wideLength: UInt64?
+    var samples: [UInt8] = []
+
+    private var isBigEndian: Bool { magic == "RIFX" }
+
+    private func word(_ value: Int, _ byteCount: Int) -> [UInt8] {
+        let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        return isBigEndian ? bytes.reversed() : bytes
+    }
+
+    private func chunk(_ name: String, _ bytes: [UInt8], length: UInt32? = nil) -> [UInt8] {
+        Array(name.utf8) + word(length.map { Int($0) } ?? bytes.count, 4) + bytes + (bytes.count % 2 == 1 ? [0] : [])
+    }
+
+    private var format: [UInt8] {
+        let isFloat = encoding.rawValue.first == "f"
+        let width = encoding.byteCount
+        let plain = tag ?? (isFloat ? 3 : 1)
+        var bytes =
+            word(isExtensible ? 0xfffe : plain, 2) + word(channelCount, 2) + word(sampleRate, 4)
+            + word(sampleRate * width * channelCount, 4) + word(width * channelCount, 2) + word(bits ?? 8 * width, 2)
+        if isExtensible {
+            bytes += word(22, 2) + word(bits ?? 8 * width, 2) + word(0, 4) + word(plain, 2)
+            bytes += [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71]
+        }
+        return bytes
+    }
+
+    var bytes: [UInt8] {
+        var body = Array("WAVE".utf8)
+        if let wideLength {
+            body += chunk("ds64", word(0, 8) + word(Int(bitPattern: UInt(wideLength)), 8) + word(0, 8) + word(0, 4))
+        }
+        body += chunk("fmt ", format)
+        for extra in before { body += chunk(extra.name, extra.bytes) }
+        body += chunk("data", samples, length: claimedLength)
+        for extra in after { body += chunk(extra.name, extra.bytes) }
+        return Array(magic.utf8) + word(claimedTotal.map { Int($0) } ?? body.count, 4) + body
+    }
+}
+
+/// A real pipe with a writer on another thread.
+final class TestPipe: Sendable {
+    let reader: Int32
+    let writer: Int32
+    private let writing = DispatchGroup()
+
+    init() {
+        var ends: [Int32] = [0, 0]
+        precondition(pipe(&ends) == 0)
+        (reader, writer) = (ends[0], ends[1])
+        // A reader that has heard enough must not end the tests.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// A pipe into which bytes run, in fragments, until it is closed.
+    convenience init(_ bytes: [UInt8], fragment: Int = .max, pause microseconds: UInt32 = 0) {
+        self.init()
+        writing.enter()
+        DispatchQueue.global().async { [self] in
+            var place = 0
+            while place < bytes.count {
+                let count = min(fragment, bytes.count - place)
+                let written = bytes[place..<place + count].withUnsafeBytes { write(writer, $0.baseAddress!, count) }
+                if written <= 0 { break }
+                place += written
+                if microseconds > 0 { usleep(microseconds) }
+            }
+            close(writer)
+            writing.leave()
+        }
+    }
+
+    deinit {
+        close(reader)
+    }
+
+    /// Waits until the writer has written everything, or was refused.
+    func finishWriting() {
+        writing.wait()
+    }
+}
+
+/// A file that is gone after the test.
+final class TemporaryFile {
+    let path: String
+
+    init(_ bytes: [UInt8]) {
+        var template = Array("/tmp/hemiola-test-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress!, bytes.count) }
+        close(descriptor)
+    }
+
+    deinit { unlink(path) }
+}
+
+/// All that a capture delivers.
+struct Heard {
+    var source: StreamSource
+    var samples: [Float] = []
+    var gaps: [Gap] = []
+    var idleCount = 0
+
+    /// - Parameter frames: Room in each read.
+    init(_ capture: any Capture, frames: Int = 1024) throws {
+        source = try capture.open(FormatWish())
+        defer { capture.close() }
+        try listen(to: capture, frames: frames)
+    }
+
+    mutating func listen(to capture: any Capture, frames: Int = 1024) throws {
+        var buffer = [Float](repeating: 77, count: frames * source.format.channelCount)
+        while true {
+            var span = buffer.mutableSpan
+            switch try capture.read(into: &span) {
+            case .frames(let count):
+                #expect(count > 0)
+                samples += buffer[..<(count * source.format.channelCount)]
+            case .gap(let gap): gaps.append(gap)
+            case .idle: idleCount += 1
+            case .end: return
+            case .format, .device: Issue.record("a stream of samples never changes")
+            }
+        }
+    }
+
+    var bits: [UInt32] { samples.map(\.bitPattern) }
+}
+
+/// The settings that a SPEC of `pcm` stands for.
+func settings(_ spec: String) throws -> PCMSettings {
+    var problems: [ConfigurationProblem] = []
+    let values = CapturePlugin.pcm.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
+    guard let values else { throw ConfigurationError(problems) }
+    return try PCMSettings(values)
+}
+
+/// A capture that hears these bytes through a pipe, as its standard input.
+func hear(_ bytes: [UInt8], _ spec: String = "pcm", fragment: Int = .max, frames: Int = 1024) throws -> Heard {
+    let pipe = TestPipe(bytes, fragment: fragment)
+    defer { pipe.finishWriting() }
+    return try Heard(PCMCapture(settings(spec), descriptor: pipe.reader), frames: frames)
+}
+
+/// What opening and hearing these bytes fails with.
+func failure(_ bytes: [UInt8], _ spec: String = "pcm") -> String {
+    do {
+        _ = try hear(bytes, spec)
+        return "it did not fail"
+    } catch {
+        return "\(error)"
+    }
+}
+
+extension FixedWidthInteger {
+    func bytes(bigEndian: Bool = false) -> [UInt8] {
+        withUnsafeBytes(of: bigEndian ? self.bigEndian : littleEndian) { Array($0) }
+    }
+}
+
+/// Samples of an encoding and the floats they stand for.
+func samples(of encoding: PCMEncoding) -> (bytes: [UInt8], floats: [Float]) {
+    let name = encoding.rawValue
+    let bigEndian = name.hasSuffix("be")
+    let bits = 8 * encoding.byteCount
+    if name.hasPrefix("f") {
+        let numbers: [Double] = [0, -0.0, 1, -1, 0.1, -1e-40, 1.000000059604645, 3.5e38, .infinity, .nan]
+        return (
+            numbers.flatMap { number in
+                bits == 32 ? Float(number).bitPattern.bytes(bigEndian: bigEndian) : number.bitPattern.bytes(bigEndian: bigEndian)
+            }, numbers.map { Float($0) }
+        )
+    }
+    let top = 1 << (bits - 1)
+    let codes = [-top, -top + 1, -1, 0, 1, top / 3, -top / 7, top - 65, top - 1].filter { (-top..<top).contains($0) }
+    let bytes = codes.flatMap { code -> [UInt8] in
+        if encoding == .u8 { return [UInt8(code + 128)] }
+        let word = Int32(truncatingIfNeeded: code << (32 - bits)).bytes(bigEndian: bigEndian)
+        return bigEndian ? Array(word[..<encoding.byteCount]) : Array(word[(4 - encoding.byteCount)...])
+    }
+    return (bytes, codes.map { Float(Double($0) / Double(top)) })
+}

@@ -1,0 +1,57 @@
+import Hemiola
+import HemiolaSignal
+
+@testable import ToneCapture
+
+/// A tone's capture for a SPEC.
+func tone(_ spec: String) throws -> ToneCapture {
+    var problems: [ConfigurationProblem] = []
+    let values = CapturePlugin.tone.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
+    guard let values else { throw ConfigurationError(problems) }
+    return ToneCapture(try ToneSettings(values))
+}
+
+extension ToneCapture {
+    /// The next samples, as many frames as there are room for in each read.
+    ///
+    /// - Parameter limit: Frames at most.
+    func hear(_ channelCount: Int, frames: Int = 1024, limit: Int = .max) throws -> [Float] {
+        var samples: [Float] = []
+        var buffer = [Float](repeating: 77, count: frames * channelCount)
+        while samples.count < limit {
+            var span = buffer.mutableSpan
+            guard case .frames(let count) = try read(into: &span) else { break }
+            samples += buffer[..<(count * channelCount)]
+        }
+        return Array(samples.prefix(limit))
+    }
+}
+
+/// All samples of a mono SPEC, at 44.1 kHz unless it says something else.
+func mono(_ spec: String, frames: Int = 1024) throws -> [Float] {
+    let capture = try tone("\(spec),channels=1")
+    _ = try capture.open(FormatWish())
+    return try capture.hear(1, frames: frames)
+}
+
+/// The amplitude of one frequency in a signal (G. Goertzel, 1958), under a Hann window.
+func amplitude(of frequency: Double, in samples: some Collection<Float>, sampleRate: Double = 44_100) -> Double {
+    let count = Double(samples.count)
+    let turn = 2 * Waves.sine(Waves.phase(turns: frequency / sampleRate + 0.25))
+    var (last, older) = (0.0, 0.0)
+    for (index, sample) in samples.enumerated() {
+        let window = 1 - Waves.sine(Waves.phase(turns: Double(index) / count + 0.25))
+        (last, older) = (Double(sample) * window + turn * last - older, last)
+    }
+    return 2 / count * (last * last + older * older - turn * last * older).squareRoot()
+}
+
+extension Collection where Element == Float {
+    var peak: Float { reduce(0) { Swift.max($0, abs($1)) } }
+    var rootMeanSquare: Double { (reduce(0) { $0 + Double($1) * Double($1) } / Double(count)).squareRoot() }
+}
+
+extension Double {
+    /// This many decibels as an amplitude.
+    var asAmplitude: Double { Waves.powerOfTwo(self / 20 * 3.321_928_094_887_362) }
+}
