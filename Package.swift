@@ -35,22 +35,35 @@ func tests(_ name: String, uses rooms: [Target.Dependency], resources: [Resource
         swiftSettings: settings)
 }
 
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
     name: "hemiola",
     products: [
+        .executable(name: "hemiola", targets: ["HemiolaMain"]),
         .library(name: "Hemiola", targets: ["Hemiola", "HemiolaSignal"]),
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
+        .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
+        .library(name: "HemiolaCommandLine", targets: ["HemiolaCommandLine"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
     targets: [
         // 5
+        .executableTarget(
+            name: "HemiolaMain", dependencies: ["HemiolaCommandLine", "HemiolaPlugins"], swiftSettings: settings),
 
         // 4
+        room("HemiolaCommandLine", uses: ["HemiolaEngine", "HemiolaWire", "Hemiola", "HemiolaSignal", arguments]),
 
         // 3
+        room(
+            "HemiolaPlugins",
+            uses: [
+                "FileCapture", "PCMCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer", "JSONLinesSink", "Hemiola",
+            ]),
         room("HemiolaEngine", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
         // 2
@@ -94,6 +107,9 @@ let package = Package(
             uses: ["AnalysisSupport", "HemiolaTesting", "References", "SpectrumAnalyzer", "Hemiola", "HemiolaSignal"],
             exclude: ["Support"]),
         tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "HemiolaCommandLineTests",
+            uses: ["HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "Hemiola", "HemiolaSignal", arguments]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,52 @@
+internal import ArgumentParser
+internal import Hemiola
+
+/// `hemiola analyze FILE…`
+struct AnalyzeCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "analyze",
+        abstract: "Analyse sound files and write what is heard as JSON Lines.",
+        usage: "hemiola analyze [<options>] <file> ...",
+        discussion: """
+            Every file becomes a header line, a line per batch of 1024 frames, and an end line; with several files \
+            each line says of which it is. "hemiola schema" describes them.
+
+            Examples:
+              hemiola analyze song.flac
+              hemiola analyze song.flac -o song.jsonl --analyzer spectrum:bands=32
+              hemiola analyze song.flac --analyzer +spectrum:bands=8,as=coarse
+              hemiola analyze song.flac --select levels.rms_db,spectrum.centroid_hz
+              find . -name '*.wav' -print0 | hemiola analyze -0 --files-from - -o all.jsonl
+              ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
+
+            A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key is the plugin's \
+            main setting, as in json-lines:song.jsonl,select=header+end. \\, is a comma in a value, and as=NAME names \
+            a second plugin of a kind.
+
+            A progress bar appears on a terminal when the work takes a while and no records go there, nor into a pipe. \
+            NO_COLOR and TERM=dumb are honoured.
+
+            Exit codes: 0 all is well; 1 some file could not be analysed, or not wholly; 2 the command line is wrong; \
+            3 output could not be written. See "hemiola --help".
+            """)
+
+    @OptionGroup(title: "Input") var input: InputOptions
+
+    @OptionGroup(title: "Pipeline") var options: PipelineOptions
+
+    @Flag(help: "Take the time that the sound takes.")
+    var realtime = false
+
+    @OptionGroup var console: ConsoleOptions
+
+    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        let plan = try plan(with: registry)
+        let pipeline = try plan.assemble()
+        return await PipelineSession(pipeline, usesStandardOutput: plan.usesStandardOutput, console: console.with(self.console.verbosity))
+            .run()
+    }
+
+    func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
+        try PipelinePlan(registry, files: input.names(), options: options, isPaced: realtime, isQuiet: console.quiet)
+    }
+}

@@ -1,0 +1,95 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+internal import Synchronization
+
+/// Puts what befalls a run into words.
+final class NoticeTeller: Sendable {
+    private let pipeline: Pipeline
+    private let console: Console
+    /// When the last input was over, on the monotonic clock.
+    private let lastEnd: Mutex<Double>
+
+    init(_ pipeline: Pipeline, _ console: Console) {
+        self.pipeline = pipeline
+        self.console = console
+        lastEnd = Mutex(System.now)
+    }
+
+    func tell(_ notice: PipelineNotice) {
+        switch notice {
+        case .captureFailed, .analyzerRefused, .sinkFailed:
+            console.error(notice.text)
+        case .gap, .nonFinite, .sinkTrouble, .sinkReopened, .pacing:
+            console.warning(notice.text)
+        case .finished:
+            let now = System.now
+            let took = lastEnd.withLock { last in
+                defer { last = now }
+                return now - last
+            }
+            let seconds = pipeline.progress.seconds
+            let speed = took > 0 && seconds > 0 ? ", \(ProgressLine.speedText(seconds / took))" : ""
+            console.note("\(notice.text), \(seconds.rounded(toPlaces: 2)) s of sound\(speed)")
+        }
+    }
+}
+
+extension PipelineNotice {
+    /// One line.
+    var text: String {
+        switch self {
+        case .captureFailed(let input, let error):
+            // A Swift string cannot hold what is no UTF-8, so the name that was looked for was not the file's.
+            let hint = input.unicodeScalars.contains("\u{FFFD}") ? " (its name is not UTF-8; rename it)" : ""
+            return Self.line(input, error.message) + hint
+        case .analyzerRefused(let input, let error):
+            return Self.line(input, error.message)
+        case .gap(let input, let time, let duration, .truncatedFile):
+            return "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, "
+                + (duration > 0 ? "\(duration.rounded(toPlaces: 3)) s too early" : "in the middle of a frame")
+                + "; what is there was analysed"
+        case .gap(let input, let time, let duration, let reason):
+            return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s (\(reason.rawValue))"
+        case .nonFinite(let input, let samples):
+            return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and taken for 0"
+        case .sinkFailed(_, let error):
+            return error.message
+        case .sinkTrouble(_, let error):
+            return "\(error.message); trying again"
+        case .sinkReopened(let sink):
+            return "\(sink): works again"
+        case .pacing(let sink):
+            return "\(sink) needs real time: the sound takes the time that it takes"
+        case .finished(let input, let summary):
+            return "\(input): \(summary.batches) batch\(summary.batches == 1 ? "" : "es")"
+                + (summary.reason == .endOfInput ? "" : " (\(summary.reason.rawValue))")
+        }
+    }
+
+    /// A good message names the input already.
+    private static func line(_ name: String, _ message: String) -> String {
+        message.contains(name.onOneLine) ? message : "\(name): \(message)"
+    }
+}
+
+extension Double {
+    /// Decimal digits for people.
+    func rounded(toPlaces places: Int) -> Double {
+        let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
+        return (self * scale).rounded() / scale
+    }
+}
+
+extension Pipeline {
+    /// Every analyzer's settings, defaults filled in, as one would type them.
+    var settings: [(name: String, settings: String)] {
+        let analyzers = (try? describeAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))) ?? []
+        return analyzers.map { analyzer in
+            (
+                analyzer.name,
+                analyzer.parameters.filter { $0.value != .none }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ",")
+            )
+        }
+    }
+}

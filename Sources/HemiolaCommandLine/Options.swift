@@ -1,0 +1,100 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaSignal
+
+/// Which files.
+struct InputOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "Sound files; - is standard input, a WAV stream or with --raw bare samples. After -- a name may begin with -.",
+            valueName: "file"),
+        completion: .file())
+    var files: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Also the files in this list, a name per line, relative to the working directory; - is standard input.",
+            valueName: "list"),
+        completion: .file())
+    var filesFrom: String?
+
+    @Flag(name: [.customShort("0"), .customLong("null")], help: "The list is NUL-separated, as from find -print0.")
+    var isNullSeparated = false
+
+    /// All names, in order.
+    func names() throws(Failure) -> [String] {
+        var names = files
+        if let filesFrom {
+            if filesFrom == "-" && files.contains("-") {
+                throw Failure("standard input cannot be both the list and a sound file; give one of them a name")
+            }
+            names += try FileList.names(in: filesFrom, isNullSeparated: isNullSeparated)
+        } else if isNullSeparated {
+            throw Failure("--null says how a list is separated; name the list with --files-from")
+        }
+        guard !names.isEmpty else { throw Failure("there is nothing to analyse; name a file, or a list with --files-from") }
+        if names.contains("") { throw Failure("a file name is empty; is a variable of the shell unset?") }
+        if names.count(where: { $0 == "-" }) > 1 { throw Failure("standard input can be analysed only once; name - once") }
+        return names
+    }
+}
+
+/// What is heard, and where it goes.
+struct PipelineOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The files are bare samples: encoding, sample rate and channels, as in f32le,44100,2.", valueName: "layout"))
+    var raw: String?
+
+    @OptionGroup var analyzing: AnalyzerOptions
+
+    @Option(
+        name: .customLong("sink"),
+        help: ArgumentHelp(
+            "Where records go besides standard output, or instead of it when it writes there itself; repeatable.",
+            valueName: "spec"))
+    var sinks: [String] = []
+
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .long],
+        help: ArgumentHelp("Write to this file what would go to standard output.", valueName: "path"), completion: .file())
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only these records: types, analyzers, features (beat,levels.rms_db); joined with , or +, repeatable.",
+            valueName: "items"))
+    var select: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Frames per batch: 256...8192, above 1024 a multiple of 256.", valueName: "frames"))
+    var batch = Batching.defaultFrames
+
+    @Option(help: ArgumentHelp("The seed of everything that is random.", valueName: "number"))
+    var seed: UInt64 = 0
+}
+
+/// Which analyzers.
+struct AnalyzerOptions: ParsableArguments {
+    @Option(
+        name: .customLong("analyzer"),
+        help: ArgumentHelp(
+            "An analyzer, instead of the default ones (levels, spectrum); +spec: besides them; repeatable.",
+            valueName: "spec"))
+    var analyzers: [String] = []
+}
+
+/// How much a person reads on standard error.
+struct ConsoleOptions: ParsableArguments {
+    @Flag(
+        name: .shortAndLong,
+        help: "No progress bar and no warnings; with --sink, also no JSON Lines on standard output.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Tell what runs and how each file went; twice: also every setting.")
+    var verbose: Int
+
+    var verbosity: Console.Verbosity {
+        Console.Verbosity(isQuiet: quiet, detail: verbose)
+    }
+}

@@ -1,0 +1,196 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+
+/// A pipeline as the command line describes it, and what was typed for each part, so that errors can speak of that.
+struct PipelinePlan {
+    private(set) var configuration: PipelineConfiguration
+    private let registry: PluginRegistry
+    /// The text of every analyzer's option; nil where nobody typed one.
+    private var analyzerTexts: [String?] = []
+    private var sinkTexts: [String?] = []
+
+    /// - Throws: A SPEC that cannot be read.
+    init(_ registry: PluginRegistry, files: [String] = [], raw: String? = nil, analyzers texts: [String] = []) throws(Failure) {
+        self.registry = registry
+        configuration = PipelineConfiguration(captures: files.map { captureSpec(for: $0, raw: raw) })
+        try setAnalyzers(texts)
+    }
+
+    /// - Throws: Options that cannot be read or do not go together.
+    init(_ registry: PluginRegistry, files: [String], options: PipelineOptions, isPaced: Bool, isQuiet: Bool) throws(Failure) {
+        try self.init(registry, files: files, raw: options.raw, analyzers: options.analyzing.analyzers)
+        configuration.batchFrames = options.batch
+        configuration.seed = options.seed
+        configuration.isPaced = isPaced
+        configuration.selection = try Self.items(of: options.select)
+        try setSinks(options.sinks, output: options.output, isQuiet: isQuiet)
+        try checkThatNoInputIsOverwritten(files)
+    }
+
+    /// Builds it; what is wrong comes in the words of the command line.
+    func assemble() throws(Failure) -> Pipeline {
+        do throws(ConfigurationError) {
+            return try registry.assemble(configuration)
+        } catch {
+            throw Failure(error.problems.map(line(for:)))
+        }
+    }
+
+    /// Whether records go to standard output.
+    var usesStandardOutput: Bool {
+        configuration.sinks.contains(where: writesToStandardOutput)
+    }
+
+    // MARK: - Analyzers
+
+    /// `id` replaces the default ones, `+id` comes besides them, and in the place of a default one of that name.
+    private mutating func setAnalyzers(_ texts: [String]) throws(Failure) {
+        if texts.allSatisfy({ $0.hasPrefix("+") }) {
+            configuration.analyzers = registry.defaultAnalyzers
+            analyzerTexts = registry.defaultAnalyzers.map { _ in nil }
+        }
+        for text in texts {
+            let text = text.hasPrefix("+") ? String(text.dropFirst()) : text
+            let spec = try Self.spec(text, of: "--analyzer")
+            let place = configuration.analyzers.indices.first {
+                analyzerTexts[$0] == nil && configuration.analyzers[$0].name == spec.name
+            }
+            if let place {
+                configuration.analyzers[place] = spec
+                analyzerTexts[place] = text
+            } else {
+                configuration.analyzers.append(spec)
+                analyzerTexts.append(text)
+            }
+        }
+    }
+
+    // MARK: - Sinks
+
+    /// Standard output carries JSON Lines unless a sink that writes there is named, or quiet is wanted and there is another.
+    /// An output path takes the place of standard output, for whichever sink writes there.
+    private mutating func setSinks(_ texts: [String], output: String?, isQuiet: Bool) throws(Failure) {
+        for text in texts {
+            configuration.sinks.append(try Self.spec(text, of: "--sink"))
+            sinkTexts.append(text)
+        }
+        if output == "" { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
+        let path = output == "-" ? nil : output.map { ParameterValue.text($0) }
+        if let place = configuration.sinks.firstIndex(where: writesToStandardOutput) {
+            guard let path else { return }
+            let spec = configuration.sinks[place]
+            guard plugin(of: spec)?.about.primary == "path" else {
+                throw Failure("--output: \(spec.id) writes to standard output and takes no path; leave one out")
+            }
+            if spec.primary == nil && spec.settings["path"] == nil {
+                configuration.sinks[place].primary = path
+                return
+            }
+            // It was given standard output in so many words.
+        } else if output == nil && isQuiet && !texts.isEmpty {
+            return
+        }
+        configuration.sinks.append(PluginSpec("json-lines", primary: path))
+        sinkTexts.append(nil)
+    }
+
+    private func plugin(of spec: PluginSpec) -> SinkPlugin? {
+        registry.sinks.first { $0.about.id == spec.id }
+    }
+
+    private func writesToStandardOutput(_ spec: PluginSpec) -> Bool {
+        guard let plugin = plugin(of: spec) else { return false }
+        let common = PluginRegistry.commonSinkSettings
+        var own = spec
+        own.settings = spec.settings.filter { key, _ in !common.contains { $0.key == key } }
+        var ignored: [ConfigurationProblem] = []
+        guard let values = plugin.about.values(from: own, path: "", problems: &ignored) else { return false }
+        return plugin.needs(values).standardOutput
+    }
+
+    private func checkThatNoInputIsOverwritten(_ files: [String]) throws(Failure) {
+        for spec in configuration.sinks where plugin(of: spec)?.about.primary == "path" {
+            guard let path = (spec.primary ?? spec.settings["path"])?.text, let output = System.FileIdentity(path) else { continue }
+            if files.contains(where: { System.FileIdentity($0) == output }) {
+                throw Failure("\(path) is a sound file to be analysed and would be overwritten; write to another file")
+            }
+        }
+    }
+
+    // MARK: - Texts
+
+    private static func spec(_ text: String, of option: String) throws(Failure) -> PluginSpec {
+        do throws(ConfigurationError) {
+            return try PluginSpec(parsing: text)
+        } catch {
+            throw Failure(error.problems.map { "\(option): \($0.message)" })
+        }
+    }
+
+    private static func items(of texts: [String]) throws(Failure) -> [String] {
+        var items: [String] = []
+        for text in texts {
+            for item in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "," || $0 == "+" }) {
+                guard !item.isEmpty else { throw Failure("--select: an item of \"\(text)\" is empty; write --select beat,levels") }
+                items.append(String(item))
+            }
+        }
+        return items
+    }
+}
+
+/// The capture for a path as it was typed. Not a SPEC: any name of a file will do, with commas, `=` and colons in it.
+///
+/// - Parameter raw: The layout of bare samples (`f32le,44100,2`), where the user says that they are bare.
+func captureSpec(for path: String, raw: String? = nil) -> PluginSpec {
+    if let raw { return PluginSpec("pcm", primary: .text(path), settings: ["raw": .text(raw)]) }
+    return PluginSpec(path == "-" ? "pcm" : "file", primary: .text(path))
+}
+
+// MARK: - Problems
+
+extension PipelinePlan {
+    /// A problem in the words of the command line: `analyzers[0].bandz` is `--analyzer spectrum:bandz=3` there.
+    func line(for problem: ConfigurationProblem) -> String {
+        let place = ConfigurationPath(problem.path)
+        switch (place.role, place.index) {
+        case ("captures", let index?) where configuration.captures.indices.contains(index):
+            return "\(configuration.captures[index].primary?.text ?? ""): \(problem.message)"
+        case ("analyzers", let index?) where configuration.analyzers.indices.contains(index):
+            return Self.line("--analyzer", analyzerTexts[index], configuration.analyzers[index], place.key, problem.message)
+        case ("sinks", let index?) where configuration.sinks.indices.contains(index):
+            return Self.line("--sink", sinkTexts[index], configuration.sinks[index], place.key, problem.message)
+        case ("batch", nil), ("rate", nil), ("seed", nil), ("select", nil):
+            return "--\(place.role): \(problem.message)"
+        case ("captures", nil), ("analyzers", nil), ("sinks", nil):
+            return problem.message
+        default:
+            return problem.description
+        }
+    }
+
+    /// Of a SPEC with several settings only the one that is wrong is told.
+    private static func line(_ option: String, _ text: String?, _ spec: PluginSpec, _ key: String?, _ message: String) -> String {
+        guard let text else { return "\(spec.id): \(key.map { "\($0): " } ?? "")\(message)" }
+        guard let key else { return "\(option) \(text): \(message)" }
+        if let value = spec.settings[key] { return "\(option) \(spec.id):\(key)=\(value.text): \(message)" }
+        return "\(option) \(text): \(key): \(message)"
+    }
+}
+
+/// `sinks[1].period_s` taken apart.
+private struct ConfigurationPath {
+    var role: String
+    var index: Int?
+    var key: String?
+
+    init(_ text: String) {
+        let parts = text.split(separator: ".", maxSplits: 1)
+        let head = parts.first ?? ""
+        key = parts.count > 1 ? String(parts[1]) : nil
+        let bracket = head.firstIndex(of: "[") ?? head.endIndex
+        role = String(head[..<bracket])
+        index = Int(head[bracket...].dropFirst().dropLast())
+    }
+}

@@ -1,0 +1,76 @@
+internal import Hemiola
+internal import HemiolaEngine
+
+/// Runs a pipeline for a person: ends it on a signal, tells what befalls it, shows how far it is.
+struct PipelineSession {
+    /// How long sinks may take to finish after a signal, in seconds.
+    private static let grace = 5.0
+
+    private let pipeline: Pipeline
+    private let console: Console
+    private let showsBar: Bool
+
+    /// - Parameter usesStandardOutput: Whether records go to standard output.
+    init(_ pipeline: Pipeline, usesStandardOutput: Bool, console: Console) {
+        self.pipeline = pipeline
+        self.console = console
+        showsBar =
+            !console.verbosity.isQuiet
+            && ProgressLine.fits(
+                standardError: System.destination(of: System.standardError),
+                standardOutput: usesStandardOutput ? System.destination(of: System.standardOutput) : .nowhere,
+                terminal: System.environment("TERM"))
+    }
+
+    func run() async -> CommandStatus {
+        tellWhatRuns()
+        let ear = System.SignalEar()
+        System.startThread { [self] in attend(ear) }
+        let teller = NoticeTeller(pipeline, console)
+        let outcome = await pipeline.run { teller.tell($0) }
+        ear.finish()
+        console.endBar()
+        return CommandStatus(outcome, signal: ear.heard)
+    }
+
+    private func tellWhatRuns() {
+        let configuration = pipeline.configuration
+        let count = configuration.captures.count
+        console.note(
+            "\(pipeline.analyzerNames.joined(separator: ", ")) to \(pipeline.sinkNames.joined(separator: ", ")); "
+                + "\(count) file\(count == 1 ? "" : "s"), \(configuration.batchFrames) frames per batch")
+        guard console.verbosity.detail >= 2 else { return }
+        for (name, settings) in pipeline.settings {
+            console.note("\(name)\(settings.isEmpty ? " has no settings" : ": \(settings)")", detail: 2)
+        }
+    }
+
+    // MARK: - The thread beside
+
+    /// Waits for signals, and draws the bar meanwhile.
+    private func attend(_ ear: System.SignalEar) {
+        var meter = ProgressMeter(start: System.now)
+        let style = ProgressLine.Style(environment: System.environment)
+        var showsBar = showsBar
+        var deadline = Double.infinity
+        while true {
+            let timeout = showsBar ? ProgressLine.interval : deadline - System.now
+            switch ear.next(timeout: min(timeout, 3600)) {
+            case .finish:
+                return
+            case .signal(let number):
+                pipeline.stop()
+                showsBar = false
+                console.endBar()
+                console.note("ending on signal \(number)")
+                deadline = System.now + Self.grace
+            case .nothing where System.now >= deadline:
+                console.error("a sink does not finish; leaving without it")
+                System.exitAtOnce(.signal(ear.heard ?? 0))
+            case .nothing:
+                guard showsBar, let line = meter.line(for: pipeline.progress, at: System.now) else { continue }
+                console.show(bar: line.rendered(width: System.columns(of: System.standardError) ?? 80, style: style))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+internal import HemiolaWire
+
+/// `hemiola schema`
+struct SchemaCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Print the JSON Schema of the records, or the types of their columns.",
+        usage: "hemiola schema [--columns] [--analyzer <spec>] ...",
+        discussion: """
+            The JSON Schema knows the features of the default analyzers, or of those that --analyzer names, for files of \
+            any rate and any number of channels.
+
+            Examples:
+              hemiola schema > hemiola.schema.json
+              hemiola schema --columns
+              hemiola schema --columns --analyzer levels
+              hemiola schema --analyzer +spectrum:mfcc=13,as=timbre
+            """)
+
+    @Flag(help: "The columns of a table of all records and their types: neutral, for DuckDB and for pandas.")
+    var columns = false
+
+    @OptionGroup var analyzing: AnalyzerOptions
+
+    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        try Root.print(text(with: registry))
+    }
+
+    private func declared(
+        by pipeline: Pipeline, sampleRate: Int, channelCount: Int
+    ) throws(AnalyzerError) -> SchemaText.Analyzers {
+        let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount)
+        return try pipeline.describeAnalyzers(for: format).map { ($0.name, $0.outputs.features) }
+    }
+
+    func text(with registry: PluginRegistry) throws(Failure) -> String {
+        // A pipeline touches nothing until it runs, so that any name of a file will do.
+        let pipeline = try PipelinePlan(registry, files: ["-"], analyzers: analyzing.analyzers).assemble()
+        do throws(AnalyzerError) {
+            let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
+            if columns { return SchemaText.columns(analyzers: features) }
+            // Nobody knows what the files will be: what another format declares otherwise is left open.
+            let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
+            return SchemaText.jsonSchema(analyzers: features, otherFormats: [other])
+        } catch {
+            throw Failure(error.message)
+        }
+    }
+}

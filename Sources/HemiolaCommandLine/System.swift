@@ -1,0 +1,269 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// The system calls of the command line. Everything unsafe in this module is in this file.
+enum System {
+    static let standardInput: Int32 = 0
+    static let standardOutput: Int32 = 1
+    static let standardError: Int32 = 2
+
+    /// A call failed. The text is the C library's: `No such file or directory`.
+    struct CallError: Error, CustomStringConvertible {
+        var number: Int32
+
+        /// Whether the reader of a pipe has gone.
+        var isBrokenPipe: Bool { number == EPIPE }
+
+        var description: String {
+            var text = [CChar](repeating: 0, count: 256)
+            guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+            return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        }
+    }
+
+    /// What a file descriptor leads to.
+    enum Destination {
+        case terminal, file, pipe
+        /// The null device, or nothing at all.
+        case nowhere
+    }
+
+    /// To be called before anything else.
+    static func prepareProcess() {
+        // A descriptor that the caller closed would be given to the next file, and warnings would end up in it. These
+        // stand-ins refuse what the real one would allow, so that output nobody can get is reported.
+        for descriptor in standardInput...standardError where fcntl(descriptor, F_GETFD) == -1 {
+            _ = open("/dev/null", descriptor == standardInput ? O_WRONLY : O_RDONLY)
+        }
+        // A reader that went away, or a file at its size limit, is the error of a write and not a reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+    }
+
+    static func exit(_ status: CommandStatus) -> Never {
+        #if canImport(Glibc)
+            Glibc.exit(status.rawValue)
+        #else
+            Musl.exit(status.rawValue)
+        #endif
+    }
+
+    /// Leaves without tidying up, whatever the other threads do.
+    static func exitAtOnce(_ status: CommandStatus) -> Never {
+        _exit(status.rawValue)
+    }
+
+    /// Seconds on the monotonic clock.
+    static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    /// The value of an environment variable; nil when it is unset or empty.
+    static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}
+
+// MARK: - Files and terminals
+
+extension System {
+    /// Writes all of a text; waits where it must.
+    static func write(_ text: String, to descriptor: Int32) throws(CallError) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { buffer in
+                #if canImport(Glibc)
+                    Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+                #else
+                    Musl.write(descriptor, buffer.baseAddress, buffer.count)
+                #endif
+            }
+            if count >= 0 {
+                bytes = bytes.dropFirst(count)
+            } else if errno == EAGAIN {
+                // Somebody made the shared terminal or pipe non-blocking.
+                var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&request, 1, -1)
+            } else if errno != EINTR {
+                throw CallError(number: errno)
+            }
+        }
+    }
+
+    /// All bytes of a file, or of standard input for `-`.
+    static func contents(of path: String) throws(CallError) -> [UInt8] {
+        var descriptor = standardInput
+        if path != "-" {
+            descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            if descriptor == -1 { throw CallError(number: errno) }
+        }
+        defer { if descriptor != standardInput { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count > 0 {
+                bytes += buffer[..<count]
+            } else if count == 0 {
+                return bytes
+            } else if errno != EINTR {
+                throw CallError(number: errno)
+            }
+        }
+    }
+
+    /// Where what is written to a descriptor goes.
+    static func destination(of descriptor: Int32) -> Destination {
+        if isatty(descriptor) == 1 { return .terminal }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return .nowhere }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFCHR: return .nowhere
+        default: return .pipe
+        }
+    }
+
+    /// The columns of a terminal, or nil when it does not say.
+    static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Which regular file a path leads to; nil when there is none.
+    struct FileIdentity: Hashable {
+        private var device: UInt64
+        private var number: UInt64
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            device = UInt64(status.st_dev)
+            number = UInt64(status.st_ino)
+        }
+    }
+}
+
+// MARK: - Threads and signals
+
+extension System {
+    /// Carries a thread's work through C.
+    private final class Body: Sendable {
+        let work: @Sendable () -> Void
+
+        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    }
+
+    /// Starts a thread of its own for work that may wait.
+    static func startThread(_ work: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let body = Unmanaged.passRetained(Body(work))
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().work()
+                return nil
+            }, body.toOpaque())
+        precondition(code == 0, "the system gives no thread: error \(code)")
+        pthread_detach(thread)
+    }
+
+    /// Hears SIGINT, SIGTERM and SIGHUP, each unless the caller had it ignored (as `nohup` and background jobs of `sh` do).
+    ///
+    /// A handler on whatever thread writes to a pipe, and somebody reads it. Signals blocked in every thread and one in
+    /// `sigwait` would be simpler, but the main thread of an asynchronous `main` unblocks all signals and sleeps.
+    /// A second signal leaves at once.
+    struct SignalEar: Sendable {
+        /// What somebody who listens hears.
+        enum Message {
+            case signal(Int32)
+            /// `finish` was called.
+            case finish
+            case nothing
+        }
+
+        private let reader: Int32
+
+        /// There is one per process.
+        init() {
+            var ends: [Int32] = [-1, -1]
+            let code = pipe(&ends)
+            precondition(code == 0, "the system gives no pipe: error \(errno)")
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            reader = ends[0]
+            firstSignal.store(0, ordering: .relaxed)
+            signalPipe.store(ends[1], ordering: .releasing)
+            for number in [SIGINT, SIGTERM, SIGHUP] {
+                var action = sigaction()
+                sigaction(number, nil, &action)
+                if action.isIgnored { continue }
+                action = .hearing
+                sigaction(number, &action, nil)
+            }
+        }
+
+        /// Waits for a message.
+        func next(timeout seconds: Double) -> Message {
+            var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            guard poll(&request, 1, Int32(seconds * 1000)) > 0 else { return .nothing }
+            var byte: UInt8 = 0
+            guard read(reader, &byte, 1) == 1 else { return .nothing }
+            return byte == 0 ? .finish : .signal(Int32(byte))
+        }
+
+        /// Lets whoever listens stop.
+        func finish() {
+            tell(0)
+        }
+
+        /// The first signal that was heard.
+        var heard: Int32? {
+            let number = firstSignal.load(ordering: .acquiring)
+            return number == 0 ? nil : number
+        }
+    }
+}
+
+/// The signal that came first, 0 for none, and the pipe's end to write to. Global, because a handler has no context; `Atomic`,
+/// because it may do no more than that.
+private let firstSignal = Atomic<Int32>(0)
+private let signalPipe = Atomic<Int32>(-1)
+
+/// Runs in the middle of anything: atomics, write(2) and _exit(2) are all that is allowed here.
+private func hear(_ number: Int32) {
+    if firstSignal.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged {
+        tell(UInt8(truncatingIfNeeded: number))
+    } else {
+        _exit(128 + number)
+    }
+}
+
+private func tell(_ byte: UInt8) {
+    let before = errno
+    var byte = byte
+    write(signalPipe.load(ordering: .acquiring), &byte, 1)
+    errno = before
+}
+
+extension sigaction {
+    fileprivate static var hearing: sigaction {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = hear
+        action.sa_flags = Int32(SA_RESTART)
+        sigemptyset(&action.sa_mask)
+        return action
+    }
+
+    fileprivate var isIgnored: Bool {
+        unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

@@ -1,0 +1,4 @@
+import HemiolaCommandLine
+import HemiolaPlugins
+
+@main struct Main { static func main() async { await CommandLine.run(with: .standard) } }

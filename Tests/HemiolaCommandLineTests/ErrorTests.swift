@@ -1,0 +1,165 @@
+import ArgumentParser
+import Hemiola
+import HemiolaEngine
+import HemiolaPlugins
+import HemiolaSignal
+import Testing
+
+@testable import HemiolaCommandLine
+
+@Suite struct ErrorTests {
+    /// What a person reads, without `hemiola: `, and the exit code.
+    private func complaint(_ arguments: [String]) async -> (lines: [String], status: CommandStatus) {
+        let log = Log()
+        let status = await Root.run(arguments, with: .standard, on: Console { log.append($0) })
+        return (log.text.split(separator: "\n").map { String($0.trimmingPrefix("hemiola: ")) }, status)
+    }
+
+    @Test(arguments: [
+        (["analyse", "x"], "there is no command \"analyse\"; did you mean analyze?"),
+        (["help", "shema"], "there is no command \"shema\"; did you mean schema?"),
+        (["frobnicate"], "there is no command \"frobnicate\"; there are: analyze, schema, help"),
+        (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
+        (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),
+        (["analyze", "a", "-x"], "unknown option '-x'; see hemiola analyze --help"),
+        (["analyze", "a", "--batch"], "missing value for '--batch <frames>'; see hemiola analyze --help"),
+        (["analyze", "a", "--batch", "x"], "the value 'x' is invalid for '--batch <frames>'; see hemiola analyze --help"),
+        (["analyze", "a", "--quiet=3"], "the option '--quiet' does not take any value, but '3' was specified; see hemiola analyze --help"),
+        (["schema", "x", "y"], "2 unexpected arguments: 'x', 'y'; see hemiola schema --help"),
+        (["analyze"], "there is nothing to analyse; name a file, or a list with --files-from"),
+        (["analyze", ""], "a file name is empty; is a variable of the shell unset?"),
+        (["analyze", "-", "-"], "standard input can be analysed only once; name - once"),
+        (["analyze", "-", "--files-from", "-"], "standard input cannot be both the list and a sound file; give one of them a name"),
+        (["analyze", "-0", "a"], "--null says how a list is separated; name the list with --files-from"),
+        (["analyze", "a", "--select", "beat,,end"], "--select: an item of \"beat,,end\" is empty; write --select beat,levels"),
+        (["analyze", "a", "--select", "beet"], "--select: \"beet\" is no record type, analyzer or feature here; did you mean beat?"),
+        (["analyze", "a", "--batch", "1500"], "--batch: 1500 is above 1024 and no multiple of 256 frames; take 1280 or 1536"),
+        (["analyze", "a", "--batch", "255"], "--batch: 255 is outside 256...8192 frames"),
+        (["analyze", "a", "--batch", "8448"], "--batch: 8448 is outside 256...8192 frames"),
+        (
+            ["analyze", "a", "--analyzer", "spectrum:bandz=3"],
+            "--analyzer spectrum:bandz=3: spectrum has no such setting; did you mean bands?"
+        ),
+        (["analyze", "a", "--analyzer", "spectrm"], "--analyzer spectrm: there is no analyzer \"spectrm\"; did you mean spectrum?"),
+        (["analyze", "a", "--analyzer", "b!"], "--analyzer: \"b!\" is no plugin SPEC; write id or id:key=value,key=value"),
+        (
+            ["analyze", "a", "--analyzer", "spectrum:window=han,bands=3"],
+            "--analyzer spectrum:window=han: \"han\" is not one of hann, hamming, blackman-harris, rectangular; did you mean hann?"
+        ),
+        (
+            ["analyze", "a", "--analyzer", "levels", "--analyzer", "levels"],
+            "--analyzer levels: there are two analyzers \"levels\"; name one with as=NAME"
+        ),
+        (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: json-lines"),
+        (
+            ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
+            "json-lines and json-lines-2 both write to standard output; give one a path"
+        ),
+        (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
+        (["schema", "--analyzer", "+nothing"], "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, spectrum"),
+    ])
+    func `a wrong command line gets one line and the code 2`(arguments: [String], line: String) async {
+        let complaint = await complaint(arguments)
+        #expect(complaint.lines == [line])
+        #expect(complaint.status == .usage)
+    }
+
+    @Test func `every problem of a configuration gets a line`() async {
+        let lines = await complaint(["analyze", "a", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"]).lines
+        #expect(lines.count == 4)
+        #expect(lines.contains("--batch: 1 is outside 256...8192 frames"))
+        #expect(lines.contains { $0.hasPrefix("--analyzer spectrum:size=1: ") })
+        #expect(lines.contains { $0.hasPrefix("--analyzer spectrum:bandz=3: ") })
+        #expect(lines.contains { $0.hasPrefix("--sink foo: ") })
+    }
+
+    @Test func `a file in a command's place is told where it belongs`() async throws {
+        let file = try TemporaryFile([1])
+        let lines = await complaint([file.path]).lines
+        #expect(lines == ["there is no command \"\(file.path)\"; to analyse that file: hemiola analyze \(file.path)"])
+    }
+
+    @Test(arguments: [
+        ("captures[0].path", "wrong", "a=b.wav: wrong"), ("analyzers[0]", "wrong", "levels: wrong"),
+        ("analyzers[1].bands", "wrong", "--analyzer spectrum:bands=3: wrong"),
+        ("analyzers[1].max_hz", "wrong", "--analyzer spectrum:bands=3,size=512: max_hz: wrong"),
+        ("sinks[0].path", "wrong", "json-lines: path: wrong"), ("sinks", "wrong", "wrong"), ("select", "wrong", "--select: wrong"),
+        ("rate", "wrong", "--rate: wrong"), ("", "wrong", "wrong"), ("else.where", "wrong", "else.where: wrong"),
+        ("analyzers[7].x", "wrong", "analyzers[7].x: wrong"),
+    ])
+    func `a problem's path becomes what was typed`(path: String, message: String, line: String) throws {
+        let plan = try plan(["a=b.wav", "--analyzer", "+spectrum:bands=3,size=512"])
+        #expect(plan.line(for: ConfigurationProblem(path, message)) == line)
+    }
+
+    @Test func `a message of several lines becomes one`() {
+        #expect(
+            UsageError.line(for: "Unknown option '-qo'\n   or: Missing value for '-o' in '-qo'", in: ["analyze", "-qo"])
+                == "unknown option '-qo', or missing value for '-o' in '-qo'; see hemiola analyze --help")
+        #expect(UsageError.line(for: "It is wrong.", in: ["help"]) == "it is wrong; see hemiola --help")
+    }
+}
+
+@Suite struct CommandStatusTests {
+    private func outcome(inputs: Int = 0, sinks: Int = 0, stopped: Bool = false, readerIsGone: Bool = false) -> RunOutcome {
+        var outcome = RunOutcome()
+        outcome.failedInputs = inputs
+        outcome.failedSinks = sinks
+        outcome.wasStopped = stopped
+        outcome.readerIsGone = readerIsGone
+        return outcome
+    }
+
+    @Test func `the worst that befell a run counts`() {
+        #expect(CommandStatus(outcome()).rawValue == 0)
+        #expect(CommandStatus(outcome(readerIsGone: true)).rawValue == 0)
+        #expect(CommandStatus(outcome(inputs: 2)).rawValue == 1)
+        #expect(CommandStatus(outcome(sinks: 1)).rawValue == 3)
+        #expect(CommandStatus(outcome(inputs: 1, sinks: 1)).rawValue == 3)
+    }
+
+    @Test(arguments: [(1, 129), (2, 130), (15, 143)] as [(Int32, Int32)])
+    func `a signal is told as shells tell it`(number: Int32, code: Int32) {
+        #expect(CommandStatus(outcome(inputs: 1, stopped: true), signal: number).rawValue == code)
+    }
+
+    @Test func `a wrong command line is 2`() {
+        #expect(CommandStatus.usage.rawValue == 2)
+        #expect(Failure("wrong").status == .usage)
+    }
+}
+
+@Suite struct NoticeTests {
+    @Test(arguments: [
+        (PipelineNotice.captureFailed(input: "a.wav", CaptureError("cannot open a.wav: no")), "cannot open a.wav: no"),
+        (.captureFailed(input: "a.wav", CaptureError("no sound file")), "a.wav: no sound file"),
+        (
+            .captureFailed(input: "caf\u{FFFD}", CaptureError("cannot open caf\u{FFFD}")),
+            "cannot open caf\u{FFFD} (its name is not UTF-8; rename it)"
+        ),
+        (.analyzerRefused(input: "a.wav", AnalyzerError("too many channels")), "a.wav: too many channels"),
+        (
+            .gap(input: "a.wav", at: 1.5, duration: 0.25, reason: .truncatedFile),
+            "a.wav: the file ends at 1.5 s, 0.25 s too early; what is there was analysed"
+        ),
+        (
+            .gap(input: "a.wav", at: 1.5, duration: 0, reason: .truncatedFile),
+            "a.wav: the file ends at 1.5 s, in the middle of a frame; what is there was analysed"
+        ),
+        (
+            .gap(input: "mic", at: 12.34567, duration: 0.5, reason: .overrun),
+            "mic: 0.5 s of sound were lost at 12.346 s (overrun)"
+        ),
+        (.nonFinite(input: "a.wav", samples: 1), "a.wav: 1 sample was NaN or infinite and taken for 0"),
+        (.nonFinite(input: "a.wav", samples: 12), "a.wav: 12 samples were NaN or infinite and taken for 0"),
+        (.sinkFailed(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no"),
+        (.sinkTrouble(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no; trying again"),
+        (.sinkReopened(sink: "socket"), "socket: works again"),
+        (.pacing(sink: "socket"), "socket needs real time: the sound takes the time that it takes"),
+        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput)), "a.wav: 1 batch"),
+        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted)), "a.wav: 2 batches (interrupted)"),
+    ])
+    func `what befalls a run is told in a line`(notice: PipelineNotice, line: String) {
+        #expect(notice.text == line)
+    }
+}

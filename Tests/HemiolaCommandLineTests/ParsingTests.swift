@@ -1,0 +1,120 @@
+import ArgumentParser
+import Hemiola
+import HemiolaPlugins
+import HemiolaSignal
+import Testing
+
+@testable import HemiolaCommandLine
+
+@Suite struct ParsingTests {
+    @Test func `a file alone gets the default analyzers and JSON Lines on standard output`() throws {
+        let configuration = try configuration(["song.flac"])
+        let expected = PipelineConfiguration(
+            captures: [PluginSpec("file", primary: .text("song.flac"))],
+            analyzers: [PluginSpec("levels"), PluginSpec("spectrum")], sinks: [PluginSpec("json-lines")])
+        #expect(configuration == expected)
+    }
+
+    @Test func `numbers and flags reach the configuration`() throws {
+        let configuration = try configuration(["--batch", "2048", "a", "--seed", "18446744073709551615", "--realtime", "b"])
+        #expect(configuration.batchFrames == 2048)
+        #expect(configuration.seed == .max)
+        #expect(configuration.isPaced)
+        #expect(configuration.paths == ["a", "b"])
+    }
+
+    @Test(arguments: ["a,b=c.wav", "exec:rm", "a+b", "with space", "\"quoted\"", "back\\slash", "Ünï—.flac", "-", "new\nline"])
+    func `a file's name is taken as it stands`(name: String) throws {
+        #expect(try configuration([name]).paths == [name])
+    }
+
+    @Test func `after two dashes a name may begin with a dash`() throws {
+        #expect(try configuration(["a", "--", "-b", "--batch"]).paths == ["a", "-b", "--batch"])
+    }
+
+    @Test func `the first analyzer replaces the default ones`() throws {
+        let configuration = try configuration(["a", "--analyzer", "spectrum:bands=32,as=coarse", "--analyzer", "levels"])
+        let coarse = PluginSpec("spectrum", as: "coarse", settings: ["bands": .text("32")])
+        #expect(configuration.analyzers == [coarse, PluginSpec("levels")])
+    }
+
+    @Test func `a plus adds to the default analyzers`() throws {
+        let names = try configuration(["a", "--analyzer", "+spectrum:bands=8,as=coarse"]).analyzers.map(\.name)
+        #expect(names == ["levels", "spectrum", "coarse"])
+    }
+
+    @Test func `a plus with a default analyzer's name takes its place`() throws {
+        let analyzers = try configuration(["a", "--analyzer", "+spectrum:bands=8"]).analyzers
+        #expect(analyzers == [PluginSpec("levels"), PluginSpec("spectrum", settings: ["bands": .text("8")])])
+    }
+
+    @Test func `a plus beside a plain analyzer adds to that one only`() throws {
+        let names = try configuration(["a", "--analyzer", "+levels", "--analyzer", "spectrum"]).analyzers.map(\.name)
+        #expect(names == ["levels", "spectrum"])
+    }
+
+    @Test(arguments: [
+        (["--select", "beat,levels.rms_db"], ["beat", "levels.rms_db"]), (["--select", "beat+onset"], ["beat", "onset"]),
+        (["--select", "end", "--select=header"], ["end", "header"]), ([], []),
+    ])
+    func `what is selected may be joined and repeated`(arguments: [String], expected: [String]) throws {
+        #expect(try configuration(["a"] + arguments).selection == expected)
+    }
+
+    @Test func `verbosity is counted`() throws {
+        guard case .command(let command as AnalyzeCommand) = try Root.parsed(["analyze", "a", "-vv"]) else {
+            Issue.record("no analyze command")
+            return
+        }
+        #expect(command.console.verbosity == Console.Verbosity(isQuiet: false, detail: 2))
+    }
+
+    @Test(arguments: [["--help"], ["-h"], ["help"], ["help", "analyze"], ["analyze", "--help"], ["schema", "-h"], []])
+    func `help is text`(arguments: [String]) throws {
+        guard case .text(let text) = try Root.parsed(arguments) else {
+            Issue.record("no text")
+            return
+        }
+        #expect(text.hasPrefix("OVERVIEW: "))
+        #expect(text.contains("USAGE: hemiola"))
+    }
+
+    @Test func `the version is text`() throws {
+        guard case .text(let text) = try Root.parsed(["--version"]) else {
+            Issue.record("no text")
+            return
+        }
+        #expect(text == HemiolaVersion.current)
+    }
+
+    @Test(arguments: Root.commandNames.dropLast())
+    func `every example in a command's help can be parsed and assembled`(name: String) throws {
+        let type = try #require(Root.configuration.subcommands.first { $0._commandName == name })
+        let examples = type.configuration.discussion.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.contains("hemiola ") }
+        #expect((3...6).contains(examples.count))
+        for example in examples {
+            let command = try #require(example.split(separator: "|").last { $0.contains("hemiola ") })
+            let words = command.split(separator: ">")[0].split(separator: " ").map(String.init)
+            // No list is at hand here.
+            let arguments = words.drop { $0 != "hemiola" }.dropFirst().map { $0 == "-" ? "/dev/null" : $0 }
+            guard case .command(let parsed) = try Root.parsed(Array(arguments)) else {
+                Issue.record("\(example) is no command")
+                continue
+            }
+            if let analyze = parsed as? AnalyzeCommand, analyze.input.filesFrom == nil {
+                _ = try analyze.plan(with: .standard).assemble()
+            } else if let schema = parsed as? SchemaCommand {
+                #expect(try !schema.text(with: .standard).isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: Root.commandNames.dropLast())
+    func `help fits into eighty columns`(name: String) throws {
+        guard case .text(let text) = try Root.parsed([name, "--help"]) else {
+            Issue.record("no text")
+            return
+        }
+        for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+    }
+}

@@ -1,0 +1,132 @@
+import Testing
+
+@testable import HemiolaCommandLine
+@testable import HemiolaEngine
+
+@Suite struct ProgressLineTests {
+    private static let plain = ProgressLine.Style(usesUnicode: false, usesColor: false)
+
+    private static let song = ProgressLine(
+        name: "song.flac", fraction: 0.5, seconds: 90, speed: 212.4, remaining: 12, index: 2, count: 7)
+
+    @Test(arguments: [
+        (120, "song.flac ####################.................... 50 %  212× real time  0:12 left  file 3 of 7"),
+        (80, "song.flac ############............ 50 %  212× real time  0:12 left  file 3 of 7"),
+        (60, "song.flac ###########........... 50 %  212×  0:12 left  3/7"),
+        (40, "so~.flac ####..... 50 %  0:12 left  3/7"), (28, "so~.flac ######....... 50 %"), (10, "50 %"), (5, "50 %"), (4, ""),
+        (0, ""),
+    ])
+    func `a line says what there is room for`(width: Int, line: String) {
+        #expect(Self.song.rendered(width: width, style: Self.plain) == line)
+    }
+
+    @Test(arguments: 0...200)
+    func `a line is always shorter than the terminal is wide`(width: Int) {
+        for name in ["a", "song.flac", String(repeating: "long/", count: 50)] {
+            for fraction in [nil, 0, 1] as [Double?] {
+                var line = Self.song
+                line.name = name
+                line.fraction = fraction
+                #expect(line.rendered(width: width, style: Self.plain).count <= max(width - 1, 0))
+            }
+        }
+    }
+
+    @Test func `a long name keeps its start and its end`() {
+        var line = Self.song
+        line.name = "music/somebody/an album with a long name/07 the song.flac"
+        #expect(line.rendered(width: 80, style: Self.plain).hasPrefix("mus~ng.flac ###########..........."))
+        let unicode = line.rendered(width: 80, style: ProgressLine.Style(usesUnicode: true, usesColor: false))
+        #expect(unicode.hasPrefix("mus…ng.flac █"))
+    }
+
+    @Test func `wide characters take two columns`() {
+        var line = Self.song
+        line.name = "音楽音楽音楽音楽音楽音楽音楽音楽"
+        #expect(line.rendered(width: 80, style: Self.plain).hasPrefix("音~音楽音楽 ###########..........."))
+    }
+
+    @Test func `a name's control characters do not reach the terminal`() {
+        var line = Self.song
+        line.name = "a\u{1B}[2J"
+        #expect(line.rendered(width: 120, style: Self.plain).hasPrefix("a\\u{1b}[2J "))
+    }
+
+    @Test func `without a length there is no bar`() {
+        let line = ProgressLine(name: "-", fraction: nil, seconds: 83, speed: 3.44, remaining: nil)
+        #expect(line.rendered(width: 80, style: Self.plain) == "- 1:23  3.4× real time")
+    }
+
+    @Test func `color is only in the bar`() {
+        let line = Self.song.rendered(width: 60, style: ProgressLine.Style(usesUnicode: false, usesColor: true))
+        #expect(line == "song.flac \u{1B}[36m###########\u{1B}[2m...........\u{1B}[0m 50 %  212×  0:12 left  3/7")
+    }
+
+    @Test(arguments: [
+        (["LANG": "de_DE.UTF-8"], true, true), (["LC_ALL": "C", "LANG": "de_DE.UTF-8"], false, true),
+        (["LANG": "C.utf8", "NO_COLOR": "1"], true, false), ([:], false, true),
+    ])
+    func `the environment says how a terminal wants it`(environment: [String: String], unicode: Bool, color: Bool) {
+        #expect(ProgressLine.Style { environment[$0] } == ProgressLine.Style(usesUnicode: unicode, usesColor: color))
+    }
+
+    @Test(arguments: [
+        (System.Destination.terminal, System.Destination.nowhere, "xterm", true), (.terminal, .file, "xterm", true),
+        (.terminal, .terminal, "xterm", false), (.terminal, .pipe, "xterm", false), (.terminal, .file, "dumb", false),
+        (.file, .file, "xterm", false), (.pipe, .nowhere, "xterm", false),
+    ])
+    func `a bar appears only where nothing comes between`(
+        error: System.Destination, output: System.Destination, terminal: String, fits: Bool
+    ) {
+        #expect(ProgressLine.fits(standardError: error, standardOutput: output, terminal: terminal) == fits)
+        #expect(!ProgressLine.fits(standardError: error, standardOutput: output, terminal: nil))
+    }
+}
+
+@Suite struct ProgressMeterTests {
+    private func progress(_ seconds: Double, of duration: Double?, index: Int = 0, count: Int = 1) -> PipelineProgress {
+        PipelineProgress(seconds: seconds, duration: duration, streamIndex: index, streamCount: count, streamName: "a.wav")
+    }
+
+    @Test func `short work gets no line`() {
+        var meter = ProgressMeter(start: 10)
+        let early = meter.line(for: progress(1, of: 100), at: 10.6)
+        let late = meter.line(for: progress(1, of: 100), at: 10.75)
+        #expect(early == nil)
+        #expect(late != nil)
+    }
+
+    @Test func `speed and the time left follow from what was done`() throws {
+        var meter = ProgressMeter(start: 0)
+        _ = meter.line(for: progress(0, of: 100), at: 0)
+        let found = meter.line(for: progress(25, of: 100), at: 1)
+        let line = try #require(found)
+        #expect(line.fraction == 0.25)
+        #expect(line.speed == 25)
+        #expect(line.remaining == 3)
+    }
+
+    @Test func `every file counts the same`() throws {
+        var meter = ProgressMeter(start: 0)
+        _ = meter.line(for: progress(0, of: 10, index: 2, count: 4), at: 0.9)
+        let found = meter.line(for: progress(5, of: 10, index: 2, count: 4), at: 1)
+        let line = try #require(found)
+        #expect(line.fraction == 0.625)
+        #expect(line.speed == nil)
+        #expect((line.index, line.count) == (2, 4))
+    }
+
+    @Test func `a source without a length has no fraction`() throws {
+        var meter = ProgressMeter(start: 0)
+        let found = meter.line(for: progress(5, of: nil), at: 1)
+        let line = try #require(found)
+        #expect(line.fraction == nil)
+        #expect(line.remaining == nil)
+    }
+
+    @Test func `a file that is longer than it says is not more than done`() {
+        var meter = ProgressMeter(start: 0)
+        let line = meter.line(for: progress(11, of: 10), at: 1)
+        #expect(line?.fraction == 1)
+    }
+}
