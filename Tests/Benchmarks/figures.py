@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Shows the figures that Hemiola promises: CPU against the physical limit and against aubioonset, memory, start-up.
+
+    figures.py HEMIOLA [--rounds N] [--minutes M] [--keep FOLDER]
+
+Everything is timed as a whole process (user + system CPU as the kernel accounts it), in pairs A B A B ..., because machines
+are shared and noisy: the ratio of each pair is what counts, never an absolute time. Exit status 1 when a bar is missed.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+MUSIC = HERE.parent.parent / "examples" / "music" / "minuet.flac"
+
+
+def spend(command, stdout=subprocess.DEVNULL):
+    """Runs a command; returns its CPU seconds and peak memory in MiB."""
+    process = subprocess.Popen(command, stdout=stdout, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{command[0]} ended with {process.returncode}: {' '.join(map(str, command))}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def pairs(one, other, rounds):
+    """CPU ratios of one command to another, round by round, after a warm-up of each."""
+    spend(one), spend(other)
+    return [spend(one)[0] / spend(other)[0] for _ in range(rounds)]
+
+
+def peak_memory(command):
+    """Peak resident MiB, measured by a small parent: a large one sets a floor at fork."""
+    if not shutil.which("/usr/bin/time"):
+        return spend(command)[1]
+    result = subprocess.run(["/usr/bin/time", "-f", "%M", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return int(result.stderr.strip().splitlines()[-1]) / 1024
+
+
+def first_record(command):
+    """Milliseconds from the start of the process to its first whole line on a pipe."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process.stdout.readline()
+    elapsed = time.perf_counter() - start
+    process.stdout.close()
+    process.wait()
+    return elapsed * 1000
+
+
+class Report:
+    def __init__(self):
+        self.missed = 0
+
+    def row(self, what, values, bar, text="{:.2f}"):
+        middle = statistics.median(values)
+        verdict = "" if bar is None else ("ok" if middle <= bar else "MISSED")
+        self.missed += verdict == "MISSED"
+        spread = f"{text.format(min(values))} ... {text.format(max(values))}"
+        print(f"{what:58} {text.format(middle):>8}  ({spread})  {'' if bar is None else f'bar {text.format(bar)}':12} {verdict}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hemiola")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--keep", help="folder for the test file and the limit, kept for the next run")
+    options = parser.parse_args()
+    hemiola = str(pathlib.Path(options.hemiola).resolve())
+    folder = pathlib.Path(options.keep or tempfile.mkdtemp(prefix="hemiola-bench-"))
+    folder.mkdir(parents=True, exist_ok=True)
+
+    wav = folder / "music.wav"
+    if not wav.exists():
+        repeats = round(options.minutes * 60 / 30.14)
+        subprocess.run(["sox", MUSIC, wav, "repeat", str(repeats), "trim", "0", str(options.minutes * 60)], check=True)
+    limit = folder / "limit"
+    if not limit.exists():
+        subprocess.run(
+            ["gcc", "-O3", "-march=x86-64-v3", "-ffast-math", "-o", limit, HERE / "limit.c", "-lsndfile", "-lfftw3f", "-lm"],
+            check=True)
+
+    analyze = [hemiola, "analyze", "--quiet", "--sink", "json-lines:/dev/null", str(wav)]
+    report = Report()
+    print(f"{options.minutes:g} minutes of stereo at 44.1 kHz, {options.rounds} rounds: median (lowest ... highest)")
+    report.row("CPU / the limit in C (stage d)", pairs(analyze, [str(limit), str(wav), "d"], options.rounds), 1.6)
+    if shutil.which("aubioonset"):
+        report.row("CPU / aubioonset", pairs(analyze, ["aubioonset", "-i", str(wav)], max(3, options.rounds // 3)), 0.30)
+    else:
+        print("aubioonset is not here (package aubio-tools): its ratio is left out")
+    report.row("peak memory, MiB", [peak_memory(analyze) for _ in range(3)], 30, "{:.1f}")
+    to_pipe = [hemiola, "analyze", "--quiet", "--sink", "json-lines", str(wav)]
+    report.row("start to first record, ms", [first_record(to_pipe) for _ in range(15)], 25, "{:.1f}")
+    cpu = [spend(analyze)[0] for _ in range(3)]
+    speed = options.minutes * 60 / statistics.median(cpu)
+    print(f"about {speed:,.0f} times real time on one core, on this machine, now")
+    if not options.keep:
+        shutil.rmtree(folder)
+    sys.exit(1 if report.missed else 0)
+
+
+if __name__ == "__main__":
+    main()
