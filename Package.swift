@@ -93,9 +93,18 @@ let package = Package(
         .target(
             name: "AnalysisSupport", dependencies: ["HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal"],
             path: "Tests/SpectrumAnalyzerTests/Support", swiftSettings: settings),
+        .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
+        tests("HouseTests", uses: []),
         tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
+        tests("HemiolaTests", uses: ["Hemiola", "HemiolaSignal"]),
         tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
+        tests(
+            "HemiolaEngineTests",
+            uses: [
+                "HemiolaEngine", "HemiolaTesting", "LevelsAnalyzer", "SpectrumAnalyzer", "HemiolaSpectrum", "Hemiola",
+                "HemiolaSignal", "AllocationCounter",
+            ]),
         tests("FileCaptureTests", uses: ["FileCapture", "Hemiola", "HemiolaSignal"]),
         tests("PCMCaptureTests", uses: ["PCMCapture", "Hemiola", "HemiolaSignal"]),
         tests("ToneCaptureTests", uses: ["ToneCapture", "Hemiola", "HemiolaSignal"]),

@@ -51,6 +51,7 @@ public struct PluginSpec: Sendable, Hashable {
                 continue
             }
             if key == "as" {
+                guard alias == nil else { throw ConfigurationError("\"as\" stands twice in \"\(text)\"") }
                 alias = item.value
             } else if settings.updateValue(.text(item.value), forKey: key) != nil {
                 throw ConfigurationError("\"\(key)\" stands twice in \"\(text)\"")
@@ -94,6 +95,24 @@ public struct PluginSpec: Sendable, Hashable {
         return items
     }
 
+    /// What follows a `\u`: four hexadecimal digits, or twice four with another `\u` between them for what lies beyond.
+    private static func escaped(
+        _ characters: inout Substring.Iterator, in whole: String
+    ) throws(ConfigurationError) -> Character {
+        let digits = String((0..<4).compactMap { _ in characters.next() })
+        guard digits.count == 4, let code = UInt16(digits, radix: 16) else {
+            throw ConfigurationError("\\u\(digits) in \"\(whole)\" is no character")
+        }
+        if let scalar = Unicode.Scalar(code) { return Character(scalar) }
+        var rest = characters
+        let low = String((0..<6).compactMap { _ in rest.next() })
+        guard UTF16.isLeadSurrogate(code), low.hasPrefix("\\u"), let second = UInt16(low.dropFirst(2), radix: 16),
+            UTF16.isTrailSurrogate(second)
+        else { throw ConfigurationError("\\u\(digits) in \"\(whole)\" is no character") }
+        characters = rest
+        return Character(String(decoding: [code, second], as: UTF16.self))
+    }
+
     /// The rest of a JSON string, up to its closing quote.
     private static func quoted(_ characters: inout Substring.Iterator, in whole: String) throws(ConfigurationError) -> String {
         var value = ""
@@ -108,11 +127,7 @@ public struct PluginSpec: Sendable, Hashable {
                 case "t": value.append("\t")
                 case "r": value.append("\r")
                 case "u":
-                    let digits = String((0..<4).compactMap { _ in characters.next() })
-                    guard digits.count == 4, let code = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(code) else {
-                        throw ConfigurationError("\\u\(digits) in \"\(whole)\" is no character")
-                    }
-                    value.unicodeScalars.append(scalar)
+                    value.append(try escaped(&characters, in: whole))
                 default: value.append(escape)
                 }
             default:

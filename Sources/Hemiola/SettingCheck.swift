@@ -25,7 +25,7 @@ extension DeclaredSetting {
         case (.integer, .text(let text)):
             guard let number = Int(text) else { return .failure(wrong(text, kind)) }
             return inRange(Double(number)).map { .integer(number) }
-        case (.number, .number(let number)):
+        case (.number, .number(let number)) where number.isFinite:
             return inRange(number).map { .number(number) }
         case (.number, .integer(let number)):
             return inRange(Double(number)).map { .number(Double(number)) }

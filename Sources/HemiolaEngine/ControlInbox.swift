@@ -18,6 +18,12 @@ final class ControlInbox: Sendable {
     private struct State {
         var wishes: [Wish] = []
         var losses: [Loss] = []
+        var isClosed = false
+    }
+
+    /// What becomes of a wish when its turn comes.
+    private enum Verdict {
+        case taken, busy, closed
     }
 
     private let state = Mutex(State())
@@ -30,16 +36,20 @@ final class ControlInbox: Sendable {
     func port(forSink sink: Int) -> ControlPort {
         ControlPort(
             post: { [self] control, origin, reply in
-                let isTaken = state.withLock { state in
-                    guard state.wishes.count < Self.capacity else { return false }
+                let verdict = state.withLock { state -> Verdict in
+                    if state.isClosed { return .closed }
+                    guard state.wishes.count < Self.capacity else { return .busy }
                     state.wishes.append(Wish(control: control, origin: origin, sink: sink, reply: reply))
-                    return true
+                    return .taken
                 }
-                if isTaken {
+                switch verdict {
+                case .taken:
                     waiting.add(1, ordering: .releasing)
-                } else {
+                case .busy:
                     refusedCount.add(1, ordering: .relaxed)
                     reply?(.busy)
+                case .closed:
+                    reply?(Self.tooLate)
                 }
             },
             report: { [self] loss in
@@ -54,10 +64,21 @@ final class ControlInbox: Sendable {
     /// Takes all that waits, in the order it came.
     func drain() -> (wishes: [Wish], losses: [Loss]) {
         let taken = state.withLock { state in
-            defer { state = State() }
+            defer {
+                state.wishes = []
+                state.losses = []
+            }
             return state
         }
         waiting.subtract(taken.wishes.count + taken.losses.count, ordering: .relaxed)
         return (taken.wishes, taken.losses)
     }
+
+    /// The run is over: what still waits, and whatever comes, is refused.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        for wish in drain().wishes { wish.reply?(Self.tooLate) }
+    }
+
+    private static let tooLate = ControlReply.refused("the stream has ended")
 }

@@ -66,7 +66,9 @@ struct HopFolder: ~Copyable {
     ///   - before: The batch's real frames in the hops before it.
     func fold(into row: UnsafeMutableBufferPointer<Float>, frames: Int, before: Int) {
         if hopsPerBatch == 1 { return }
-        for run in runs {
+        // By index, here and below: without the optimiser an array's iterator allocates.
+        for index in runs.indices {
+            let run = runs[index]
             let old = row.baseAddress! + run.offset
             let new = scratch + run.offset
             if before == 0 {
@@ -89,7 +91,8 @@ struct HopFolder: ~Copyable {
 
     /// Turns powers and amplitudes of the sealed row into decibels.
     func convert(_ row: UnsafeMutableBufferPointer<Float>) {
-        for run in decibelRuns {
+        for index in decibelRuns.indices {
+            let run = decibelRuns[index]
             var span = UnsafeMutableBufferPointer(start: row.baseAddress! + run.offset, count: run.count).mutableSpan
             span.convertToDecibels(factor: run.factor)
         }

@@ -23,10 +23,9 @@ final class Mailbox: @unchecked Sendable {
 
     private let condition = Condition()
     private let capacity: Int
-    private let isLossless: Bool
+    let isLossless: Bool
     private var items: [Item] = []
     private var blockCount = 0
-    private var reader: UnsafeContinuation<Item?, Never>?
     /// Nothing more will be put in.
     private var isFinished = false
     /// Nobody will take anything out any more.
@@ -42,6 +41,9 @@ final class Mailbox: @unchecked Sendable {
     /// Whether the sink has given up or its reader has gone.
     var hasNoReader: Bool { condition.locked { isAbandoned } }
 
+    /// Whether nothing more will be put in.
+    var isClosing: Bool { condition.locked { isFinished } }
+
     /// Hands over an item. Waits for room when nothing may be lost; returns at once when nobody reads.
     func put(_ item: Item) {
         condition.lock()
@@ -50,12 +52,9 @@ final class Mailbox: @unchecked Sendable {
         }
         guard !isAbandoned else {
             condition.unlock()
-            return
-        }
-        if let reader {
-            self.reader = nil
-            condition.unlock()
-            reader.resume(returning: item)
+            if case .block(_, let replies) = item {
+                for reply in replies { reply() }
+            }
             return
         }
         items.append(item)
@@ -64,56 +63,53 @@ final class Mailbox: @unchecked Sendable {
             if !isLossless && blockCount > capacity { dropOldest() }
         }
         condition.unlock()
+        condition.broadcast()
     }
 
-    /// The next item, or nil when all was read and nothing more comes.
-    func next() async -> Item? {
-        await withUnsafeContinuation { continuation in
-            condition.lock()
-            if items.isEmpty && !isFinished {
-                reader = continuation
-                condition.unlock()
-                return
-            }
-            let item = items.isEmpty ? nil : items.removeFirst()
-            if case .block = item {
-                blockCount -= 1
-                condition.broadcast()
-            }
-            condition.unlock()
-            continuation.resume(returning: item)
-        }
+    /// The next item, or nil when all was read and nothing more comes. Waits on the sink's own thread: a continuation would
+    /// make the analysis thread allocate when it resumes it.
+    func next() -> Item? {
+        condition.lock()
+        while items.isEmpty && !isFinished { condition.wait() }
+        let item = items.isEmpty ? nil : items.removeFirst()
+        if case .block = item { blockCount -= 1 }
+        condition.unlock()
+        condition.broadcast()
+        return item
     }
 
     /// Nothing more will be put in: the reader gets the rest and then nil.
     func finish() {
         condition.lock()
         isFinished = true
-        let reader = self.reader
-        self.reader = nil
         condition.unlock()
-        reader?.resume(returning: nil)
+        condition.broadcast()
     }
 
     /// The reader wants no more: whatever waits or comes is let go, and nobody waits for room.
     func abandon() {
         condition.lock()
         isAbandoned = true
+        let left = items
         items.removeAll()
         blockCount = 0
-        condition.broadcast()
         condition.unlock()
+        condition.broadcast()
+        // Every wish is answered, also one whose batch will never be seen.
+        for case .block(_, let replies) in left {
+            for reply in replies { reply() }
+        }
     }
 
     /// Called under the lock.
     private func dropOldest() {
-        guard let oldest = items.firstIndex(where: \.isBlock), case .block(let block, let replies) = items[oldest] else { return }
-        let heir = items.index(after: oldest)
-        // Only within its stream: beyond a begin or an end the events would tell another stream's time.
-        guard heir < items.endIndex, case .block(var next, let nextReplies) = items[heir] else { return }
+        // Only where a block of the same stream follows: beyond a begin or an end the events would tell another stream's time.
+        guard let oldest = items.indices.dropLast().first(where: { items[$0].isBlock && items[$0 + 1].isBlock }),
+            case .block(let block, let replies) = items[oldest], case .block(var next, let nextReplies) = items[oldest + 1]
+        else { return }
         droppedBatches.add(Int64(block.count), ordering: .relaxed)
         next.prependEvents(of: block)
-        items[heir] = .block(next, replies: replies + nextReplies)
+        items[oldest + 1] = .block(next, replies: replies + nextReplies)
         items.remove(at: oldest)
         blockCount -= 1
     }

@@ -107,6 +107,8 @@ public final class Pipeline: Sendable {
             report(.sinkFailed(sink: runner.context.name, error))
             outcome.failedSinks += 1
             for other in runners[..<index] { await other.closeUnused() }
+            for other in runners[index...] { other.dismiss() }
+            inbox.close()
             return outcome
         }
         let analysis = AnalysisThread()
@@ -122,7 +124,7 @@ public final class Pipeline: Sendable {
         }
         analysis.stop()
         outcome.failedSinks += ends.count { $0 == .failed }
-        outcome.readerIsGone = ends.contains(.readerIsGone)
+        outcome.readerIsGone = ends.contains(.readerIsGone) && !ends.contains(.done)
         outcome.wasStopped = shouldStop
         return outcome
     }

@@ -46,11 +46,15 @@ final class PipelineRun {
 
     func run(_ started: RunOutcome) -> RunOutcome {
         outcome = started
-        guard makeParts() else { return outcome }
+        guard makeParts() else {
+            inbox.close()
+            return outcome
+        }
         for (index, input) in pipeline.inputs.enumerated() {
             if pipeline.shouldStop || nobodyListens { break }
             hear(input, index: index)
         }
+        inbox.close()
         return outcome
     }
 
@@ -174,7 +178,10 @@ final class PipelineRun {
         }
         hearing: while !pipeline.shouldStop {
             switch try stream.survey(capture) {
-            case .end, .format: break hearing
+            case .end: break hearing
+            case .format:
+                // Rewinding would lead back before the new format, into the stream that is over.
+                throw CaptureError("this input changes its format, which looking ahead cannot follow; analyse it without")
             case .frames, .gap, .device, .idle: break
             }
         }
@@ -209,9 +216,13 @@ final class PipelineRun {
     }
 
     private func publish(_ block: BatchBlock) {
-        for runner in runners { runner.mailbox.put(.block(block, replies: takeReplies(for: runner))) }
+        nobodyListens = !runners.isEmpty
+        for index in runners.indices {
+            let runner = runners[index]
+            runner.mailbox.put(.block(block, replies: takeReplies(forSink: index)))
+            if !runner.mailbox.hasNoReader { nobodyListens = false }
+        }
         pipeline.note(frame: block[block.count - 1].endFrame)
-        nobodyListens = !runners.isEmpty && runners.allSatisfy(\.mailbox.hasNoReader)
     }
 
     private func finish(_ stream: StreamAnalysis, _ ending: Ending) {
@@ -269,16 +280,14 @@ final class PipelineRun {
         }
     }
 
-    private func takeReplies(for runner: SinkRunner) -> [Mailbox.Reply] {
-        if replies.isEmpty { return [] }
-        let index = runners.firstIndex { $0 === runner }!
-        return replies.removeValue(forKey: index) ?? []
+    private func takeReplies(forSink index: Int) -> [Mailbox.Reply] {
+        replies.isEmpty ? [] : replies.removeValue(forKey: index) ?? []
     }
 
-    /// Wishes whose batch never came are answered all the same.
+    /// Wishes that were obeyed and whose batch never came are answered all the same. Those that still wait are the next
+    /// stream's, if there is one.
     private func answerRest() {
         for reply in replies.values.joined() { reply() }
         replies.removeAll()
-        for wish in inbox.drain().wishes { wish.reply?(.refused("the stream has ended")) }
     }
 }

@@ -13,8 +13,10 @@ actor SinkRunner {
 
     /// Pauses between attempts, in nanoseconds; the last one repeats.
     private static let pauses: [UInt64] = [100_000_000, 200_000_000, 500_000_000, 1_000_000_000, 2_000_000_000]
-    /// Attempts before a sink is given up when the source waits for it. Live there is no limit: the newest wins meanwhile.
+    /// Attempts before a sink is given up when the source waits for it. Live there is no limit, for the newest wins meanwhile,
+    /// until the run is over and waits.
     private static let offlineAttempts = 10
+    private static let lastAttempts = 3
 
     nonisolated let sink: any Sink
     nonisolated let mailbox: Mailbox
@@ -23,6 +25,8 @@ actor SinkRunner {
     private let report: @Sendable (PipelineNotice) -> Void
     private var schedule: EventSchedule
     private var header: StreamHeader?
+    /// A sink whose `open` failed is not closed.
+    private var isOpen = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -42,6 +46,7 @@ actor SinkRunner {
     func open() async -> SinkError? {
         do {
             try await sink.open(context)
+            isOpen = true
             return nil
         } catch {
             return error
@@ -51,13 +56,18 @@ actor SinkRunner {
     /// Closes a sink whose pipeline never ran.
     func closeUnused() async {
         try? await sink.close()
+        dismiss()
+    }
+
+    /// Lets go of the thread of a sink that was never opened.
+    nonisolated func dismiss() {
         executor.stop()
     }
 
     /// Runs until the mailbox is finished or the sink is.
     func run() async -> Outcome {
         var outcome = Outcome.done
-        while let item = await mailbox.next() {
+        while let item = mailbox.next() {
             do throws(SinkError) {
                 try await deliver(item)
             } catch {
@@ -68,7 +78,7 @@ actor SinkRunner {
             }
         }
         do throws(SinkError) {
-            try await sink.close()
+            try await close()
         } catch {
             if case .done = outcome { outcome = judge(error) }
         }
@@ -96,7 +106,7 @@ actor SinkRunner {
         var attempt = 0
         var isTold = false
         while error.remedy == .retry || error.remedy == .reopen {
-            if !context.isLive && attempt >= Self.offlineAttempts { break }
+            if attempt >= attemptLimit { break }
             try? await Task.sleep(nanoseconds: Self.pauses[min(attempt, Self.pauses.count - 1)])
             attempt += 1
             if !isTold {
@@ -105,8 +115,9 @@ actor SinkRunner {
             }
             do throws(SinkError) {
                 if error.remedy == .reopen {
-                    try? await sink.close()
+                    try? await close()
                     try await sink.open(context)
+                    isOpen = true
                     if let header, !item.isBegin { try await sink.begin(header) }
                 }
                 try await deliver(item)
@@ -117,6 +128,17 @@ actor SinkRunner {
             }
         }
         return judge(error)
+    }
+
+    private func close() async throws(SinkError) {
+        guard isOpen else { return }
+        isOpen = false
+        try await sink.close()
+    }
+
+    private var attemptLimit: Int {
+        if mailbox.isLossless { return Self.offlineAttempts }
+        return mailbox.isClosing ? Self.lastAttempts : .max
     }
 
     private func judge(_ error: SinkError) -> Outcome {

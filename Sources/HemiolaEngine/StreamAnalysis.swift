@@ -98,7 +98,7 @@ final class StreamAnalysis {
         let delivery = try capture.read(into: &span)
         switch delivery {
         case .frames(let count):
-            filled += count
+            take(count)
             if filled == hopFrames { analyse(isLast: hopsInBatch == hopsPerBatch - 1) }
         case .gap(let gap):
             skip(gap)
@@ -118,7 +118,7 @@ final class StreamAnalysis {
         let delivery = try capture.read(into: &span)
         switch delivery {
         case .frames(let count):
-            filled += count
+            take(count)
             if filled == hopFrames { surveyHop() }
         case .gap(let gap):
             if filled > 0 { surveyHop() }
@@ -210,7 +210,9 @@ final class StreamAnalysis {
         }
         let row = block.openRow
         let target = folder.target(row)
-        for voice in voices {
+        // By index: without the optimiser an array's iterator allocates.
+        for index in voices.indices {
+            let voice = voices[index]
             let hop = hop(frames, requests: voice.requests)
             var part = FeatureRow(UnsafeMutableBufferPointer(rebasing: target[voice.columns]).mutableSpan)
             if voice.hasEvents { events.speak(as: voice.name) }
@@ -233,6 +235,12 @@ final class StreamAnalysis {
         hopsInBatch = isLast ? 0 : hopsInBatch + 1
     }
 
+    /// Notes frames that the capture says it delivered.
+    private func take(_ count: Int) {
+        precondition(count > 0 && count <= hopFrames - filled, "a capture delivers at least one frame and no more than there is room for")
+        filled += count
+    }
+
     /// Mixes and transforms the frames that came in, zero-padded to a hop.
     private func takeHop() -> Int {
         let frames = filled
@@ -247,7 +255,7 @@ final class StreamAnalysis {
         if frames < hopFrames {
             (mono + frames).update(repeating: 0, count: hopFrames - frames)
         }
-        bank.advance(UnsafeBufferPointer(start: mono, count: hopFrames).span, at: clock)
+        bank.advance(UnsafeBufferPointer(start: mono, count: hopFrames).span, at: clock, frameCount: frames)
         return frames
     }
 
@@ -271,6 +279,7 @@ final class StreamAnalysis {
         if !directors.isEmpty {
             let moment = BatchMoment(number: batchCount, frame: start, frameCount: framesInBatch, format: header.format)
             let view = FeatureRow(row.mutableSpan)
+            events.speak(as: "")
             for director in directors { director.direct(moment, view, into: &events) }
         }
         block.seal(

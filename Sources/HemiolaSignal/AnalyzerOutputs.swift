@@ -48,7 +48,7 @@ public struct EventOutput: Sendable, Hashable {
     /// One sentence for people.
     public var summary: String
 
-    public init(_ name: String, _ unit: Unit = .none, _ summary: String) {
+    public init(_ name: String, _ unit: Unit, _ summary: String) {
         self.name = name
         self.unit = unit
         self.summary = summary

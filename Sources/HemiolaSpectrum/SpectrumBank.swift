@@ -117,14 +117,16 @@ public final class SpectrumBank {
     /// - Parameters:
     ///   - mono: The hop, `hopFrames` frames, zero-padded.
     ///   - frame: Its first frame in the stream.
-    public func advance(_ mono: Span<Float>, at frame: Int64) {
+    ///   - frameCount: Its real frames, when it is a partial one. Spectra that come every so many seconds end with them: what
+    ///     follows the padding, after a gap, may ask for the same moments again.
+    public func advance(_ mono: Span<Float>, at frame: Int64, frameCount: Int? = nil) {
         precondition(mono.count == hopFrames, "a hop has always the same length")
         if trackCount == 0 { return }
         let kept = historyCount - hopFrames
         history.update(from: history + hopFrames, count: kept)
         mono.withUnsafeBufferPointer { (history + kept).update(from: $0.baseAddress!, count: hopFrames) }
         for index in 0..<trackCount {
-            let slot = run(tracks + index, from: frame)
+            let slot = run(tracks + index, from: frame, frameCount: frameCount ?? hopFrames)
             for request in trackOfRequest.indices where trackOfRequest[request] == index {
                 slots[request] = slot
             }
@@ -136,7 +138,7 @@ public final class SpectrumBank {
         history.update(repeating: 0, count: historyCount)
     }
 
-    private func run(_ track: UnsafeMutablePointer<Track>, from frame: Int64) -> SpectrumSlot {
+    private func run(_ track: UnsafeMutablePointer<Track>, from frame: Int64, frameCount: Int) -> SpectrumSlot {
         let size = track.pointee.fft.size
         let binCount = size / 2 + 1
         var slot = SpectrumSlot()
@@ -147,11 +149,12 @@ public final class SpectrumBank {
         slot.complex = track.pointee.complex.map { UnsafePointer($0) }
         // Windows end at multiples of the request's hop since the stream's start, or with the hop.
         let every = Int64(track.pointee.hopFrames)
-        let last = frame + Int64(hopFrames)
-        var end = every == 0 ? last : (frame / every + 1) * every
+        let edge = frame + Int64(hopFrames)
+        let last = every == 0 ? edge : frame + Int64(frameCount)
+        var end = every == 0 ? edge : (frame / every + 1) * every
         slot.firstCenter = Double(end) - Double(size) / 2
         while end <= last {
-            let newest = history + historyCount - Int(last - end)
+            let newest = history + historyCount - Int(edge - end)
             Self.transform(track, newest - size, into: slot.count)
             transformCount += 1
             slot.count += 1

@@ -125,7 +125,7 @@ struct AnalyzerBench {
         var mono = [Float](repeating: 0, count: format.hopFrames)
         var mix = mono.mutableSpan
         _ = mix.mix(slice.span, channelCount: channels)
-        bank.advance(mono.span, at: clock)
+        bank.advance(mono.span, at: clock, frameCount: frames)
         body(
             Hop(
                 frame: clock, frameCount: frames, indexInBatch: hopInBatch, format: format.format, mono: mono.span,

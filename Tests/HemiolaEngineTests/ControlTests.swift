@@ -1,0 +1,210 @@
+import Hemiola
+import HemiolaEngine
+import HemiolaSignal
+import HemiolaTesting
+import LevelsAnalyzer
+import Testing
+
+/// The door by which wishes enter.
+@Suite(.timeLimit(.minutes(1))) struct ControlTests {
+    /// Runs three batches, something, and two batches.
+    private func run(
+        isLive: Bool = false, analyzers: [AnalyzerPlugin] = [.witness()], gate: Gate = Gate(isOpen: true),
+        _ wish: @escaping @Sendable (CollectingSink) -> Void
+    ) async throws -> CollectingSink {
+        let sink = CollectingSink(gate: gate)
+        try await Trial(
+            [silence(batches: 3), .call { wish(sink) }, .idle(), silence(batches: 2)], isLive: isLive, analyzers: analyzers,
+            sinks: [.collecting(sink)]
+        ).run()
+        return sink
+    }
+
+    @Test(arguments: [false, true])
+    func `a wish is obeyed in the next batch and rides in it as a record`(isLive: Bool) async throws {
+        let sink = try await run(isLive: isLive) { $0.post(.tap, from: "web/7") }
+        let stream = sink.streams[0]
+        let event = try #require(stream.events.first { $0.recordType == "control" })
+        #expect(event.payload == .control(StampedControl(.tap, at: 3072, from: "web/7")))
+        #expect(event.time == 3072.0 / 44_100)
+        #expect(stream.batchNumber { $0.recordType == "control" } == 3)
+        #expect(sink.replies.map(\.reply) == [.done])
+    }
+
+    @Test func `a wish in the middle of a batch waits for the next`() async throws {
+        let sink = CollectingSink()
+        try await Trial(
+            [.samples([0, 0]), .call { sink.post(.tap) }, .idle(times: 3), silence(batches: 3)], analyzers: [.witness()],
+            sinks: [.collecting(sink)]
+        ).run()
+        #expect(sink.streams[0].batchNumber { $0.recordType == "control" } == 1)
+    }
+
+    @Test(arguments: [(true, 4), (false, 5)])
+    func `the answer comes when the batch with the effect has reached the sink`(isLive: Bool, batches: Int) async throws {
+        // From a file all five batches travel in one block, live each for itself.
+        let sink = try await run(isLive: isLive) { $0.post(.tap) }
+        #expect(sink.replies.map(\.reply) == [.done])
+        #expect(sink.replies.map(\.batchCount) == [batches])
+    }
+
+    @Test func `the answer does not come before the batch with the effect`() async throws {
+        let gate = Gate()
+        let early = Shared<Int?>(nil)
+        let sink = CollectingSink(gate: gate)
+        try await Trial(
+            [
+                silence(batches: 3), .call { sink.post(.tap) }, .idle(), silence(batches: 2),
+                .call {
+                    early.value = sink.replies.count
+                    gate.open()
+                },
+            ], isLive: true, analyzers: [.witness()], sinks: [.collecting(sink)]
+        ).run()
+        #expect(early.value == 0)
+        #expect(sink.replies.map(\.batchCount) == [4])
+    }
+
+    @Test func `each sink hears the answers to its own wishes`() async throws {
+        let (one, other) = (CollectingSink(), CollectingSink())
+        try await Trial(
+            [
+                silence(batches: 1),
+                .call {
+                    one.post(.tap)
+                    other.post(.halveTempo)
+                    one.post(.halveTempo)
+                }, .idle(), silence(batches: 1),
+            ], analyzers: [.witness()], sinks: [.collecting(one, as: "one"), .collecting(other, as: "other")]
+        ).run()
+        #expect(one.replies.map(\.control) == [.tap, .halveTempo])
+        #expect(other.replies.map(\.control) == [.halveTempo])
+        #expect(one.streams[0].events.filter { $0.recordType == "control" }.count == 3)
+        #expect(one.streams[0].batches == other.streams[0].batches)
+    }
+
+    @Test func `a refusal says why and leaves no record`() async throws {
+        let sink = try await run { sink in
+            sink.post(.lockTempo(beatsPerMinute: 120))
+            sink.post(.randomPreset)
+        }
+        #expect(
+            sink.replies.map(\.reply) == [.refused("not in this test"), .refused("nothing in this pipeline obeys randomPreset")])
+        #expect(!sink.streams[0].recordTypes.contains("control"))
+    }
+
+    @Test func `a full inbox answers busy at once`() async throws {
+        let immediate = Shared(-1)
+        let sink = try await run { sink in
+            for _ in 0..<257 { sink.post(.tap) }
+            immediate.value = sink.replies.count
+        }
+        #expect(immediate.value == 1)
+        #expect(sink.replies.first?.reply == .busy)
+        #expect(sink.replies.count { $0.reply == .done } == 256)
+        #expect(sink.streams[0].recordTypes.count { $0 == "control" } == 256)
+    }
+
+    @Test func `a wish that comes with the end of a file takes effect in the next`() async throws {
+        let sink = CollectingSink()
+        var trial = Trial(
+            [silence(batches: 1), .call { sink.post(.tap) }], analyzers: [.witness()], sinks: [.collecting(sink)])
+        trial.configuration.captures = [PluginSpec("scripted"), PluginSpec("scripted")]
+        try await trial.run()
+        #expect(sink.streams[1].batchNumber { $0.recordType == "control" } == 0)
+        #expect(Set(sink.replies.map(\.reply)) == [.done, .refused("the stream has ended")])
+    }
+
+    @Test func `a wish after the end is refused`() async throws {
+        let sink = CollectingSink { call, sink in
+            if call == .end || call == .close { sink.post(.tap) }
+        }
+        try await Trial([silence(batches: 1)], analyzers: [.witness()], sinks: [.collecting(sink)]).run()
+        sink.post(.tap)
+        #expect(sink.replies.count == 3)
+        #expect(sink.replies.allSatisfy { $0.reply == .refused("the stream has ended") })
+    }
+
+    @Test func `what a client lost becomes a record`() async throws {
+        let loss = Loss(sink: "web", client: "9", batches: 4)
+        let sink = try await run { $0.report(loss) }
+        #expect(sink.streams[0].events.contains(Event(at: 3072.0 / 44_100, .dropped(loss))))
+    }
+
+    @Test func `a director decides at batch rate and obeys`() async throws {
+        let director = ShowSink()
+        let sink = CollectingSink()
+        try await Trial(
+            [
+                .samples(TestSignal.sine(441, frames: 3072)), .call { sink.post(.nextPreset, from: "key") }, .idle(),
+                .samples(TestSignal.sine(441, frames: 2048)), .gap(Gap(frames: 5, reason: .frozen)),
+            ], analyzers: [.levels], sinks: [director.plugin, .collecting(sink)]
+        ).run()
+        let stream = sink.streams[0]
+        #expect(stream.batchNumber { $0.recordType == "preset" } == 3)
+        #expect(stream.events.contains(Event(at: 4096.0 / 44_100, .preset(TestDirector.change))))
+        #expect(stream.batchNumber { $0.recordType == "control" } == 3)
+        #expect(sink.replies.map(\.reply) == [.done])
+        // It reads the row as it is sealed, in decibels.
+        #expect(director.levels.items.count == 5)
+        #expect(director.levels.items == stream.value("levels", "rms_db"))
+        #expect(director.log.items == ["prepare", "skip 5"])
+        #expect(director.sink.streams[0].batches == stream.batches)
+    }
+}
+
+/// A sink that also decides: it shows another preset when it is asked to.
+final class ShowSink: DirectingSink {
+    let sink = CollectingSink()
+    let log = Log<String>()
+    let levels = Log<Float>()
+
+    var plugin: SinkPlugin {
+        SinkPlugin("directing", "Decides something.") { [self] _ throws(ConfigurationError) in self }
+    }
+
+    func makeDirector() throws(SinkError) -> sending any Director {
+        TestDirector(log, levels)
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) { try await sink.open(context) }
+    func begin(_ stream: StreamHeader) async throws(SinkError) { try await sink.begin(stream) }
+    func write(_ batches: BatchBlock) async throws(SinkError) { try await sink.write(batches) }
+    func end(_ summary: StreamSummary) async throws(SinkError) { try await sink.end(summary) }
+    func close() async throws(SinkError) { try await sink.close() }
+}
+
+final class TestDirector: Director, Controllable {
+    static let change = PresetChange(name: "next", cut: .hard, blend: 0, reason: .request)
+
+    private let log: Log<String>
+    private let levels: Log<Float>
+    private var level: FeatureHandle?
+    private var isWanted = false
+
+    init(_ log: Log<String>, _ levels: Log<Float>) {
+        self.log = log
+        self.levels = levels
+    }
+
+    func prepare(_ stream: StreamHeader) {
+        log.append("prepare")
+        level = stream.layout.handle("levels", "rms_db")
+    }
+
+    func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
+        if let level { levels.append(row[level]) }
+        if isWanted { events.append(.preset(Self.change), at: moment.end) }
+        isWanted = false
+    }
+
+    func skip(_ gap: Gap) {
+        log.append("skip \(gap.frames)")
+    }
+
+    func obey(_ control: StampedControl) -> ControlReply? {
+        guard control.control == .nextPreset else { return nil }
+        isWanted = true
+        return .done
+    }
+}

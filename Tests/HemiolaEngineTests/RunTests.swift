@@ -1,0 +1,169 @@
+import Hemiola
+import HemiolaEngine
+import HemiolaSignal
+import HemiolaTesting
+import LevelsAnalyzer
+import Testing
+
+/// Stopping, pacing, progress and looking ahead.
+@Suite(.timeLimit(.minutes(1))) struct RunTests {
+    // MARK: - Stopping
+
+    @Test(arguments: [false, true])
+    func `stop ends the stream with what was heard`(isLive: Bool) async throws {
+        let sink = CollectingSink()
+        let running = Shared<Pipeline?>(nil)
+        let trial = Trial(
+            [silence(batches: 3), .samples([0, 0]), .call { running.value?.stop() }, .idle(), silence(batches: 1000)],
+            isLive: isLive, analyzers: [.witness()], sinks: [.collecting(sink)])
+        let pipeline = try trial.pipeline()
+        running.value = pipeline
+        let outcome = await pipeline.run()
+        let stream = sink.streams[0]
+        #expect(stream.summary?.reason == .interrupted)
+        #expect(stream.summary?.frames == 3074)
+        #expect(stream.batches.map(\.frameCount) == [1024, 1024, 1024, 2])
+        #expect(stream.findings("last").count == 1)
+        #expect(outcome.wasStopped)
+        #expect(sink.calls.last == .close)
+    }
+
+    @Test func `after a stop no further file is begun`() async throws {
+        let log = Log<String>()
+        let sink = CollectingSink()
+        let running = Shared<Pipeline?>(nil)
+        var trial = Trial([], sinks: [.collecting(sink)])
+        trial.captures = [
+            .scripted(log: { log.append($0) }, [silence(batches: 1), .call { running.value?.stop() }, silence(batches: 1)])
+        ]
+        trial.configuration.captures = [PluginSpec("scripted"), PluginSpec("scripted")]
+        let pipeline = try trial.pipeline()
+        running.value = pipeline
+        let outcome = await pipeline.run()
+        #expect(outcome.streams == 1)
+        #expect(log.items == ["open", "close"])
+    }
+
+    @Test func `stopped before it ran, a pipeline opens and closes and no more`() async throws {
+        let sink = CollectingSink()
+        let pipeline = try Trial([silence(batches: 1)], sinks: [.collecting(sink)]).pipeline()
+        pipeline.stop()
+        let outcome = await pipeline.run()
+        #expect(outcome.wasStopped && outcome.streams == 0)
+        #expect(sink.calls == [.open, .close])
+    }
+
+    // MARK: - Progress
+
+    @Test func `progress says which input and how far`() async throws {
+        let seen = Log<PipelineProgress>()
+        let running = Shared<Pipeline?>(nil)
+        var trial = Trial([], isLive: true)
+        trial.captures = [
+            .scripted(
+                duration: 2, [silence(batches: 43), .call { if let now = running.value?.progress { seen.append(now) } }, .idle()])
+        ]
+        trial.configuration.captures = ["one", "two"].map { PluginSpec("scripted", primary: .text($0)) }
+        let pipeline = try trial.pipeline()
+        running.value = pipeline
+        _ = await pipeline.run()
+        #expect(seen.items.map(\.streamName) == ["one", "two"])
+        #expect(seen.items.map(\.streamIndex) == [0, 1])
+        #expect(seen.items.allSatisfy { $0.streamCount == 2 && $0.duration == 2 })
+    }
+
+    // MARK: - Pacing
+
+    @Test func `a sink that needs real time paces the file, and nothing is lost`() async throws {
+        let sink = CollectingSink()
+        let notices = Notices()
+        let music = TestSignal.noise(seed: 1, frames: 13_230)
+        let trial = Trial(
+            [.samples(music)], analyzers: [.witness()], sinks: [.collecting(sink, needs: SinkPlugin.Needs(realTime: true))])
+        let pipeline = try trial.pipeline()
+        #expect(pipeline.isPaced)
+        let start = ContinuousClock.now
+        _ = await pipeline.run { notices.append($0) }
+        // 0.3 s of audio; the last batch comes when its first frame is due.
+        #expect(ContinuousClock.now - start > .milliseconds(250))
+        #expect(notices.count("pacing") == 1)
+        #expect(sink.context?.isLive == true)
+        #expect(sink.streams[0].header.isLive == false)
+        #expect(sink.streams[0].blocks == Array(repeating: 1, count: 13))
+        let unpaced = try await Trial([.samples(music)], analyzers: [.witness()]).stream()
+        #expect(sink.streams[0].batches == unpaced.batches)
+    }
+
+    @Test func `live nothing is paced`() async throws {
+        let notices = Notices()
+        let sink = CollectingSink()
+        let start = ContinuousClock.now
+        try await Trial(
+            [silence(batches: 43 * 20)], isLive: true, sinks: [.collecting(sink, needs: SinkPlugin.Needs(realTime: true))]
+        ).run(report: notices)
+        #expect(ContinuousClock.now - start < .seconds(15))
+        #expect(notices.count("pacing") == 0)
+    }
+
+    // MARK: - Looking ahead
+
+    private func lookingAhead(_ capture: CapturePlugin, _ sink: CollectingSink) -> Trial {
+        var trial = Trial([], analyzers: [.witness(), .levels], sinks: [.collecting(sink)])
+        trial.captures = [capture]
+        trial.configuration.usesLookAhead = true
+        return trial
+    }
+
+    @Test func `looking ahead hears the whole input, starts over and hears it again`() async throws {
+        let log = Log<String>()
+        let sink = CollectingSink()
+        let music = TestSignal.noise(seed: 4, frames: 2500)
+        let steps: [CaptureStep] = [.samples(music), .gap(Gap(frames: 50, reason: .frozen)), .idle(), .samples(music, fragment: 100)]
+        try await lookingAhead(.scripted(isRewindable: true, log: { log.append($0) }, steps), sink).run()
+        #expect(log.items == ["open", "rewind", "close"])
+        #expect(sink.streams.count == 1)
+        let stream = sink.streams[0]
+        #expect(stream.value("witness", "surveyed") == [6, 6, 6, 6, 6, 6])
+        // But for what the survey brought, it is the stream that one pass hears.
+        let plain = try await Trial(steps, analyzers: [.witness(), .levels]).stream()
+        #expect(stream.value("levels", "rms_db") == plain.value("levels", "rms_db"))
+        #expect(stream.batches.map(\.frame) == plain.batches.map(\.frame))
+        #expect(stream.summary == plain.summary)
+    }
+
+    @Test func `without the wish to look ahead there is one pass`() async throws {
+        let stream = try await Trial([silence(batches: 2)], analyzers: [.witness()]).stream()
+        #expect(stream.value("witness", "surveyed") == [-1, -1])
+    }
+
+    @Test func `an input that cannot start over is refused when somebody must look ahead`() async throws {
+        let sink = CollectingSink()
+        let notices = Notices()
+        let log = Log<String>()
+        let outcome = try await lookingAhead(.scripted(log: { log.append($0) }, [silence(batches: 2)]), sink).run(report: notices)
+        #expect(outcome.failedInputs == 1 && outcome.streams == 0)
+        #expect(notices.texts.contains { $0.contains("cannot be heard twice") })
+        #expect(sink.calls == [.open, .close])
+        #expect(log.items == ["open", "close"])
+    }
+
+    @Test func `an input that cannot start over is welcome when nobody can look ahead`() async throws {
+        let sink = CollectingSink()
+        var trial = lookingAhead(.scripted([silence(batches: 2)]), sink)
+        trial.analyzers = [.levels]
+        let outcome = try await trial.run()
+        #expect(outcome.failedInputs == 0)
+        #expect(sink.batchCount == 2)
+    }
+
+    @Test func `looking ahead beyond a new format is refused`() async throws {
+        let notices = Notices()
+        let sink = CollectingSink()
+        let steps: [CaptureStep] = [
+            silence(batches: 1), .format(StreamFormat(sampleRate: 8_000, channelCount: 1)), silence(batches: 1),
+        ]
+        let outcome = try await lookingAhead(.scripted(isRewindable: true, steps), sink).run(report: notices)
+        #expect(outcome.failedInputs == 1 && outcome.streams == 0)
+        #expect(notices.texts.contains { $0.contains("changes its format") })
+    }
+}

@@ -1,0 +1,265 @@
+import Hemiola
+import HemiolaEngine
+import HemiolaSignal
+import HemiolaTesting
+import LevelsAnalyzer
+import Testing
+
+/// What sinks may count on, and what they may do to each other.
+@Suite(.timeLimit(.minutes(1))) struct SinkTests {
+    @Test func `from a file a slow sink gets everything, in order`() async throws {
+        let slow = CollectingSink(delay: .milliseconds(5))
+        let fast = CollectingSink()
+        try await Trial(
+            [silence(batches: 64 * 20 + 7, of: 256)], analyzers: [.witness()],
+            sinks: [.collecting(slow, as: "slow"), .collecting(fast, as: "fast")], batchFrames: 256
+        ).run()
+        #expect(slow.streams[0].batches.map(\.number) == Array(0..<1287))
+        #expect(slow.streams[0].blocks == Array(repeating: 64, count: 20) + [7])
+        #expect(slow.streams == fast.streams)
+        #expect(slow.streams[0].summary?.dropped.isEmpty == true)
+    }
+
+    /// Live, two sinks: one is stuck from its first batch on, the other keeps up.
+    private func runBlocked(batches: Int, _ report: Notices = Notices()) async throws -> (stuck: CollectingSink, free: CollectingSink) {
+        let gate = Gate()
+        let arrived = Gate()
+        let stuck = CollectingSink(gate: gate) { call, _ in if call == .write { arrived.open() } }
+        let free = CollectingSink()
+        var steps: [CaptureStep] = [silence(batches: 1), .pause(until: { arrived.isOpen })]
+        var count = 1
+        while count < batches {
+            let some = min(20, batches - count)
+            count += some
+            let goal = count
+            steps += [silence(batches: some), .pause(until: { free.batchCount == goal })]
+        }
+        steps.append(.call { gate.open() })
+        try await Trial(
+            steps, isLive: true, analyzers: [.witness()],
+            sinks: [.collecting(stuck, as: "stuck"), .collecting(free, as: "free")]
+        ).run(report: report)
+        return (stuck, free)
+    }
+
+    @Test func `live the newest wins, and what is lost is counted and told`() async throws {
+        let (stuck, free) = try await runBlocked(batches: 200)
+        let (held, whole) = (stuck.streams[0], free.streams[0])
+        // A second of audio waits: 46 batches, after the one that is being written.
+        #expect(held.batches.map(\.number) == [0] + Array(154..<200))
+        #expect(whole.batches.map(\.number) == Array(0..<200))
+        #expect(whole.summary?.dropped.map(\.sink) == ["stuck"])
+        #expect(whole.summary?.dropped.map(\.batches) == [153])
+        #expect(held.summary == whole.summary)
+        let told = whole.events.compactMap { event -> Loss? in
+            if case .dropped(let loss) = event.payload { loss } else { nil }
+        }
+        #expect(!told.isEmpty && told.allSatisfy { $0.sink == "stuck" && $0.client == nil })
+        // What was lost in the last second is told in the end alone.
+        #expect(told.reduce(0) { $0 + $1.batches } <= 153 && told.reduce(0) { $0 + $1.batches } >= 153 - 44)
+    }
+
+    @Test func `live no event is lost: those of lost batches come with the next one`() async throws {
+        let (stuck, free) = try await runBlocked(batches: 150)
+        #expect(stuck.streams[0].events == free.streams[0].events)
+        #expect(stuck.streams[0].batches[1].events.count { $0.recordType == "event" } == 104)
+    }
+
+    @Test func `a sink that is stuck does not delay another`() async throws {
+        let gate = Gate()
+        let stuck = CollectingSink(gate: gate)
+        // Only when the other has everything may the stuck one go on.
+        let free = CollectingSink { call, sink in
+            if call == .end { gate.open() }
+        }
+        try await Trial(
+            [silence(batches: 64 * 4, of: 256)], sinks: [.collecting(stuck, as: "stuck"), .collecting(free, as: "free")],
+            batchFrames: 256
+        ).run()
+        #expect(stuck.streams == free.streams)
+        #expect(free.batchCount == 256)
+    }
+
+    @Test func `every sink has a thread of its own`() async throws {
+        let capture = Shared<Set<UInt>>([])
+        let sinks = (0..<3).map { _ in CollectingSink() }
+        try await Trial(
+            [silence(batches: 2), .call { capture.value.insert(currentThread()) }, silence(batches: 2)],
+            sinks: sinks.enumerated().map { .collecting($1, as: "sink-\($0)") }
+        ).run()
+        #expect(sinks.allSatisfy { $0.threads.count == 1 })
+        #expect(Set(sinks.flatMap(\.threads)).union(capture.value).count == 4)
+    }
+
+    // MARK: - Remedies
+
+    @Test(arguments: [CollectingSink.Call.begin, .write, .end])
+    func `retry: the same call again, and nothing is lost`(call: CollectingSink.Call) async throws {
+        let sink = CollectingSink()
+        sink.fail(call, times: 2, with: SinkError("not now", remedy: .retry))
+        let notices = Notices()
+        let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run(report: notices)
+        #expect(sink.streams.map { $0.batches.count } == [3])
+        #expect(sink.streams[0].summary != nil)
+        #expect(sink.calls.count { $0 == call } == 3)
+        #expect(outcome.failedSinks == 0)
+        #expect(notices.count("sinkTrouble") == 1 && notices.count("sinkReopened") == 1)
+    }
+
+    @Test func `reopen: close, open and the header again, then the same batches`() async throws {
+        let sink = CollectingSink()
+        sink.fail(.write, with: SinkError("the pipe broke", remedy: .reopen))
+        sink.fail(.open, after: 1, with: SinkError("nobody there", remedy: .reopen))
+        let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run()
+        #expect(sink.calls == [.open, .begin, .write, .close, .open, .open, .begin, .write, .end, .close])
+        #expect(sink.streams.map { $0.batches.count } == [0, 3])
+        #expect(outcome.failedSinks == 0)
+    }
+
+    @Test func `give up: the sink is closed and told, the others go on`() async throws {
+        let (broken, sound) = (CollectingSink(), CollectingSink())
+        broken.fail(.write, with: SinkError("the disk is full"))
+        let notices = Notices()
+        let outcome = try await Trial(
+            [silence(batches: 200)], sinks: [.collecting(broken, as: "broken"), .collecting(sound, as: "sound")]
+        ).run(report: notices)
+        #expect(broken.calls == [.open, .begin, .write, .close])
+        #expect(sound.batchCount == 200)
+        #expect(outcome.failedSinks == 1 && !outcome.readerIsGone)
+        #expect(notices.texts.count { $0.contains("the disk is full") } == 1)
+    }
+
+    @Test func `finish: a reader that has gone is no failure`() async throws {
+        let sink = CollectingSink()
+        sink.fail(.write, with: SinkError("the reader has gone", remedy: .finish))
+        let notices = Notices()
+        let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run(report: notices)
+        #expect(sink.calls == [.open, .begin, .write, .close])
+        #expect(outcome.failedSinks == 0 && outcome.readerIsGone)
+        #expect(notices.count("sink") == 0)
+    }
+
+    @Test func `the run goes on while one sink has a reader, and says so`() async throws {
+        let (gone, there) = (CollectingSink(), CollectingSink())
+        gone.fail(.write, with: SinkError("the reader has gone", remedy: .finish))
+        let outcome = try await Trial(
+            [silence(batches: 500)], sinks: [.collecting(gone, as: "gone"), .collecting(there, as: "there")]
+        ).run()
+        #expect(there.batchCount == 500)
+        #expect(!outcome.readerIsGone)
+    }
+
+    @Test(arguments: [Remedy.giveUp, .finish])
+    func `when every sink is gone the run ends`(remedy: Remedy) async throws {
+        let sinks = [CollectingSink(), CollectingSink()]
+        for sink in sinks { sink.fail(.write, with: SinkError("no more", remedy: remedy)) }
+        let notices = Notices()
+        let hops = Shared(0)
+        let steps = (0..<100).flatMap { _ in [silence(batches: 64, of: 256), CaptureStep.call { hops.value += 64 }] }
+        let outcome = try await Trial(
+            steps, sinks: sinks.enumerated().map { .collecting($1, as: "sink-\($0)") }, batchFrames: 256
+        ).run(report: notices)
+        // At most what the mailboxes hold, not the whole file.
+        #expect(hops.value < 64 * 20)
+        #expect(outcome.failedSinks == (remedy == .giveUp ? 2 : 0))
+        #expect(outcome.readerIsGone == (remedy == .finish))
+    }
+
+    @Test func `without any sink the input is analysed to its end`() async throws {
+        let notices = Notices()
+        try await Trial([silence(batches: 300)], analyzers: [.levels]).run(report: notices)
+        #expect(notices.texts.contains { $0.hasPrefix("finished") && $0.contains("batches: 300") && $0.contains("endOfInput") })
+    }
+
+    @Test func `a sink that does not open ends the run before it begins`() async throws {
+        let sinks = [CollectingSink(), CollectingSink(), CollectingSink()]
+        sinks[1].fail(.open, with: SinkError("the port is taken"))
+        let notices = Notices()
+        let outcome = try await Trial(
+            [silence(batches: 3)], sinks: sinks.enumerated().map { .collecting($1, as: "sink-\($0)") }
+        ).run(report: notices)
+        #expect(outcome.failedSinks == 1 && outcome.streams == 0)
+        #expect(sinks.map(\.calls) == [[.open, .close], [.open], []])
+        #expect(notices.texts.contains { $0.contains("the port is taken") })
+    }
+
+    @Test func `a close that fails is a failure`() async throws {
+        let sink = CollectingSink()
+        sink.fail(.close, with: SinkError("the last bytes are lost"))
+        let notices = Notices()
+        let outcome = try await Trial([silence(batches: 1)], sinks: [.collecting(sink)]).run(report: notices)
+        #expect(outcome.failedSinks == 1)
+        #expect(notices.texts.contains { $0.contains("the last bytes are lost") })
+    }
+
+    @Test func `a live sink in endless trouble does not keep the run from ending`() async throws {
+        let sink = CollectingSink()
+        sink.fail(.write, times: .max, with: SinkError("not now", remedy: .retry))
+        let outcome = try await Trial([silence(batches: 3)], isLive: true, sinks: [.collecting(sink)]).run()
+        #expect(outcome.failedSinks == 1)
+        #expect(sink.calls.last == .close)
+    }
+
+    // MARK: - What a sink is told
+
+    @Test func `a sink is told its name, its selection and whether it is live`() async throws {
+        let sink = CollectingSink()
+        var trial = Trial([silence(batches: 1)], isLive: true, analyzers: [.levels], sinks: [.collecting(sink)])
+        trial.configuration.sinks = [
+            PluginSpec("collecting", as: "mine", settings: ["select": .text("header+levels.peak_db")])
+        ]
+        try await trial.run()
+        let context = try #require(sink.context)
+        #expect(context.name == "mine" && context.isLive)
+        #expect(context.selection.contains("header") && context.selection.contains("batch") && !context.selection.contains("end"))
+        #expect(context.selection.contains("levels", "peak_db") && !context.selection.contains("levels", "rms_db"))
+    }
+
+    @Test func `of the events it gets those it selected`() async throws {
+        let sink = CollectingSink()
+        var trial = Trial([silence(batches: 4)], analyzers: [.herald, .witness()], sinks: [.collecting(sink)])
+        trial.configuration.sinks = [PluginSpec("collecting", settings: ["select": .text("onset+end")])]
+        try await trial.run()
+        #expect(sink.streams[0].batches.count == 4)
+        #expect(sink.streams[0].recordTypes == Array(repeating: "onset", count: 4))
+    }
+
+    @Test func `a selection for all sinks gives way to a sink's own`() async throws {
+        let (own, common) = (CollectingSink(), CollectingSink())
+        var trial = Trial(
+            [silence(batches: 2)], analyzers: [.herald], sinks: [.collecting(own, as: "own"), .collecting(common, as: "common")])
+        trial.configuration.selection = ["beat"]
+        trial.configuration.sinks = [PluginSpec("own", settings: ["select": .text("onset")]), PluginSpec("common")]
+        try await trial.run()
+        #expect(Set(own.streams[0].recordTypes) == ["onset"])
+        #expect(Set(common.streams[0].recordTypes) == ["beat"])
+    }
+
+    @Test(arguments: [200.0, 0, -150])
+    func `with lead_ms an event comes with the batch that ends that far ahead of it`(lead: Double) async throws {
+        let sink = CollectingSink()
+        let plain = CollectingSink()
+        var trial = Trial(
+            [silence(batches: 60)], analyzers: [.herald], sinks: [.collecting(sink, as: "timed"), .collecting(plain, as: "plain")])
+        trial.configuration.sinks = [
+            PluginSpec("timed", settings: ["lead_ms": .number(lead)]), PluginSpec("plain"),
+        ]
+        try await trial.run()
+        let stream = sink.streams[0]
+        var before = -Double.infinity
+        for batch in stream.batches {
+            let end = Double(batch.frame + Int64(batch.frameCount)) / 44_100
+            for event in batch.events where event.recordType == "beat" {
+                #expect(event.time - lead / 1000 <= end && event.time - lead / 1000 > before - 1e-9)
+            }
+            #expect(batch.events.map(\.time) == batch.events.map(\.time).sorted())
+            before = end
+        }
+        // None is lost: what was not due is told before the end.
+        let times = { (stream: CollectedStream) in stream.events.filter { $0.recordType == "beat" }.map(\.time) }
+        #expect(times(stream) == times(plain.streams[0]))
+        #expect(stream.summary?.lateEvents.isEmpty == false)
+        let late = stream.summary?.lateEvents.map(\.time) ?? []
+        #expect(late == late.sorted())
+    }
+}

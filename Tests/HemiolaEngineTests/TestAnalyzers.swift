@@ -1,0 +1,180 @@
+import Hemiola
+import HemiolaSignal
+import HemiolaSpectrum
+import HemiolaTesting
+import Synchronization
+
+/// Tells what it was given: hops, frames, gaps, controls, passes.
+final class Witness: SummarizingAnalyzer, OfflineAnalyzer, Controllable {
+    private let log: Log<String>
+    private var hops = FeatureHandle(offset: 0, count: 0)
+    private var frames = FeatureHandle(offset: 0, count: 0)
+    private var place = FeatureHandle(offset: 0, count: 0)
+    private var peak = FeatureHandle(offset: 0, count: 0)
+    private var mean = FeatureHandle(offset: 0, count: 0)
+    private var surveyed = FeatureHandle(offset: 0, count: 0)
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    private var hopCount = 0
+    private var surveyCount = 0
+    private var isConcluded = false
+    private var end = 0.0
+
+    init(_ log: Log<String>) {
+        self.log = log
+    }
+
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        log.append("prepare \(stream.sampleRate)/\(stream.channelCount)")
+        format = stream.format
+        reset()
+        var outputs = AnalyzerOutputs()
+        hops = outputs.add(Feature("hops", .none, fold: .sum, "Hops of the batch."))
+        frames = outputs.add(Feature("frames", .none, fold: .sum, "Real frames of the batch."))
+        place = outputs.add(Feature("place", .none, fold: .latest, "The last hop's place."))
+        peak = outputs.add(Feature("peak", .none, fold: .maximum, "The largest first sample of a hop."))
+        mean = outputs.add(Feature("mean", .none, fold: .mean, "The mean of the hops' first samples."))
+        surveyed = outputs.add(Feature("surveyed", .none, "Hops that were surveyed."))
+        outputs.add(EventOutput("hop", .none, "A hop begins."))
+        outputs.add(EventOutput("last", .none, "The stream is over."))
+        return outputs
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        row[hops] = 1
+        row[frames] = Float(hop.frameCount)
+        row[place] = Float(hop.indexInBatch)
+        row[peak] = hop.mono[0]
+        row[mean] = hop.mono[0]
+        row[surveyed] = isConcluded ? Float(surveyCount) : -1
+        hopCount += 1
+        end = format.seconds(at: hop.frame + Int64(hop.frameCount))
+        events.append(
+            .finding(Finding(output: "hop", values: [Double(hop.frame), Double(hop.frameCount)])), at: format.seconds(at: hop.frame))
+    }
+
+    func survey(_ hop: borrowing Hop) {
+        surveyCount += 1
+    }
+
+    func concludeSurvey() {
+        isConcluded = true
+    }
+
+    func skip(_ gap: Gap) {
+        log.append("skip \(gap.frames)")
+    }
+
+    func finish(into events: inout EventList) {
+        events.append(.finding(Finding(output: "last")), at: end)
+    }
+
+    func reset() {
+        hopCount = 0
+        surveyCount = 0
+        isConcluded = false
+        end = 0
+    }
+
+    func summary() -> [SummaryValue] {
+        [SummaryValue("hops", count: Int64(hopCount))]
+    }
+
+    func obey(_ control: StampedControl) -> ControlReply? {
+        switch control.control {
+        case .tap, .halveTempo: .done
+        case .lockTempo: .refused("not in this test")
+        default: nil
+        }
+    }
+}
+
+extension AnalyzerPlugin {
+    static func witness(_ log: Log<String> = Log()) -> AnalyzerPlugin {
+        AnalyzerPlugin("witness", "Tells what it was given.") { _ throws(ConfigurationError) in Witness(log) }
+    }
+}
+
+/// Tells the window centre and the loudest bin of every spectrum that it asked for.
+final class Centres: Analyzer {
+    private let request: SpectrumRequest
+    private var handle = SpectrumHandle(index: 0)
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+
+    init(_ request: SpectrumRequest) {
+        self.request = request
+    }
+
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        format = stream.format
+        var outputs = AnalyzerOutputs()
+        handle = outputs.request(request)
+        outputs.add(EventOutput("spectrum", .none, "A spectrum."))
+        return outputs
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        let spectra = hop.spectra(handle)
+        for index in 0..<spectra.count {
+            let power = spectra.power(index)
+            var loudest = 0
+            for bin in 0..<spectra.binCount where power[bin] > power[loudest] { loudest = bin }
+            events.append(
+                .finding(Finding(output: "spectrum", values: [spectra.center(of: index), Double(loudest)])),
+                at: max(0, spectra.center(of: index) / Double(format.sampleRate)))
+        }
+    }
+
+    func reset() {}
+}
+
+extension AnalyzerPlugin {
+    static func centres(_ request: SpectrumRequest, as id: String = "centres") -> AnalyzerPlugin {
+        AnalyzerPlugin(id, "Tells the spectra that it was lent.") { _ throws(ConfigurationError) in Centres(request) }
+    }
+}
+
+/// Announces a beat half a second ahead, ten times a second.
+final class Herald: Analyzer {
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    private var next = 0
+
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        format = stream.format
+        reset()
+        var outputs = AnalyzerOutputs()
+        outputs.add(EventOutput("beat", .none, "A beat."))
+        outputs.add(EventOutput("onset", .none, "An onset."))
+        return outputs
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        let end = format.seconds(at: hop.frame + Int64(hop.frameCount))
+        while Double(next) / 10 < end + 0.5 {
+            events.append(.beat(Beat(beatsPerMinute: 600, position: nil, confidence: 1)), at: Double(next) / 10)
+            next += 1
+        }
+        events.append(.onset(Onset(strength: 1)), at: format.seconds(at: hop.frame))
+    }
+
+    func reset() {
+        next = 0
+    }
+}
+
+extension AnalyzerPlugin {
+    static let herald = AnalyzerPlugin("herald", "Announces beats.") { _ throws(ConfigurationError) in Herald() }
+
+    /// Takes one channel and no more.
+    static let monoOnly = AnalyzerPlugin("mono-only", "Takes one channel.") { _ throws(ConfigurationError) in MonoOnly() }
+}
+
+final class MonoOnly: Analyzer {
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        guard stream.channelCount == 1 else { throw AnalyzerError("mono-only: one channel only; mix it down") }
+        return AnalyzerOutputs()
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
+
+    func reset() {}
+}

@@ -1,0 +1,117 @@
+import Hemiola
+import HemiolaEngine
+import HemiolaSignal
+import HemiolaTesting
+import Synchronization
+
+/// Plugins on a bench: makes a pipeline of them and runs it.
+struct Trial {
+    var captures: [CapturePlugin]
+    var analyzers: [AnalyzerPlugin] = []
+    var sinks: [SinkPlugin] = []
+    var configuration = PipelineConfiguration()
+
+    /// One capture that plays a script.
+    init(
+        _ steps: [CaptureStep], format: StreamFormat = TestSignal.mono, isLive: Bool = false, analyzers: [AnalyzerPlugin] = [],
+        sinks: [SinkPlugin] = [], batchFrames: Int = 1024
+    ) {
+        captures = [.scripted(format: format, isLive: isLive, steps)]
+        self.analyzers = analyzers
+        self.sinks = sinks
+        configuration.batchFrames = batchFrames
+    }
+
+    func pipeline() throws -> Pipeline {
+        var configuration = configuration
+        if configuration.captures.isEmpty { configuration.captures = captures.map { PluginSpec($0.about.id) } }
+        if configuration.analyzers.isEmpty { configuration.analyzers = analyzers.map { PluginSpec($0.about.id) } }
+        if configuration.sinks.isEmpty { configuration.sinks = sinks.map { PluginSpec($0.about.id) } }
+        return try PluginRegistry(captures: captures, analyzers: analyzers, sinks: sinks).assemble(configuration)
+    }
+
+    @discardableResult
+    func run(report: Notices = Notices()) async throws -> RunOutcome {
+        try await pipeline().run { report.append($0) }
+    }
+
+    /// Runs with one more sink and gives back the streams that it was given.
+    func streams() async throws -> [CollectedStream] {
+        let sink = CollectingSink()
+        var trial = self
+        trial.sinks.append(.collecting(sink, as: "listener"))
+        try await trial.run()
+        return sink.streams
+    }
+
+    /// The same, for a run of one stream.
+    func stream() async throws -> CollectedStream {
+        let streams = try await streams()
+        precondition(streams.count == 1, "the trial had \(streams.count) streams")
+        return streams[0]
+    }
+}
+
+/// What the pipeline told.
+final class Notices: Sendable {
+    private let list = Mutex<[PipelineNotice]>([])
+
+    func append(_ notice: PipelineNotice) {
+        list.withLock { $0.append(notice) }
+    }
+
+    /// Each as text.
+    var texts: [String] { list.withLock { $0.map { "\($0)" } } }
+
+    func count(_ name: String) -> Int {
+        texts.count { $0.hasPrefix(name) }
+    }
+}
+
+/// A list that several threads write.
+final class Log<Item: Sendable>: Sendable {
+    private let list = Mutex<[Item]>([])
+
+    func append(_ item: Item) {
+        list.withLock { $0.append(item) }
+    }
+
+    var items: [Item] { list.withLock { $0 } }
+}
+
+/// A value that several threads read and write.
+final class Shared<Value: Sendable>: Sendable {
+    private let box: Mutex<Value>
+
+    init(_ value: Value) {
+        box = Mutex(value)
+    }
+
+    var value: Value {
+        get { box.withLock { $0 } }
+        set { box.withLock { $0 = newValue } }
+    }
+}
+
+extension CollectedStream {
+    /// The findings of one output, in the order they came.
+    func findings(_ output: String) -> [(time: Double, values: [Double])] {
+        events.compactMap { event in
+            guard case .finding(let finding) = event.payload, finding.output == output else { return nil }
+            return (event.time, finding.values)
+        }
+    }
+
+    /// The types of all records but batches, in the order they came.
+    var recordTypes: [String] { events.map(\.recordType) }
+
+    /// The number of the batch that an event rides in.
+    func batchNumber(where isMeant: (Event) -> Bool) -> Int64? {
+        batches.first { $0.events.contains(where: isMeant) }?.number
+    }
+}
+
+/// Batches of silence.
+func silence(batches: Int, of frames: Int = 1024) -> CaptureStep {
+    .samples(TestSignal.silence(frames: batches * frames))
+}

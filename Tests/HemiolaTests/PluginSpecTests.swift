@@ -1,0 +1,74 @@
+import Hemiola
+import HemiolaSignal
+import Testing
+
+@Suite struct PluginSpecTests {
+    @Test(arguments: [
+        ("levels", PluginSpec("levels")),
+        ("levels:", PluginSpec("levels")),
+        ("json-lines:/tmp/out.jsonl", PluginSpec("json-lines", primary: .text("/tmp/out.jsonl"))),
+        (
+            "spectrum:bands=32,scale=mel-slaney",
+            PluginSpec("spectrum", settings: ["bands": .text("32"), "scale": .text("mel-slaney")])
+        ),
+        (
+            "socket:/run/user/1000/hemiola.sock,payload=bare",
+            PluginSpec("socket", primary: .text("/run/user/1000/hemiola.sock"), settings: ["payload": .text("bare")])
+        ),
+        ("spectrum:as=fine,size=512", PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")])),
+        // A colon in the rest is the plugin's.
+        ("vamp:LIB:PLUGIN:OUTPUT", PluginSpec("vamp", primary: .text("LIB:PLUGIN:OUTPUT"))),
+        // What is no key before the = makes no key of it.
+        ("file:/a/b=c.wav", PluginSpec("file", primary: .text("/a/b=c.wav"))),
+        ("file:my file=1.wav", PluginSpec("file", primary: .text("my file=1.wav"))),
+        ("file:path=/a=b=c.wav", PluginSpec("file", settings: ["path": .text("/a=b=c.wav")])),
+        ("file:\"x=1.wav\"", PluginSpec("file", primary: .text("x=1.wav"))),
+        ("file:x\\=1.wav", PluginSpec("file", primary: .text("x=1.wav"))),
+        // Commas.
+        ("file:a\\,b.wav", PluginSpec("file", primary: .text("a,b.wav"))),
+        ("file:\"a,b.wav\",loop=true", PluginSpec("file", primary: .text("a,b.wav"), settings: ["loop": .text("true")])),
+        ("x:text=\"a,b=c\"", PluginSpec("x", settings: ["text": .text("a,b=c")])),
+        // Backslashes.
+        ("file:C:\\music\\a.wav", PluginSpec("file", primary: .text("C:\\music\\a.wav"))),
+        ("x:a\\\\b", PluginSpec("x", primary: .text("a\\b"))),
+        ("x:\\\"quoted\\\"", PluginSpec("x", primary: .text("\"quoted\""))),
+        // JSON strings.
+        ("x:text=\"\\u00e4\\n\\t\\r\\\"\\\\\\/\"", PluginSpec("x", settings: ["text": .text("ä\n\t\r\"\\/")])),
+        ("x:text=\"\\ud83c\\udfb5\"", PluginSpec("x", settings: ["text": .text("🎵")])),
+        ("x:\"\"", PluginSpec("x", primary: .text(""))),
+        ("x:text=", PluginSpec("x", settings: ["text": .text("")])),
+        ("x:text=a\"b", PluginSpec("x", settings: ["text": .text("a\"b")])),
+        ("x:,size=1", PluginSpec("x", settings: ["size": .text("1")])),
+        // Everything after the colon as it stands.
+        ("exec:sed -u s/a/b/,c=d \\ \"", PluginSpec("exec", primary: .text("sed -u s/a/b/,c=d \\ \""))),
+        ("file:Schöne Töne.wav", PluginSpec("file", primary: .text("Schöne Töne.wav"))),
+    ])
+    func `a SPEC is read as it is meant`(text: String, spec: PluginSpec) throws {
+        #expect(try PluginSpec(parsing: text) == spec)
+    }
+
+    @Test(arguments: [
+        ("", "\"\" is no plugin SPEC; write id or id:key=value,key=value"),
+        (":x", "\":x\" is no plugin SPEC; write id or id:key=value,key=value"),
+        ("a b", "\"a b\" is no plugin SPEC; write id or id:key=value,key=value"),
+        ("music.wav", "\"music.wav\" is no plugin SPEC; write id or id:key=value,key=value"),
+        ("x:size=1,size=2", "\"size\" stands twice in \"x:size=1,size=2\""),
+        ("x:as=a,as=b", "\"as\" stands twice in \"x:as=a,as=b\""),
+        ("x:a,b", "\"b\" in \"x:a,b\" has no key; write key=value (\\, is a comma)"),
+        ("x:size=1,b", "\"b\" in \"x:size=1,b\" has no key; write key=value (\\, is a comma)"),
+        ("x:a\\", "\"x:a\\\" ends with a backslash"),
+        ("x:\"a", "a quote in \"x:\"a\" is not closed"),
+        ("x:\"a\\", "a quote in \"x:\"a\\\" is not closed"),
+        ("x:\"\\u12\"", "\\u12\" in \"x:\"\\u12\"\" is no character"),
+        ("x:\"\\ud800\"", "\\ud800 in \"x:\"\\ud800\"\" is no character"),
+    ])
+    func `what cannot be read is explained`(text: String, message: String) {
+        let error = #expect(throws: ConfigurationError.self) { try PluginSpec(parsing: text) }
+        #expect(error?.description == message)
+    }
+
+    @Test func `its name is its alias, else its id`() {
+        #expect(PluginSpec("levels").name == "levels")
+        #expect(PluginSpec("levels", as: "loud").name == "loud")
+    }
+}

@@ -1,0 +1,40 @@
+import Hemiola
+import HemiolaSignal
+import Testing
+
+@Suite struct RegistryTests {
+    private func capture(_ id: String, _ summary: String = "A capture.") -> CapturePlugin {
+        CapturePlugin(id, summary) { _ throws(ConfigurationError) in throw ConfigurationError("never made") }
+    }
+
+    private func analyzer(_ id: String) -> AnalyzerPlugin {
+        AnalyzerPlugin(id, "An analyzer.") { _ throws(ConfigurationError) in throw ConfigurationError("never made") }
+    }
+
+    private func sink(_ id: String) -> SinkPlugin {
+        SinkPlugin(id, "A sink.") { _ throws(ConfigurationError) in throw ConfigurationError("never made") }
+    }
+
+    @Test func `more plugins are added behind those there are`() {
+        let registry = PluginRegistry(
+            captures: [capture("file")], analyzers: [analyzer("levels")], defaultAnalyzers: [PluginSpec("levels")]
+        )
+        .adding(captures: [capture("mine")], analyzers: [analyzer("mood")], sinks: [sink("lamp")])
+        #expect(registry.captures.map(\.about.id) == ["file", "mine"])
+        #expect(registry.analyzers.map(\.about.id) == ["levels", "mood"])
+        #expect(registry.sinks.map(\.about.id) == ["lamp"])
+        #expect(registry.defaultAnalyzers == [PluginSpec("levels")])
+    }
+
+    @Test func `one with the id of an older one takes its place`() {
+        let registry = PluginRegistry(captures: [capture("file"), capture("tone")]).adding(captures: [capture("file", "Another.")])
+        #expect(registry.captures.map(\.about.id) == ["tone", "file"])
+        #expect(registry.captures.map(\.about.summary) == ["A capture.", "Another."])
+    }
+
+    @Test func `the registry that was added to stays as it was`() {
+        let registry = PluginRegistry(sinks: [sink("one")])
+        _ = registry.adding(sinks: [sink("two")])
+        #expect(registry.sinks.map(\.about.id) == ["one"])
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+
+/// The drawing of the house as a table, and the rules that go with it.
+struct House {
+    /// Module → floor. Plugins live on `pluginFloor` and are found by their folders.
+    static let floors = [
+        "HemiolaMain": 5,
+        "HemiolaCommandLine": 4,
+        "HemiolaPlugins": 3, "HemiolaEngine": 3,
+        "HemiolaTesting": 2,
+        "Hemiola": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1,
+        "HemiolaSignal": 0, "CFFTW": 0, "CSndFile": 0,
+    ]
+    static let pluginFloor = 2
+
+    /// Rooms that know no plugin.
+    static let core: Set = ["HemiolaSignal", "Hemiola", "HemiolaSpectrum", "HemiolaWire", "HemiolaEngine", "HemiolaTesting"]
+    /// C libraries and the one file that touches each.
+    static let wrappers = [
+        "CFFTW": "Sources/HemiolaSpectrum/RealFFT.swift", "CSndFile": "Plugins/Captures/File/SoundFile.swift",
+    ]
+    static let withoutFoundation: Set = ["HemiolaSignal", "Hemiola", "HemiolaSpectrum", "HemiolaEngine", "HemiolaTesting"]
+    /// Outside modules that any room may use, and those that belong to one.
+    static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "Foundation", "FoundationEssentials"]
+    static let outside = ["ArgumentParser": "HemiolaCommandLine"]
+
+    /// Path → text, of everything that is checked.
+    let files: [String: String]
+
+    init(files: [String: String]) {
+        self.files = files
+    }
+
+    /// Reads a checkout.
+    init(root: URL) throws {
+        var files: [String: String] = [:]
+        for folder in ["Sources", "Plugins"] {
+            for path in try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+            where path.hasSuffix(".swift") || path.hasSuffix("README.md") || path.hasSuffix("module.modulemap") {
+                files["\(folder)/\(path)"] = try String(contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
+            }
+        }
+        files["Package.swift"] = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
+        self.init(files: files)
+    }
+
+    /// Everything that is not as it was drawn, in sentences.
+    var violations: [String] {
+        let manifest = Manifest(files["Package.swift"] ?? "")
+        let sources = files.keys.filter { $0.hasSuffix(".swift") && $0 != "Package.swift" }.sorted()
+        var result = checkRooms(manifest)
+        for path in sources {
+            guard let room = room(of: path, manifest) else { continue }
+            let text = files[path]!
+            for module in Self.imports(in: text) {
+                result += check(module, from: room, isPlugin: path.hasPrefix("Plugins/"), at: path, manifest)
+                if let wrapper = Self.wrappers[module], path != wrapper {
+                    result.append("\(path) imports \(module), which only \(wrapper) may touch")
+                }
+                let mayUseFoundation = !Self.withoutFoundation.contains(room) && !path.hasPrefix("Plugins/Analyzers/")
+                if module.hasPrefix("Foundation"), !mayUseFoundation {
+                    result.append("\(path) imports \(module), which \(room) does without")
+                }
+                if !manifest.targets.isEmpty, isOurs(module, manifest), manifest.uses(of: room)?.contains(module) == false {
+                    result.append("\(path) imports \(module), which Package.swift does not list for \(room)")
+                }
+            }
+            if Self.core.contains(room) {
+                for plugin in manifest.plugins.keys.sorted() where Self.words(in: text).contains(Substring(plugin)) {
+                    result.append("\(path) names the plugin \(plugin); the core knows none")
+                }
+            }
+            result += Self.unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
+        }
+        return result
+    }
+
+    // MARK: - Rules
+
+    private func checkRooms(_ manifest: Manifest) -> [String] {
+        var result: [String] = []
+        var folders: Set<String> = []
+        for path in files.keys.sorted() {
+            let parts = path.split(separator: "/").map(String.init)
+            if parts.first == "Sources", parts.count > 2 {
+                if Self.floors[parts[1]] == nil, folders.insert(parts[1]).inserted {
+                    result.append("Sources/\(parts[1]) stands on no floor of the drawing")
+                }
+            } else if parts.first == "Plugins", parts.count > 3, folders.insert(parts[1...2].joined(separator: "/")).inserted {
+                let folder = parts[1...2].joined(separator: "/")
+                if !manifest.plugins.values.contains(folder) {
+                    result.append("Plugins/\(folder) is no target of Package.swift")
+                }
+                if files["Plugins/\(folder)/README.md"]?.contains(where: { !$0.isWhitespace }) != true {
+                    result.append("Plugins/\(folder) has no README.md")
+                }
+            }
+        }
+        for (name, uses) in manifest.targets.sorted(by: { $0.key < $1.key }) {
+            if Self.floors[name] == nil, manifest.plugins[name] == nil {
+                result.append("Package.swift has the target \(name), which stands on no floor of the drawing")
+                continue
+            }
+            for module in uses {
+                result += check(module, from: name, isPlugin: manifest.plugins[name] != nil, at: "Package.swift", manifest)
+            }
+        }
+        return result
+    }
+
+    /// Imports point strictly down.
+    private func check(_ module: String, from room: String, isPlugin: Bool, at path: String, _ manifest: Manifest) -> [String] {
+        if let owner = Self.outside[module] {
+            return owner == room ? [] : ["\(path): \(room) uses \(module), which belongs to \(owner)"]
+        }
+        guard isOurs(module, manifest) else {
+            return Self.everywhere.contains(module) ? [] : ["\(path): \(room) uses \(module), which nobody knows"]
+        }
+        if manifest.plugins[module] != nil {
+            if isPlugin { return ["\(path): the plugin \(room) uses the plugin \(module)"] }
+            if Self.core.contains(room) { return ["\(path): \(room) uses the plugin \(module); the core knows none"] }
+        }
+        let (from, to) = (floor(of: room, manifest), floor(of: module, manifest))
+        return to < from ? [] : ["\(path): \(room) on floor \(from) uses \(module) on floor \(to)"]
+    }
+
+    private func isOurs(_ module: String, _ manifest: Manifest) -> Bool {
+        Self.floors[module] != nil || manifest.plugins[module] != nil
+    }
+
+    private func floor(of room: String, _ manifest: Manifest) -> Int {
+        Self.floors[room] ?? Self.pluginFloor
+    }
+
+    private func room(of path: String, _ manifest: Manifest) -> String? {
+        let parts = path.split(separator: "/").map(String.init)
+        if parts.first == "Sources", parts.count > 2 { return parts[1] }
+        guard parts.count > 3 else { return nil }
+        let folder = parts[1...2].joined(separator: "/")
+        return manifest.plugins.first { $0.value == folder }?.key
+    }
+
+    // MARK: - Reading
+
+    /// The modules that a file imports, whatever stands before or after the word.
+    static func imports(in text: String) -> [String] {
+        let line =
+            /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
+        return text.split(separator: "\n").compactMap { $0.firstMatch(of: line).map { String($0.1) } }
+    }
+
+    private static func words(in text: String) -> Set<Substring> {
+        Set(text.split { !($0.isLetter || $0.isNumber || $0 == "_") })
+    }
+
+    /// Promises to the compiler that no comment on their line or right above explains.
+    static func unexplained(in text: String) -> [(line: Int, what: String)] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+        var result: [(Int, String)] = []
+        for (index, line) in lines.enumerated() where !line.hasPrefix("//") {
+            for what in ["@unchecked Sendable", "nonisolated(unsafe)"] where line.contains(what) {
+                if let comment = line.range(of: "//"), line.range(of: what)!.lowerBound < comment.lowerBound { continue }
+                var above = index - 1
+                while above >= 0, lines[above].hasPrefix("@") { above -= 1 }
+                var comment = ""
+                while above >= 0, lines[above].hasPrefix("//") {
+                    comment += lines[above]
+                    above -= 1
+                }
+                // A doc comment must speak of it; any other right above is there for it.
+                let isReason = comment.contains(what) || (!comment.isEmpty && !comment.hasPrefix("///"))
+                if !isReason { result.append((index + 1, what)) }
+            }
+        }
+        return result
+    }
+}
+
+/// What Package.swift says: which targets, where the plugins lie, who uses what.
+struct Manifest {
+    /// Target → what it uses. Tests and their helpers are left out.
+    private(set) var targets: [String: [String]] = [:]
+    /// Plugin → its folder below Plugins.
+    private(set) var plugins: [String: String] = [:]
+
+    init(_ text: String) {
+        let call = /(?:\.?\b)(room|plugin|cLibrary|executableTarget)\(\s*(?:name:\s*)?"(\w+)"/
+        for match in text.matches(of: call) {
+            let arguments = Self.arguments(text[match.range.lowerBound...])
+            let name = String(match.2)
+            var uses = Self.list(after: "uses:", in: arguments) + Self.list(after: "dependencies:", in: arguments)
+            if match.1 == "plugin" {
+                uses += ["Hemiola", "HemiolaSignal"]
+                plugins[name] = arguments.firstMatch(of: /at:\s*"([^"]+)"/).map { String($0.1) } ?? ""
+            }
+            targets[name] = uses
+        }
+    }
+
+    /// nil: there is no such target.
+    func uses(of target: String) -> [String]? {
+        targets[target]
+    }
+
+    /// From a call's name to the parenthesis that closes it.
+    private static func arguments(_ text: Substring) -> Substring {
+        var depth = 0
+        for index in text.indices {
+            if text[index] == "(" { depth += 1 }
+            if text[index] == ")" {
+                depth -= 1
+                if depth == 0 { return text[...index] }
+            }
+        }
+        return text
+    }
+
+    /// The names in the array after a label; `arguments` is the one that Package.swift names by a constant.
+    private static func list(after label: String, in text: Substring) -> [String] {
+        guard let start = text.range(of: label), let open = text[start.upperBound...].firstIndex(of: "["),
+            let close = text[open...].firstIndex(of: "]")
+        else { return [] }
+        return text[open..<close].dropFirst().split(separator: ",").compactMap { item in
+            let name = item.trimmingCharacters(in: .whitespacesAndNewlines)
+            if name == "arguments" { return "ArgumentParser" }
+            return name.hasPrefix("\"") ? name.trimmingCharacters(in: ["\""]) : nil
+        }
+    }
+}
