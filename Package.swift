@@ -93,6 +93,7 @@ let package = Package(
         .target(
             name: "AnalysisSupport", dependencies: ["HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal"],
             path: "Tests/SpectrumAnalyzerTests/Support", swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests("HouseTests", uses: []),
         tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
@@ -105,7 +106,7 @@ let package = Package(
                 "HemiolaEngine", "HemiolaTesting", "LevelsAnalyzer", "SpectrumAnalyzer", "HemiolaSpectrum", "Hemiola",
                 "HemiolaSignal", "AllocationCounter",
             ]),
-        tests("FileCaptureTests", uses: ["FileCapture", "Hemiola", "HemiolaSignal"]),
+        tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("PCMCaptureTests", uses: ["PCMCapture", "Hemiola", "HemiolaSignal"]),
         tests("ToneCaptureTests", uses: ["ToneCapture", "Hemiola", "HemiolaSignal"]),
         tests(
@@ -116,6 +117,8 @@ let package = Package(
             uses: ["AnalysisSupport", "HemiolaTesting", "References", "SpectrumAnalyzer", "Hemiola", "HemiolaSignal"],
             exclude: ["Support"]),
         tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
         tests(
             "HemiolaCommandLineTests",
             uses: ["HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "Hemiola", "HemiolaSignal", arguments]),

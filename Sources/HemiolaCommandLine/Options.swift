@@ -67,10 +67,11 @@ struct PipelineOptions: ParsableArguments {
     var select: [String] = []
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Frames per batch: 256...8192, above 1024 a multiple of 256.", valueName: "frames"))
     var batch = Batching.defaultFrames
 
-    @Option(help: ArgumentHelp("The seed of everything that is random.", valueName: "number"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The seed of everything that is random.", valueName: "number"))
     var seed: UInt64 = 0
 }
 

@@ -69,7 +69,9 @@ extension PluginRegistry {
                     problems.append(ConfigurationProblem(path, "\(spec.id) never ends, so it must be the only capture"))
                 }
                 inputs.append(
-                    Pipeline.Input(name: spec.primary?.text ?? spec.name) { () throws(ConfigurationError) in try make(values) })
+                    Pipeline.Input(name: spec.primary?.text ?? spec.name, path: spec.primary?.text) { () throws(ConfigurationError) in
+                        try make(values)
+                    })
             } catch {
                 problems += error.problems.map { $0.below(path) }
             }
@@ -152,6 +154,7 @@ extension PluginRegistry {
         _ configuration: PipelineConfiguration, _ problems: inout [ConfigurationProblem]
     ) -> [Pipeline.Outlet] {
         var outlets: [Pipeline.Outlet] = []
+        var paths: [String: String] = [:]
         for (index, spec) in configuration.sinks.enumerated() {
             let path = "sinks[\(index)]"
             let common = PluginDescription(id: spec.id, settings: Self.commonSinkSettings)
@@ -161,6 +164,12 @@ extension PluginRegistry {
                     from: spec.dropping(common.keys), common: common.settings, path: path, problems: &problems),
                 let commonValues = common.values(from: shared, path: path, problems: &problems)
             else { continue }
+            if case .text(let target)? = values.value("path"), target != "-", !target.hasPrefix("/dev/"),
+                paths.updateValue(spec.name, forKey: target) != nil
+            {
+                problems.append(ConfigurationProblem(path, "another sink writes to \(target) too; give one of them another path"))
+                continue
+            }
             do throws(ConfigurationError) {
                 let items = commonValues[Self.select].isEmpty ? configuration.selection : commonValues[Self.select]
                 outlets.append(

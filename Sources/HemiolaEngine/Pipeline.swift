@@ -13,6 +13,8 @@ public final class Pipeline: Sendable {
     /// An input and how to make its capture.
     struct Input: Sendable {
         var name: String
+        /// The path as given, where it was given one.
+        var path: String?
         var make: @Sendable () throws(ConfigurationError) -> any Capture
     }
 

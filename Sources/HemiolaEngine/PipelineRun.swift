@@ -27,6 +27,8 @@ final class PipelineRun {
     private var outcome = RunOutcome()
     /// The last bank and what it was made for: files of one format share it.
     private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
+    /// The input under way: its path as given.
+    private var inputPath: String?
     private var nobodyListens = false
     /// Batches that each sink had lost, at the stream's start and when it was last told.
     private var lossesAtStart: [Int64] = []
@@ -83,10 +85,13 @@ final class PipelineRun {
 
     private func hear(_ input: Pipeline.Input, index: Int) {
         guard let made = try? input.make() else { preconditionFailure("\(input.name) was made before") }
+        inputPath = input.path
         let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
         do throws(CaptureError) {
             var source = try capture.open(
-                FormatWish(sampleRate: pipeline.configuration.sampleRate, batchFrames: pipeline.batching.batchFrames))
+                FormatWish(
+                    sampleRate: pipeline.configuration.sampleRate, batchFrames: pipeline.batching.batchFrames,
+                    isCancelled: { [pipeline] in pipeline.shouldStop }))
             defer { capture.close() }
             var isHeard = false
             while !isHeard {
@@ -101,6 +106,7 @@ final class PipelineRun {
                 }
             }
         } catch {
+            if error.remedy == .finish { return }
             outcome.failedInputs += 1
             report(.captureFailed(input: input.name, error))
         }
@@ -167,7 +173,7 @@ final class PipelineRun {
             )
         }
         return StreamHeader(
-            source: source, file: pipeline.inputs.count > 1 ? source.name : nil, isLive: isLive, batching: pipeline.batching,
+            source: source, file: pipeline.inputs.count > 1 ? inputPath ?? source.name : nil, isLive: isLive, batching: pipeline.batching,
             seed: pipeline.configuration.seed, analyzers: analyzers)
     }
 

@@ -32,18 +32,24 @@ public struct StreamFormat: Sendable, Hashable, Codable {
 }
 
 /// What a capture is asked for. A wish is only a wish: the format that counts is the one that `open` returns.
-public struct FormatWish: Sendable, Hashable {
+public struct FormatWish: Sendable {
     /// Frames per second, or nil for whatever the source has.
     public var sampleRate: Int?
     /// Samples per frame, or nil for whatever the source has.
     public var channelCount: Int?
     /// Frames per batch: a live capture asks its server for fragments of this size.
     public var batchFrames: Int
+    /// Whether the run is to end: an `open` that has to wait for its source asks now and then, and throws when it is.
+    public var isCancelled: @Sendable () -> Bool
 
-    public init(sampleRate: Int? = nil, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames) {
+    public init(
+        sampleRate: Int? = nil, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
         self.batchFrames = batchFrames
+        self.isCancelled = isCancelled
     }
 }
 

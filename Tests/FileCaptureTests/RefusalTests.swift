@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaSignal
+import TestSupport
 import Testing
 
 @testable import FileCapture

@@ -347,19 +347,6 @@ import Testing
         #expect(message?.contains("not a directory") == true)
     }
 
-    @Test(.disabled(if: getuid() == 0, "root may write anywhere"))
-    func `a missing permission is told, and nothing is left`() async throws {
-        try folder.put("old", in: "a.jsonl")
-        chmod(folder("a.jsonl"), 0o444)
-        let file = await error { try await Fixture.run(Fixture.sink(folder("a.jsonl"))) }?.message
-        #expect(file?.contains("permission denied") == true)
-        chmod(folder.path, 0o555)
-        let inside = await error { try await Fixture.run(Fixture.sink(folder("b.jsonl"))) }?.message
-        #expect(inside?.contains("permission denied") == true)
-        chmod(folder.path, 0o755)
-        #expect(folder.names == ["a.jsonl"])
-    }
-
     @Test func `links in a circle are told`() async throws {
         symlink("b", folder("a"))
         symlink("a", folder("b"))

@@ -24,6 +24,9 @@ final class ByteStream {
     /// The size of a file, in bytes from where reading began; nil for whatever is no regular file.
     let size: Int64?
 
+    /// Whether nobody waits for these bytes any more.
+    var isCancelled: @Sendable () -> Bool = { false }
+
     private let descriptor: Int32
     private let isOwner: Bool
     /// Where the descriptor stood at first.
@@ -185,6 +188,7 @@ extension ByteStream {
     /// - Returns: false when the stream ends before.
     func holds(_ count: Int) throws(CaptureError) -> Bool {
         while self.count < count {
+            if isCancelled() { throw CaptureError("\(name): interrupted before the sound began", remedy: .finish) }
             if try fill(waiting: 100) == .end { return false }
         }
         return true

@@ -63,6 +63,7 @@ class PCMCapture: Capture {
         } else {
             stream = try ByteStream(path: path, spools: spools)
         }
+        stream.isCancelled = wish.isCancelled
         var bytes: Int64?
         if let rawFormat {
             format = rawFormat

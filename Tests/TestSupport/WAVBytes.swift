@@ -1,11 +1,11 @@
 import Foundation
 
 /// The bytes of a WAV file, written by hand: any channel count, rate and sample format, and any lie in its header.
-struct WAVBytes {
-    enum Encoding: CaseIterable {
+public struct WAVBytes: Sendable {
+    public enum Encoding: CaseIterable, Sendable {
         case int16, int24, int32, float32
 
-        var size: Int {
+        public var size: Int {
             switch self {
             case .int16: 2
             case .int24: 3
@@ -14,25 +14,32 @@ struct WAVBytes {
         }
 
         /// The worst error of a sample that is stored so.
-        var step: Float { self == .float32 ? 0 : self == .int16 ? 1 / 32768 : 1 / 8_388_608 }
+        public var step: Float { self == .float32 ? 0 : self == .int16 ? 1 / 32768 : 1 / 8_388_608 }
     }
 
     /// Interleaved, -1...1.
-    var samples: [Float]
-    var sampleRate = 48_000
-    var channelCount = 1
-    var encoding = Encoding.int16
+    public var samples: [Float]
+    public var sampleRate = 48_000
+    public var channelCount = 1
+    public var encoding = Encoding.int16
     /// What the header says instead of the truth.
-    var statedRIFFSize: UInt32?
-    var statedDataSize: UInt32?
-    var statedChannelCount: UInt16?
-    var statedSampleRate: UInt32?
+    public var statedRIFFSize: UInt32?
+    public var statedDataSize: UInt32?
+    public var statedChannelCount: UInt16?
+    public var statedSampleRate: UInt32?
     /// Chunks before the sound and behind it.
-    var chunksBefore: [(name: String, content: [UInt8])] = []
-    var chunksBehind: [(name: String, content: [UInt8])] = []
+    public var chunksBefore: [(name: String, content: [UInt8])] = []
+    public var chunksBehind: [(name: String, content: [UInt8])] = []
+
+    public init(samples: [Float], sampleRate: Int = 48_000, channelCount: Int = 1, encoding: Encoding = .int16) {
+        self.samples = samples
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+        self.encoding = encoding
+    }
 
     /// Of so many channels, where the first has a sine of 1000 Hz, and every other of a 100 Hz more.
-    static func sines(channels: Int = 1, rate: Int = 48_000, frames: Int = 48_000, level: Float = 0.5) -> WAVBytes {
+    public static func sines(channels: Int = 1, rate: Int = 48_000, frames: Int = 48_000, level: Float = 0.5) -> WAVBytes {
         var samples: [Float] = []
         samples.reserveCapacity(frames * channels)
         for frame in 0..<frames {
@@ -44,10 +51,10 @@ struct WAVBytes {
         return WAVBytes(samples: samples, sampleRate: rate, channelCount: channels)
     }
 
-    var frameSize: Int { encoding.size * channelCount }
+    public var frameSize: Int { encoding.size * channelCount }
 
     /// The samples as they are stored.
-    var sound: [UInt8] {
+    public var sound: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(samples.count * encoding.size)
         for sample in samples {
@@ -63,7 +70,7 @@ struct WAVBytes {
     }
 
     /// The `fmt ` chunk's content.
-    var format: [UInt8] {
+    public var format: [UInt8] {
         let channels = statedChannelCount ?? UInt16(channelCount)
         let rate = statedSampleRate ?? UInt32(sampleRate)
         let frameSize = UInt16(truncatingIfNeeded: Int(channels) * encoding.size)
@@ -72,7 +79,7 @@ struct WAVBytes {
     }
 
     /// All of it.
-    var bytes: [UInt8] {
+    public var bytes: [UInt8] {
         let sound = self.sound
         var body = Array("WAVE".utf8) + Self.chunk("fmt ", format)
         for chunk in chunksBefore { body += Self.chunk(chunk.name, chunk.content) }
@@ -82,15 +89,15 @@ struct WAVBytes {
         return Array("RIFF".utf8) + Self.little(statedRIFFSize ?? UInt32(body.count)) + body
     }
 
-    static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+    public static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
         Array(name.utf8) + little(UInt32(content.count)) + content + (content.count % 2 == 1 ? [0] : [])
     }
 
-    static func little(_ number: some FixedWidthInteger) -> [UInt8] {
+    public static func little(_ number: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: number.littleEndian) { Array($0) }
     }
 
-    static func big(_ number: some FixedWidthInteger) -> [UInt8] {
+    public static func big(_ number: some FixedWidthInteger) -> [UInt8] {
         little(number).reversed()
     }
 }

@@ -1,0 +1,229 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct AnalyzeTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    // MARK: - One file
+
+    @Test(arguments: [(8000, 1), (44_100, 2), (48_000, 6), (192_000, 1)])
+    func `a file becomes a header, its batches and an end`(rate: Int, channels: Int) throws {
+        let frames = 9000
+        let file = try folder.writeTone(frames: frames, rate: rate, channels: channels)
+        let records = try Hemiola.records([file])
+        records.expectWholeStream(frames: frames, rate: rate)
+        #expect(records[0].int("channels") == channels)
+        #expect(records[0].string("source.kind") == "file")
+        #expect(records[0].string("source.name") == file)
+        #expect(records[0].double("source.duration_s") == (Double(frames) / Double(rate) * 1e6).rounded() / 1e6)
+        #expect(records.allSatisfy { $0["file"] == nil })
+        #expect(records.batches.allSatisfy { $0["levels.channel_rms_db"]?.array.count == channels })
+    }
+
+    @Test func `a sine has the level and the frequency that it has`() throws {
+        let records = try Hemiola.records([try folder.writeTone(channels: 2)])
+        let batch = records.batches[5]
+        // Half of full scale, -3.01 dB for a sine.
+        for level in batch["levels.channel_rms_db"]?.array ?? [] { #expect(abs((level.double ?? 0) + 9.03) < 0.1) }
+        let bands = batch["spectrum.bands_db"]?.array.compactMap(\.double) ?? []
+        let edges = records[0].json["analyzers"]?.array[1]["outputs"]?.array[0]["edges_hz"]?.array.compactMap(\.double) ?? []
+        try #require(bands.count == 64 && edges.count == 65)
+        let loudest = bands.indices.max { bands[$0] < bands[$1] }!
+        #expect(edges[loudest] < 560 && edges[loudest + 1] > 430)
+    }
+
+    @Test func `a key has one JSON type in every record`() throws {
+        try folder.writeTone("a.wav", channels: 2)
+        try folder.write(TemporaryFolder.tone().bytes.dropLast(1001), to: "b.wav")
+        let outcome = try Hemiola.run(["analyze", "a.wav", "b.wav", "--analyzer", "+spectrum:mfcc=4,as=timbre"], in: folder.path)
+        var kinds: [String: JSON.Kind] = [:]
+        func check(_ key: String, _ value: JSON) {
+            if value == .null { return }
+            let kind = kinds[key] ?? value.kind
+            kinds[key] = kind
+            #expect(value.kind == kind, "\(key) is \(value.kind) and was \(kind)")
+            // These are tables: their keys are the names of analyzers, settings and sinks.
+            if ["parameters", "summaries", "dropped"].contains(key) { return }
+            for member in value.members { check(member.key, member.value) }
+            for element in value.array { check("an element of \(key)", element) }
+        }
+        for record in try Record.all(in: outcome.output) { check("record", record.json) }
+        #expect(kinds["t"] == .fraction && kinds["frame"] == .integer && kinds["rms_db"] == .fraction)
+    }
+
+    @Test(arguments: [256, 1000, 1024, 2048, 8192])
+    func `a batch has the frames that were asked for`(frames: Int) throws {
+        let records = try Hemiola.records([try folder.writeTone(frames: 20_000), "--batch", "\(frames)"])
+        records.expectWholeStream(frames: 20_000, rate: 44_100, batchFrames: frames)
+    }
+
+    @Test func `sound comes through standard input as from a file`() throws {
+        let wave = TemporaryFolder.tone(channels: 2)
+        let lines = try Hemiola.records([try folder.write(wave.bytes, to: "tone.wav")]).analysis
+        var piped = wave
+        piped.statedDataSize = .max
+        for bytes in [wave.bytes, piped.bytes] {
+            let outcome = try Hemiola.run(["analyze", "-"], input: .bytes(bytes))
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+            #expect(try Record.all(in: outcome.output).analysis == lines)
+        }
+    }
+
+    @Test func `standard input that is no sound is refused`() throws {
+        for bytes in [[], Array("not a sound at all, but words and words and words".utf8)] {
+            let outcome = try Hemiola.run(["analyze", "-", "-o", folder("out.jsonl")], input: .bytes(bytes))
+            #expect(outcome.status == 1 && outcome.complaints.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("standard input"), "\(outcome.errors)")
+        }
+        #expect(folder.names.isEmpty)
+    }
+
+    // MARK: - Several files
+
+    @Test func `with several files every line names its own`() throws {
+        try folder.writeTone("a.wav", frames: 5000)
+        try folder.writeTone("b, c.wav", frames: 3000, rate: 48_000, channels: 2)
+        let records = try Hemiola.records(["a.wav", "b, c.wav"], in: folder.path)
+        #expect(records.allSatisfy { $0.json.members[1].key == "file" })
+        let streams = Dictionary(grouping: records) { $0.string("file") ?? "" }
+        #expect(Set(streams.keys) == ["a.wav", "b, c.wav"])
+        streams["a.wav"]?.expectWholeStream(frames: 5000, rate: 44_100)
+        streams["b, c.wav"]?.expectWholeStream(frames: 3000, rate: 48_000)
+        #expect(records.last?.string("file") == "b, c.wav")
+    }
+
+    @Test(arguments: [("one.wav\ntwo.wav\n", false), ("one.wav\r\n\r\ntwo.wav", false), ("one.wav\0two.wav\0", true)])
+    func `files come from a list`(list: String, isNullSeparated: Bool) throws {
+        try folder.writeTone("one.wav", frames: 2048)
+        try folder.writeTone("two.wav", frames: 1024)
+        try folder.write(list, to: "list")
+        let options = isNullSeparated ? ["-0"] : []
+        let records = try Hemiola.records(["--files-from", "list"] + options, in: folder.path)
+        #expect(records.of("header").map { $0.string("file") } == ["one.wav", "two.wav"])
+        #expect(records.batches.count == 3)
+        let piped = try Hemiola.run(
+            ["analyze", "--files-from", "-"] + options, in: folder.path, input: .bytes(Array(list.utf8)))
+        #expect(piped.status == 0)
+        #expect(piped.lines == records.map(\.line))
+    }
+
+    @Test func `a list and names go together`() throws {
+        for name in ["a.wav", "b\nc.wav"] { try folder.writeTone(name, frames: 1024) }
+        try folder.write("b\nc.wav\0", to: "list")
+        let records = try Hemiola.records(["a.wav", "-0", "--files-from", "list"], in: folder.path)
+        #expect(records.of("end").map { $0.string("file") } == ["a.wav", "b\nc.wav"])
+    }
+
+    @Test func `a name may begin with a dash`() throws {
+        try folder.writeTone("-a.wav", frames: 1024)
+        #expect(try Hemiola.records(["--", "-a.wav"], in: folder.path).count == 3)
+    }
+
+    // MARK: - Analyzers, sinks, selection
+
+    @Test func `the analyzers that are named run, under the names they are given`() throws {
+        let file = try folder.writeTone(frames: 4096)
+        func names(_ options: String...) throws -> [String] {
+            try Hemiola.records([file] + options).batches[0].json.members.dropFirst(4).map(\.key)
+        }
+        #expect(try names() == ["levels", "spectrum"])
+        #expect(try names("--analyzer", "levels") == ["levels"])
+        #expect(try names("--analyzer", "+spectrum:bands=8,as=coarse") == ["levels", "spectrum", "coarse"])
+        let records = try Hemiola.records([file, "--analyzer", "spectrum:bands=8,scale=mel-htk,mfcc=5,magnitudes=true,size=512"])
+        #expect(records.batches.allSatisfy { $0["spectrum.bands_db"]?.array.count == 8 })
+        #expect(records.batches.allSatisfy { $0["spectrum.mfcc"]?.array.count == 5 })
+        #expect(records.batches.allSatisfy { $0["spectrum.magnitudes"]?.array.count == 257 })
+        #expect(records[0].json["analyzers"]?.array[0]["parameters"]?["size"] == .number("512"))
+    }
+
+    @Test func `what is not selected is not written`() throws {
+        let file = try folder.writeTone(frames: 4096)
+        let some = try Hemiola.records([file, "--select", "levels.rms_db,spectrum.centroid_hz"])
+        #expect(some.batches.count == 4)
+        for batch in some.batches {
+            #expect(batch["levels"]?.members.map(\.key) == ["rms_db"])
+            #expect(batch["spectrum"]?.members.map(\.key) == ["centroid_hz"])
+        }
+        #expect(try Hemiola.records([file, "--select", "header+end"]).types == ["header", "end"])
+        #expect(try Hemiola.records([file, "--select", "end"]).types == ["end"])
+    }
+
+    @Test func `output goes to a file, to several sinks, or nowhere`() throws {
+        let file = try folder.writeTone()
+        let lines = try Hemiola.records([file]).map(\.line)
+
+        let toFile = try Hemiola.run(["analyze", file, "-o", folder("out.jsonl")])
+        #expect(toFile.status == 0 && toFile.output.isEmpty && toFile.errors.isEmpty)
+        #expect(try folder.text(of: "out.jsonl") == lines.joined(separator: "\n") + "\n")
+
+        let both = try Hemiola.run(["analyze", file, "--sink", "json-lines:\(folder("a.jsonl")),select=header+end"])
+        #expect(both.status == 0 && both.lines == lines)
+        #expect(try Record.all(in: folder.text(of: "a.jsonl")).types == ["header", "end"])
+
+        let quiet = try Hemiola.run(["analyze", file, "--quiet", "--sink", "json-lines:\(folder("b.jsonl"))"])
+        #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
+        #expect(try folder.text(of: "b.jsonl") == folder.text(of: "out.jsonl"))
+        #expect(folder.names == ["a.jsonl", "b.jsonl", "out.jsonl", "tone.wav"])
+    }
+
+    @Test func `a sink adds to a file when it is told to`() throws {
+        let file = try folder.writeTone(frames: 1024)
+        try folder.write("{\"type\":\"mine\"}\n", to: "log.jsonl")
+        for _ in 0..<2 {
+            #expect(try Hemiola.run(["analyze", file, "-q", "--sink", "json-lines:\(folder("log.jsonl")),append=true"]).status == 0)
+        }
+        let types = try Record.all(in: folder.text(of: "log.jsonl")).types
+        #expect(types == ["mine", "header", "batch", "end", "header", "batch", "end"])
+    }
+
+    // MARK: - Words
+
+    @Test func `quiet leaves warnings out, and v tells more`() throws {
+        let file = try folder.write(TemporaryFolder.tone().bytes.dropLast(1000), to: "cut.wav")
+        let plain = try Hemiola.run(["analyze", file])
+        #expect(plain.complaints.count == 1)
+        let quiet = try Hemiola.run(["analyze", "--quiet", file])
+        #expect(quiet.status == 0 && quiet.errors.isEmpty && quiet.output == plain.output)
+        let verbose = try Hemiola.run(["analyze", "-v", file])
+        #expect(verbose.output == plain.output)
+        #expect(verbose.complaints.count == 3)
+        #expect(verbose.errors.contains("levels, spectrum"))
+        let twice = try Hemiola.run(["analyze", "-vv", file])
+        #expect(twice.errors.contains("bands=64"))
+    }
+
+    @Test func `the version is a version`() throws {
+        let outcome = try Hemiola.run(["--version"])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.firstMatch(of: /^[0-9]+\.[0-9]+\.[0-9]+\n$/) != nil)
+        let header = try Hemiola.records([try folder.writeTone(frames: 256)])[0]
+        #expect(header.string("hemiola") == outcome.lines[0])
+    }
+
+    @Test(arguments: [["--help"], ["help"], ["analyze", "--help"], ["help", "analyze"], ["schema", "-h"]])
+    func `help is on standard output`(arguments: [String]) throws {
+        let outcome = try Hemiola.run(arguments)
+        #expect(outcome.status == 0 && outcome.errors.isEmpty)
+        #expect(outcome.output.contains("Examples:"))
+    }
+
+    @Test(.needs(.jq), .needs(.ffmpeg), arguments: [[], ["analyze"], ["schema"]])
+    func `the examples of the help work`(command: [String]) throws {
+        // What they are is told by what is in them.
+        for name in ["song.flac", "song.wav", "song.m4a"] { try folder.writeTone(name) }
+        try FileManager.default.createDirectory(atPath: folder("more"), withIntermediateDirectories: false)
+        try folder.writeTone("more/a b.wav")
+        let help = try Hemiola.run(command + ["--help"])
+        let examples = help.lines.drop { $0 != "Examples:" }.dropFirst().prefix { $0.hasPrefix("  ") }.map { $0.dropFirst(2) }
+        try #require(examples.count > 2)
+        for example in examples {
+            let outcome = try Hemiola.shell(String(example), in: folder.path)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(example): \(outcome.errors)")
+        }
+    }
+}

@@ -1,0 +1,284 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is wrong with an input is told in one line that names the file and the way out; the exit code says so too; nothing
+/// is left half-written.
+@Suite struct BadInputTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("before\n", to: "out.jsonl")
+    }
+
+    /// Analyses a file that cannot be, to a file that is there.
+    private func expectRefusal(
+        _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation,
+        run: ([String]) throws -> ChildProcess.Outcome = { try Hemiola.run($0) }
+    ) throws {
+        let path = folder(name)
+        let outcome = try run(["analyze", path, "-o", folder("out.jsonl")])
+        #expect(outcome.status == 1, sourceLocation: location)
+        expectComplaint(outcome, of: path, saying: words, location)
+        #expect(outcome.output.isEmpty, sourceLocation: location)
+        #expect(try folder.text(of: "out.jsonl") == "before\n", sourceLocation: location)
+        #expect(!folder.names.contains { $0.hasSuffix(".partial") }, sourceLocation: location)
+    }
+
+    private func expectComplaint(
+        _ outcome: ChildProcess.Outcome, of path: String, saying words: [String], _ location: SourceLocation
+    ) {
+        #expect(outcome.complaints.count == 1, "\(outcome.errors)", sourceLocation: location)
+        #expect(outcome.errors.contains(path), "\(outcome.errors)", sourceLocation: location)
+        for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)", sourceLocation: location) }
+    }
+
+    /// Analyses a file of which something can be heard, with one warning.
+    private func recordsWithWarning(
+        _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation
+    ) throws -> [Record] {
+        let path = folder(name)
+        let outcome = try Hemiola.run(["analyze", path])
+        #expect(outcome.status == 0, sourceLocation: location)
+        expectComplaint(outcome, of: path, saying: words + ["warning"], location)
+        return try Record.all(in: outcome.output)
+    }
+
+    // MARK: - No sound
+
+    @Test func `a missing file`() throws {
+        try expectRefusal("missing.wav", saying: "no such file")
+    }
+
+    @Test func `a missing file with a neighbour of nearly its name`() throws {
+        try folder.writeTone("kitchen.wav", frames: 256)
+        try expectRefusal("kichen.wav", saying: "did you mean \(folder("kitchen.wav"))?")
+    }
+
+    @Test func `a folder`() throws {
+        try FileManager.default.createDirectory(atPath: folder("album"), withIntermediateDirectories: false)
+        try expectRefusal("album", saying: "is a folder", "find ", "--files-from - -0")
+    }
+
+    @Test func `an empty file`() throws {
+        try folder.write("", to: "empty.wav")
+        try expectRefusal("empty.wav", saying: "is empty")
+    }
+
+    @Test func `a text that is named as sound`() throws {
+        try folder.write(String(repeating: "These are words, not waves.\n", count: 40), to: "words.wav")
+        try expectRefusal("words.wav", saying: "is not audio", "text")
+    }
+
+    @Test func `a pipe that nobody writes to`() throws {
+        let outcome = try Hemiola.shell("mkfifo \(folder("pipe.wav"))")
+        try #require(outcome.status == 0)
+        try expectRefusal("pipe.wav", saying: "is a pipe")
+    }
+
+    @Test func `a file that may not be read`() throws {
+        try folder.writeTone("secret.wav", frames: 256)
+        chmod(folder("secret.wav"), 0)
+        // The permissions of files do not bind root, unless it gives that up.
+        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
+        try expectRefusal("secret.wav", saying: "may not be read", "ls -ld") { arguments in
+            try ChildProcess.run(sheds[0], sheds.dropFirst() + [Hemiola.path] + arguments)
+        }
+    }
+
+    @Test func `a name with a line feed is told in one line`() throws {
+        let outcome = try Hemiola.run(["analyze", folder("a\nb.wav")])
+        #expect(outcome.status == 1 && outcome.complaints.count == 1)
+        #expect(outcome.errors.contains(#"a\nb.wav"#))
+    }
+
+    // MARK: - Wrong headers
+
+    @Test func `no channels`() throws {
+        var wave = TemporaryFolder.tone(frames: 2000)
+        wave.statedChannelCount = 0
+        try folder.write(wave.bytes, to: "none.wav")
+        try expectRefusal("none.wav", saying: "0 channels", "1...32")
+    }
+
+    @Test func `more channels than anybody has`() throws {
+        var wave = TemporaryFolder.tone(frames: 2000)
+        wave.statedChannelCount = 500
+        try folder.write(wave.bytes, to: "choir.wav")
+        try expectRefusal("choir.wav", saying: "500 channels", "1...32")
+    }
+
+    @Test(arguments: [0, 1, 7999, 384_001, 2_000_000_000] as [UInt32])
+    func `an absurd rate`(rate: UInt32) throws {
+        var wave = TemporaryFolder.tone(frames: 2000)
+        wave.statedSampleRate = rate
+        try folder.write(wave.bytes, to: "rate.wav")
+        try expectRefusal("rate.wav", saying: "\(rate) Hz", "8000...384000")
+    }
+
+    @Test func `a header that promises 2⁴⁰ frames takes neither the time nor the memory`() throws {
+        let wave = TemporaryFolder.tone(frames: 2000)
+        let promised = UInt64(1) << 40
+        let sizes = WAVBytes.little(promised * 2 + 72) + WAVBytes.little(promised * 2) + WAVBytes.little(promised) + [0, 0, 0, 0]
+        let body =
+            Array("WAVE".utf8) + WAVBytes.chunk("ds64", sizes) + WAVBytes.chunk("fmt ", wave.format)
+            + Array("data".utf8) + WAVBytes.little(UInt32.max) + wave.sound
+        try folder.write(Array("RF64".utf8) + WAVBytes.little(UInt32.max) + body, to: "vast.wav")
+        let records = try recordsWithWarning("vast.wav", saying: "ends at")
+        #expect(records.last?.string("reason") == "end-of-input")
+        #expect(records.of("gap").map { $0.string("reason") } == ["truncated-file"])
+        #expect(records.batches.count == 2)
+        // What is there was analysed; the clock goes on over what is not.
+        #expect(records.of("gap").first?.int("frames") == 1 << 40 - 2000)
+    }
+
+    @Test func `a length that nobody knew is no truncation`() throws {
+        var wave = TemporaryFolder.tone(frames: 5000)
+        wave.statedDataSize = .max
+        wave.statedRIFFSize = .max
+        let file = try folder.write(wave.bytes, to: "piped.wav")
+        let records = try Hemiola.records([file])
+        #expect(records.of("gap").isEmpty)
+        records.expectWholeStream(frames: 5000, rate: 44_100)
+    }
+
+    // MARK: - Damaged sound
+
+    @Test func `a file that was cut off in the middle of a sample is analysed as far as it goes`() throws {
+        // 3000 frames of 4 bytes and one byte more.
+        let bytes = TemporaryFolder.tone(frames: 5000, channels: 2).bytes
+        try folder.write(bytes.dropLast(2000 * 4 - 1), to: "cut.wav")
+        let records = try recordsWithWarning("cut.wav", saying: "ends at 0.068 s", "what is there was analysed")
+        #expect(records.types == ["header", "batch", "batch", "batch", "gap", "end"])
+        let gap = try #require(records.of("gap").first)
+        #expect(gap.string("reason") == "truncated-file" && gap.int("frames") == 2000)
+        #expect(abs((gap.double("duration_s") ?? 0) - 2000.0 / 44_100) < 1e-6)
+        #expect(records.batches.last?["partial"] == .bool(true))
+        #expect(records.last?.string("reason") == "end-of-input")
+        // Nothing was made up.
+        #expect(records.batches.allSatisfy { ($0.double("levels.rms_db") ?? -120) > -13 })
+    }
+
+    @Test func `samples that are no numbers are taken for zero and counted`() throws {
+        var wave = TemporaryFolder.tone(frames: 4096, encoding: .float32)
+        for (index, value) in [(100, Float.nan), (2000, .infinity), (2001, -.infinity), (4000, -.nan)] { wave.samples[index] = value }
+        try folder.write(wave.bytes, to: "odd.wav")
+        let records = try recordsWithWarning("odd.wav", saying: "4 samples")
+        records.expectWholeStream(frames: 4096, rate: 44_100)
+        #expect(records.last?.int("non_finite") == 4)
+
+        for index in [100, 2000, 2001, 4000] { wave.samples[index] = 0 }
+        let zeros = try Hemiola.records([try folder.write(wave.bytes, to: "even.wav")])
+        #expect(records.analysis == zeros.analysis)
+        #expect(zeros.last?.int("non_finite") == 0)
+    }
+
+    @Test func `a file of nothing but NaN is silence`() throws {
+        let wave = WAVBytes(samples: Array(repeating: .nan, count: 2048), encoding: .float32)
+        try folder.write(wave.bytes, to: "nan.wav")
+        let records = try recordsWithWarning("nan.wav", saying: "2048 samples")
+        #expect(records.batches.allSatisfy { $0["levels.rms_db"] == .number("-120.0") })
+        #expect(records.batches.allSatisfy { $0["spectrum.centroid_hz"] == .null })
+    }
+
+    @Test func `a file without a sample has a header and an end`() throws {
+        let file = try folder.write(WAVBytes(samples: []).bytes, to: "none.wav")
+        let records = try Hemiola.records([file])
+        #expect(records.types == ["header", "end"])
+        #expect(records.last?.int("frames") == 0 && records.last?["summaries.levels.rms_db"] == .number("-120.0"))
+    }
+
+    // MARK: - What others decode
+
+    @Test func `a format that is not read shows the pipe that reads it`() throws {
+        let head: [UInt8] = [0, 0, 0, 0x20] + Array("ftypM4A \0\0\0\0M4A mp42isom\0\0\0\0".utf8)
+        try folder.write(head + Array(repeating: 7, count: 4000), to: "a song.m4a")
+        try expectRefusal("a song.m4a", saying: "MPEG-4", "ffmpeg -v error -i '\(folder("a song.m4a"))' -f wav - | hemiola analyze -")
+    }
+
+    @Test(.needs(.ffmpeg)) func `the pipe that is shown works`() throws {
+        let tone = try folder.writeTone("tone.wav", frames: 44_100)
+        let song = folder("it's a song.m4a")
+        let made = try ChildProcess.run(
+            try #require(Tool.location(of: "ffmpeg")), ["-v", "error", "-i", tone, "-c:a", "aac", song])
+        try #require(made.status == 0, "\(made.errors)")
+        let refusal = try Hemiola.run(["analyze", song])
+        let pipe = try #require(refusal.errors.firstMatch(of: /ffmpeg -v .* \| hemiola analyze -/), "\(refusal.errors)")
+        let outcome = try Hemiola.shell(String(pipe.output))
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+        let records = try Record.all(in: outcome.output)
+        // An encoder adds some before and some behind.
+        #expect(abs((records.last?.double("t") ?? 0) - 1) < 0.1)
+        #expect(abs((records.batches[20].double("levels.rms_db") ?? 0) + 9.03) < 0.5)
+    }
+
+    // MARK: - One of several
+
+    @Test func `the others are analysed, and the exit code says so`() throws {
+        try folder.writeTone("a.wav", frames: 2048)
+        try folder.write("no sound at all, only words and words and words\n", to: "b.wav")
+        try folder.writeTone("d.wav", frames: 1024)
+        let outcome = try Hemiola.run(["analyze", "a.wav", "b.wav", "c.wav", "d.wav", "-o", "out.jsonl"], in: folder.path)
+        #expect(outcome.status == 1)
+        #expect(outcome.complaints.count == 2, "\(outcome.errors)")
+        #expect(outcome.complaints.first?.contains("b.wav: ") == true && outcome.complaints.last?.contains("c.wav: ") == true)
+        let records = try Record.all(in: folder.text(of: "out.jsonl"))
+        #expect(records.of("end").map { $0.string("file") } == ["a.wav", "d.wav"])
+        #expect(records.batches.count == 3)
+        #expect(!folder.names.contains { $0.hasSuffix(".partial") })
+    }
+
+    // MARK: - The command line
+
+    @Test(arguments: [
+        (["--analyzer", "spectrm"], "did you mean spectrum?"),
+        (["--analyzer", "spectrum:bandz=3"], "did you mean bands?"),
+        (["--analyzer", "spectrum:window=han"], "did you mean hann?"),
+        (["--analyzer", "spectrum:bands=-1"], "bands=-1"),
+        (["--analyzer", "spectrum:bands=many"], "bands=many"),
+        (["--sink", "json-line"], "did you mean json-lines?"),
+        (["--sink", "json-lines:x,flash=line"], "did you mean flush?"),
+        (["--sink", "json-lines:x,flush=lines"], "did you mean line?"),
+        (["--select", "levels.rms"], "did you mean levels.rms_db?"),
+        (["--batch", "100"], "256...8192"),
+        (["--bach", "1024"], "did you mean '--batch'?"),
+        (["--files-from", "/nonexistent/list"], "/nonexistent/list"),
+    ])
+    func `a word that is not known gets the nearest one, and nothing is done`(options: [String], hint: String) throws {
+        try folder.writeTone(frames: 256)
+        let outcome = try Hemiola.run(["analyze", "tone.wav", "-o", "out.jsonl"] + options, in: folder.path)
+        #expect(outcome.status == 2 && outcome.output.isEmpty)
+        #expect(outcome.complaints.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains(hint), "\(outcome.errors)")
+        #expect(try folder.text(of: "out.jsonl") == "before\n")
+        #expect(folder.names == ["out.jsonl", "tone.wav"])
+    }
+
+    @Test func `every problem of a command line has its line`() throws {
+        let outcome = try Hemiola.run(["analyze", "x.wav", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"])
+        #expect(outcome.status == 2)
+        #expect(outcome.complaints.count == 4, "\(outcome.errors)")
+        #expect(outcome.complaints.allSatisfy { $0.hasPrefix("hemiola: ") })
+    }
+
+    @Test(arguments: [["analyse", "x.wav"], [], ["x.wav"], ["analyze"], ["schema", "x"]])
+    func `without a command there is nothing to do`(arguments: [String]) throws {
+        let outcome = try Hemiola.run(arguments)
+        if arguments.isEmpty {
+            // Who types the name alone wants to know what there is.
+            #expect(outcome.output.contains("analyze") || outcome.errors.contains("analyze"))
+        } else {
+            #expect(outcome.status == 2 && outcome.output.isEmpty)
+            #expect(outcome.complaints.count == 1, "\(outcome.errors)")
+        }
+    }
+
+    @Test func `an input is never overwritten by its own records`() throws {
+        let file = try folder.writeTone(frames: 256)
+        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        let outcome = try Hemiola.run(["analyze", file, "-o", "./tone.wav"], in: folder.path)
+        #expect(outcome.status == 2 && outcome.complaints.count == 1)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What happens where the records go.
+@Suite struct OutputTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("before\n", to: "out.jsonl")
+    }
+
+    private func expectFailure(
+        _ outcome: ChildProcess.Outcome, saying words: String..., location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(outcome.status == 3, sourceLocation: location)
+        #expect(outcome.complaints.count == 1, "\(outcome.errors)", sourceLocation: location)
+        for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)", sourceLocation: location) }
+    }
+
+    @Test func `a folder that is not there`() throws {
+        let file = try folder.writeTone(frames: 2048)
+        let outcome = try Hemiola.run(["analyze", file, "-o", folder("a b/out.jsonl")])
+        expectFailure(outcome, saying: folder("a b/out.jsonl"), "does not exist", "mkdir -p '\(folder("a b"))'")
+        #expect(folder.names == ["out.jsonl", "tone.wav"])
+    }
+
+    @Test func `a folder in the place of a file`() throws {
+        let file = try folder.writeTone(frames: 2048)
+        expectFailure(try Hemiola.run(["analyze", file, "-o", folder.path]), saying: folder.path, "is a folder")
+    }
+
+    @Test func `a folder that may not be written to`() throws {
+        let file = try folder.writeTone(frames: 2048)
+        try FileManager.default.createDirectory(atPath: folder("mine"), withIntermediateDirectories: false)
+        chmod(folder("mine"), 0o555)
+        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
+        let outcome = try ChildProcess.run(
+            sheds[0], sheds.dropFirst() + [Hemiola.path, "analyze", file, "-o", folder("mine/out.jsonl")])
+        expectFailure(outcome, saying: folder("mine/out.jsonl"))
+    }
+
+    @Test func `a full disk under a path`() throws {
+        expectFailure(try Hemiola.run(["analyze", try folder.writeTone(), "-o", "/dev/full"]), saying: "/dev/full", "full")
+    }
+
+    @Test func `a full disk under standard output`() throws {
+        let outcome = try Hemiola.run(["analyze", try folder.writeTone()], output: .path("/dev/full"))
+        expectFailure(outcome, saying: "standard output", "full")
+    }
+
+    @Test(arguments: [["--help"], ["--version"], ["schema"], ["schema", "--columns"]])
+    func `a full disk under a document`(arguments: [String]) throws {
+        expectFailure(try Hemiola.run(arguments, output: .path("/dev/full")), saying: "standard output")
+    }
+
+    @Test func `a sink whose disk is full costs another sink nothing`() throws {
+        let file = try folder.writeTone()
+        let outcome = try Hemiola.run(["analyze", file, "--sink", "json-lines:/dev/full"])
+        expectFailure(outcome, saying: "/dev/full")
+        #expect(try Record.all(in: outcome.output).map(\.line) == Hemiola.records([file]).map(\.line))
+    }
+
+    // MARK: - Readers
+
+    @Test func `a reader that goes away ends the work quietly`() throws {
+        let process = try Hemiola.start(["analyze", Hemiola.minuet])
+        let first = try Record(#require(try process.readLine()))
+        #expect(first.type == "header")
+        process.closeOutput()
+        let outcome = try process.finish()
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
+    }
+
+    @Test func `a reader that goes away before the first line is no failure either`() throws {
+        let process = try Hemiola.start(["analyze", try folder.writeTone()])
+        process.closeOutput()
+        let outcome = try process.finish()
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
+    }
+
+    @Test func `a reader that goes away in the middle of real time is noticed before the end`() throws {
+        let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet])
+        _ = try process.readLine()
+        process.closeOutput()
+        // 30 s of music.
+        let outcome = try process.finish(timeout: 10)
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
+    }
+
+    @Test func `in real time every line comes when it is due`() throws {
+        let start = Date()
+        let process = try Hemiola.start(["analyze", "--realtime", "--analyzer", "levels", Hemiola.minuet])
+        for _ in 0..<20 { _ = try #require(try process.readLine()) }
+        // 18 batches are 0.42 s; a block of 64 KiB would be 9 s.
+        #expect(Date().timeIntervalSince(start) < 5)
+        process.closeOutput()
+        #expect(try process.finish().status == 0)
+    }
+
+    // MARK: - Crashes
+
+    @Test func `a killed run leaves the old file as it was`() throws {
+        let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet, "-o", folder("out.jsonl")])
+        try wait("a partial file with something in it") {
+            folder.names.contains { name in
+                name.hasSuffix(".partial")
+                    && ((try? FileManager.default.attributesOfItem(atPath: folder(name))[.size] as? Int) ?? 0) > 0
+            }
+        }
+        process.send(SIGKILL)
+        let outcome = try process.finish()
+        #expect(outcome.wasKilled && outcome.status == 128 + SIGKILL)
+        #expect(try folder.text(of: "out.jsonl") == "before\n")
+
+        // And the next run is not disturbed by what was left.
+        let file = try folder.writeTone(frames: 2048)
+        #expect(try Hemiola.run(["analyze", file, "-o", folder("out.jsonl")]).status == 0)
+        #expect(try Record.all(in: folder.text(of: "out.jsonl")).types == ["header", "batch", "batch", "end"])
+    }
+
+    @Test func `a file keeps its permissions and a link stays one`() throws {
+        let file = try folder.writeTone(frames: 2048)
+        chmod(folder("out.jsonl"), 0o640)
+        try FileManager.default.createSymbolicLink(atPath: folder("link.jsonl"), withDestinationPath: "out.jsonl")
+        #expect(try Hemiola.run(["analyze", file, "-o", folder("link.jsonl")]).status == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("link.jsonl")) == "out.jsonl")
+        #expect(try FileManager.default.attributesOfItem(atPath: folder("out.jsonl"))[.posixPermissions] as? Int == 0o640)
+        #expect(try Record.all(in: folder.text(of: "out.jsonl")).count == 4)
+    }
+
+    // MARK: - Signals
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal ends the work with an end`(signal: Int32) throws {
+        let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet, "--sink", "json-lines:\(folder("out.jsonl"))"])
+        for _ in 0..<5 { _ = try #require(try process.readLine()) }
+        process.send(signal)
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.status == 128 + signal && !outcome.wasKilled)
+        #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+        let written = try Record.all(in: folder.text(of: "out.jsonl"))
+        #expect(written.suffix(outcome.lines.count).map(\.line) == outcome.lines)
+        let end = try #require(written.last)
+        #expect(end.type == "end" && end.string("reason") == "interrupted")
+        #expect(end.int("batches") == written.batches.count)
+        written.expectWholeStream(frames: end.int("frames") ?? 0, rate: 44_100, reason: "interrupted")
+    }
+
+    @Test func `a second signal does not wait for a reader that is stuck`() throws {
+        // 1 MB into a pipe of 64 KiB that nobody reads.
+        let process = try Hemiola.start(["analyze", Hemiola.minuet])
+        _ = try #require(try process.readLine())
+        usleep(300_000)
+        process.send(SIGINT)
+        usleep(300_000)
+        #expect(process.isRunning)
+        process.send(SIGINT)
+        let outcome = try process.finishUnread(timeout: 3)
+        #expect(outcome.status == 130 && !outcome.wasKilled)
+    }
+
+    @Test(arguments: [0, 44, 30_000]) func `a signal ends the wait for standard input`(count: Int) throws {
+        let bytes = Array(TemporaryFolder.tone().bytes.prefix(count))
+        let process = try Hemiola.start(["analyze", "-"], input: .bytes(bytes, staysOpen: true))
+        // What it has heard so far may wait for more.
+        for _ in 0..<20 where process.isRunning { try process.exchange(for: 0.02) }
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 4)
+        #expect(outcome.status == 130 && !outcome.wasKilled && outcome.errors.isEmpty, "\(outcome.errors)")
+        if count == 30_000 {
+            let end = try #require(try Record.all(in: outcome.output).last)
+            #expect(end.type == "end" && end.string("reason") == "interrupted")
+            #expect(end.int("frames") == (30_000 - 44) / 2)
+        }
+    }
+
+    @Test func `a signal that was ignored stays so`() throws {
+        let file = try folder.writeTone(frames: 44_100)
+        let line = "trap '' INT; hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 0.5; kill -INT $!; wait $!"
+        let outcome = try Hemiola.shell(line, in: folder.path)
+        #expect(outcome.status == 0)
+        #expect(try Record.all(in: folder.text(of: "ok.jsonl")).last?.string("reason") == "end-of-input")
+    }
+
+    private func wait(_ what: String, until condition: () -> Bool) throws {
+        for _ in 0..<1000 {
+            if condition() { return }
+            usleep(10_000)
+        }
+        Issue.record("there is no \(what)")
+    }
+}

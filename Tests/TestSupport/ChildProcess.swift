@@ -1,0 +1,334 @@
+public import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// A program that runs with real pipes, and is gone when this object is.
+///
+/// All calls are for one thread and block it, each with a time limit: a program that overruns it is killed and told as an error.
+/// Foundation's `Process` knows neither the peak memory nor a reader that goes away.
+public final class ChildProcess {
+    /// What the program reads on standard input.
+    public enum Input: Sendable {
+        case nothing
+        /// These; then the end, or nothing more for as long as this object lives.
+        case bytes([UInt8], staysOpen: Bool = false)
+    }
+
+    /// Where its standard output goes.
+    public enum Output: Sendable {
+        /// To this object.
+        case pipe
+        /// To a file or device that is there.
+        case path(String)
+    }
+
+    /// How it ended.
+    public struct Outcome: Sendable {
+        /// What it exited with, 128 and the signal's number when one killed it: what a shell tells.
+        public var status: Int32
+        /// Whether it was killed, and did not exit.
+        public var wasKilled: Bool
+        public var output: String
+        /// Standard error.
+        public var errors: String
+        /// The most memory that was seen to be resident, in bytes. 0 unless it was watched.
+        public var peakMemory: Int
+
+        /// Lines of standard error.
+        public var complaints: [String] {
+            errors.split(separator: "\n").map(String.init)
+        }
+
+        /// Lines of standard output.
+        public var lines: [String] {
+            output.split(separator: "\n").map(String.init)
+        }
+    }
+
+    public struct Failure: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    public let identifier: pid_t
+    /// Whether the resident memory is looked at each time output comes.
+    public var watchesMemory = false
+
+    private let title: String
+    private var standardInput: Descriptor?
+    private var standardOutput: Descriptor?
+    private var standardError: Descriptor?
+    private var unwritten: ArraySlice<UInt8>
+    private let keepsInput: Bool
+    private var output: [UInt8] = []
+    private var errors: [UInt8] = []
+    private var peakMemory = 0
+    private var isReaped = false
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - program: Its path.
+    ///   - folder: The working directory; that of this process when nil.
+    ///   - environment: Variables besides and instead of this process's.
+    public init(
+        _ program: String, _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:],
+        input: Input = .nothing, output: Output = .pipe
+    ) throws {
+        // posix_spawn has no portable way to change the folder; env does it and becomes the program.
+        let line = folder.map { ["/usr/bin/env", "-C", $0, program] + arguments } ?? [program] + arguments
+        title = ([(program as NSString).lastPathComponent] + arguments).joined(separator: " ")
+        if case .bytes(let bytes, let staysOpen) = input {
+            (unwritten, keepsInput) = (bytes[...], staysOpen)
+        } else {
+            (unwritten, keepsInput) = ([], false)
+        }
+
+        let environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let child = try Self.spawning.withLock { _ in try Self.start(line, environment, input, output) }
+        (identifier, standardInput, standardOutput, standardError) = (child.identifier, child.input, child.output, child.errors)
+        if unwritten.isEmpty && !keepsInput { standardInput = nil }
+    }
+
+    deinit {
+        if !isReaped {
+            kill(identifier, SIGKILL)
+            var status: Int32 = 0
+            waitpid(identifier, &status, 0)
+        }
+    }
+
+    /// Starts a program and waits for its end.
+    public static func run(
+        _ program: String, _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:],
+        input: Input = .nothing, output: Output = .pipe, timeout seconds: Double = 60
+    ) throws -> Outcome {
+        try ChildProcess(program, arguments, in: folder, environment: environment, input: input, output: output)
+            .finish(timeout: seconds)
+    }
+}
+
+// MARK: - While it runs
+
+extension ChildProcess {
+    /// Whether it has not ended yet.
+    public var isRunning: Bool {
+        if isReaped { return false }
+        var info = siginfo_t()
+        // It stays there to be reaped.
+        return waitid(P_PID, id_t(identifier), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
+    }
+
+    public func send(_ signal: Int32) {
+        if !isReaped { kill(identifier, signal) }
+    }
+
+    /// The next line of standard output; nil at its end. It is not part of the outcome's output.
+    public func readLine(timeout seconds: Double = 30) throws -> String? {
+        let deadline = Self.now + seconds
+        while true {
+            if let end = output.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: output[..<end], as: UTF8.self)
+                output.removeFirst(end + 1)
+                return line
+            }
+            guard standardOutput != nil else { return nil }
+            try exchange(until: deadline)
+        }
+    }
+
+    /// Reads and writes for a while.
+    public func exchange(for seconds: Double) throws {
+        let end = Self.now + seconds
+        while Self.now < end, standardOutput != nil || standardError != nil { try exchange(until: end, isFatal: false) }
+    }
+
+    /// Goes away as a reader.
+    public func closeOutput() {
+        standardOutput = nil
+        output = []
+    }
+
+    /// Reads everything and waits for the end.
+    public func finish(timeout seconds: Double = 60) throws -> Outcome {
+        let deadline = Self.now + seconds
+        while standardOutput != nil || standardError != nil { try exchange(until: deadline) }
+        standardInput = nil
+        return try reap(deadline)
+    }
+
+    /// Waits for the end without reading a byte of standard output.
+    public func finishUnread(timeout seconds: Double = 60) throws -> Outcome {
+        try reap(Self.now + seconds)
+    }
+
+    private func reap(_ deadline: Double) throws -> Outcome {
+        var status: Int32 = 0
+        while waitpid(identifier, &status, WNOHANG) == 0 {
+            if Self.now > deadline { throw overrun() }
+            usleep(2000)
+        }
+        isReaped = true
+        let signal = status & 0x7F
+        return Outcome(
+            status: signal == 0 ? status >> 8 & 0xFF : 128 + signal, wasKilled: signal != 0,
+            output: String(decoding: output, as: UTF8.self), errors: String(decoding: errors, as: UTF8.self),
+            peakMemory: peakMemory)
+    }
+
+    /// Reads and writes what can be read and written; waits for the first of it.
+    private func exchange(until deadline: Double, isFatal: Bool = true) throws {
+        let pipes = [standardOutput, standardError, unwritten.isEmpty ? nil : standardInput].compactMap(\.self)
+        var requests = pipes.map { pollfd(fd: $0.number, events: Int16($0 === standardInput ? POLLOUT : POLLIN), revents: 0) }
+        let wait = max(0, min(deadline - Self.now, 1))
+        if poll(&requests, nfds_t(requests.count), Int32(wait * 1000)) <= 0 {
+            if Self.now >= deadline, isFatal { throw overrun() }
+            return
+        }
+        for (pipe, request) in zip(pipes, requests) where request.revents != 0 {
+            if pipe === standardInput {
+                write()
+            } else if pipe === standardOutput {
+                if !pipe.read(into: &output) { standardOutput = nil }
+                if watchesMemory { peakMemory = max(peakMemory, residentPeak ?? 0) }
+            } else if !pipe.read(into: &errors) {
+                standardError = nil
+            }
+        }
+    }
+
+    private func write() {
+        guard let standardInput else { return }
+        let count = unwritten.withUnsafeBytes { Self.writeIgnoringBrokenPipe(standardInput.number, $0) }
+        if count > 0 { unwritten = unwritten.dropFirst(count) }
+        if unwritten.isEmpty && !keepsInput || count < 0 && errno != EAGAIN { self.standardInput = nil }
+    }
+
+    /// What the kernel calls the high-water mark. Unlike `getrusage`'s it knows nothing of the process that started this one.
+    private var residentPeak: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
+        else { return nil }
+        return line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }.map { $0 * 1024 }
+    }
+
+    private func overrun() -> Failure {
+        Failure(description: "\(title): takes too long; it is killed. Standard error: \(String(decoding: errors, as: UTF8.self))")
+    }
+
+    private static var now: Double { ProcessInfo.processInfo.systemUptime }
+}
+
+// MARK: - System calls
+
+extension ChildProcess {
+    /// Between making a pipe and keeping it from children there must be no child.
+    private static let spawning = Mutex(())
+
+    private static func start(
+        _ line: [String], _ environment: [String: String], _ input: Input, _ output: Output
+    ) throws -> (identifier: pid_t, input: Descriptor?, output: Descriptor?, errors: Descriptor) {
+        let inputs: (Descriptor, Descriptor?)
+        switch input {
+        case .nothing: inputs = (try Descriptor(opening: "/dev/null", O_RDONLY), nil)
+        case .bytes:
+            let pipe = try Descriptor.pipe()
+            inputs = (pipe.reader, pipe.writer)
+            // A program that reads nothing must not hold this process up.
+            _ = fcntl(pipe.writer.number, F_SETFL, O_NONBLOCK)
+        }
+        let outputs: (Descriptor, Descriptor?)
+        switch output {
+        case .pipe:
+            let pipe = try Descriptor.pipe()
+            outputs = (pipe.writer, pipe.reader)
+        case .path(let path): outputs = (try Descriptor(opening: path, O_WRONLY), nil)
+        }
+        let errors = try Descriptor.pipe()
+        // Its own ends are closed here when this returns.
+        let identifier = try spawn(line, [inputs.0, outputs.0, errors.writer].map(\.number), environment)
+        withExtendedLifetime((inputs, outputs, errors)) {}
+        return (identifier, inputs.1, outputs.1, errors.reader)
+    }
+
+    private static func spawn(_ line: [String], _ descriptors: [Int32], _ environment: [String: String]) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // Those of this process may be 0, 1 or 2 themselves: out of the way first.
+        for (number, descriptor) in descriptors.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(100 + number))
+        }
+        for number in 0..<Int32(descriptors.count) { posix_spawn_file_actions_adddup2(&actions, 100 + number, number) }
+        // What other tests have open is none of its business.
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap { Int32($0) } ?? []
+        for number in Set(open + [100, 101, 102]) where number > 2 { posix_spawn_file_actions_addclose(&actions, number) }
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Signals as a shell in the foreground gives them, whatever this process has blocked or ignored.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var arguments = line.map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for pointer in arguments + variables { free(pointer) } }
+        var identifier: pid_t = 0
+        let code = posix_spawn(&identifier, line[0], &actions, &attributes, &arguments, &variables)
+        guard code == 0 else { throw Failure(description: "cannot start \(line[0]): \(String(cString: strerror(code)))") }
+        return identifier
+    }
+
+    /// `write(2)` to a pipe whose reader may have gone. The test process must survive that.
+    private static func writeIgnoringBrokenPipe(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        _ = ignoresBrokenPipes
+        return Foundation.write(descriptor, bytes.baseAddress, bytes.count)
+    }
+
+    private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+}
+
+/// A file descriptor that is closed with its owner, and not inherited by children unless they are given it.
+private final class Descriptor: Sendable {
+    let number: Int32
+
+    init(_ number: Int32) {
+        self.number = number
+        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    }
+
+    convenience init(opening path: String, _ flags: Int32) throws {
+        let number = open(path, flags)
+        guard number >= 0 else {
+            throw ChildProcess.Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
+        }
+        self.init(number)
+    }
+
+    static func pipe() throws -> (reader: Descriptor, writer: Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard Foundation.pipe(&ends) == 0 else { throw ChildProcess.Failure(description: "no pipe") }
+        return (Descriptor(ends[0]), Descriptor(ends[1]))
+    }
+
+    deinit {
+        close(number)
+    }
+
+    /// - Returns: false at the end.
+    func read(into bytes: inout [UInt8]) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = Foundation.read(number, &buffer, buffer.count)
+        if count > 0 { bytes += buffer[..<count] }
+        return count > 0 || count < 0 && (errno == EINTR || errno == EAGAIN)
+    }
+}

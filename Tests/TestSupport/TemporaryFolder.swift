@@ -1,0 +1,42 @@
+import Foundation
+
+/// A folder of one's own that is gone with it.
+public final class TemporaryFolder {
+    public let path: String
+
+    public init() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("hemiola-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The path of what has a name here, or shall have it.
+    public func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a file.
+    ///
+    /// - Returns: Its path.
+    @discardableResult
+    public func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
+        try Data(bytes).write(to: URL(fileURLWithPath: self(name)))
+        return self(name)
+    }
+
+    @discardableResult
+    public func write(_ text: String, to name: String) throws -> String {
+        try write(text.utf8, to: name)
+    }
+
+    public func text(of name: String) throws -> String {
+        try String(contentsOfFile: self(name), encoding: .utf8)
+    }
+
+    /// What is in it, hidden files included, in order.
+    public var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// What a test needs besides Hemiola: a program, or a module of Python.
+///
+/// Where it is missing the test is skipped and says so: `.enabled(if: tool.isExpected, tool.reason)`. With
+/// `HEMIOLA_STRICT=1` it runs, and fails.
+public enum Tool: Sendable, Hashable {
+    case program(String)
+    case python(module: String)
+
+    public static let ffmpeg = Tool.program("ffmpeg")
+    public static let jq = Tool.program("jq")
+
+    /// Whether a test that needs it is to run.
+    public var isExpected: Bool { Self.isStrict || isThere }
+
+    /// Spoken when the test is skipped.
+    public var reason: String {
+        switch self {
+        case .program(let name): "\(name) is not installed"
+        case .python(let module): "\(Self.python) has no \(module); HEMIOLA_PYTHON names one that has"
+        }
+    }
+
+    public static var isStrict: Bool { environment["HEMIOLA_STRICT"] == "1" }
+
+    /// The Python that tests run.
+    public static var python: String { environment["HEMIOLA_PYTHON"] ?? "python3" }
+
+    public var isThere: Bool {
+        switch self {
+        case .program(let name): Self.location(of: name) != nil
+        case .python(let module): Self.pythonModules.contains(module)
+        }
+    }
+
+    /// Where a program is.
+    public static func location(of name: String) -> String? {
+        if name.contains("/") { return FileManager.default.isExecutableFile(atPath: name) ? name : nil }
+        return (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// Asked once, of all that tests use.
+    private static let pythonModules: Set<String> = {
+        let names = ["duckdb", "jsonschema", "numpy", "pandas", "polars", "pyarrow"]
+        let question = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
+        guard let python = location(of: python),
+            let answer = try? ChildProcess.run(python, ["-c", question] + names), answer.status == 0
+        else { return [] }
+        return Set(answer.output.split(whereSeparator: \.isWhitespace).map(String.init))
+    }()
+}
