@@ -36,6 +36,7 @@ func tests(_ name: String, uses rooms: [Target.Dependency], resources: [Resource
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 let package = Package(
     name: "hemiola",
@@ -48,7 +49,8 @@ let package = Package(
         .library(name: "HemiolaCommandLine", targets: ["HemiolaCommandLine"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // 5
@@ -56,13 +58,14 @@ let package = Package(
             name: "HemiolaMain", dependencies: ["HemiolaCommandLine", "HemiolaPlugins"], swiftSettings: settings),
 
         // 4
-        room("HemiolaCommandLine", uses: ["HemiolaEngine", "HemiolaWire", "Hemiola", "HemiolaSignal", arguments]),
+        room("HemiolaCommandLine", uses: ["HemiolaEngine", "HemiolaWire", "Hemiola", "HemiolaSignal", arguments, yaml]),
 
         // 3
         room(
             "HemiolaPlugins",
             uses: [
-                "FileCapture", "PCMCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer", "JSONLinesSink", "Hemiola",
+                "FileCapture", "PCMCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer",
+                "CSVSink", "JSONLinesSink", "Hemiola",
             ]),
         room("HemiolaEngine", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
@@ -72,18 +75,22 @@ let package = Package(
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
-        plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaWire"]),
+        plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
+        plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
+        plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput", "HemiolaWire"]),
         room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 1
         room("Hemiola", uses: ["HemiolaSignal"]),
         room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lending),
         room("HemiolaWire", uses: ["HemiolaSignal"]),
+        room("HemiolaOutput", uses: ["CZstd"]),
 
         // 0
         room("HemiolaSignal", settings: lending),
         cLibrary("CFFTW"),
         cLibrary("CSndFile"),
+        cLibrary("CZstd"),
 
         // Tests
         .target(
@@ -116,12 +123,16 @@ let package = Package(
             "SpectrumAnalyzerTests",
             uses: ["AnalysisSupport", "HemiolaTesting", "References", "SpectrumAnalyzer", "Hemiola", "HemiolaSignal"],
             exclude: ["Support"]),
-        tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "VisualizerAnalyzerTests",
+            uses: ["VisualizerAnalyzer", "FileCapture", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
+        tests("CSVSinkTests", uses: ["CSVSink", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
         tests(
             "HemiolaCommandLineTests",
-            uses: ["HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "Hemiola", "HemiolaSignal", arguments]),
+            uses: ["HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "HemiolaWire", "Hemiola", "HemiolaSignal", arguments]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -37,13 +37,17 @@ struct AnalyzeCommand: Command {
     @Flag(help: "Take the time that the sound takes.")
     var realtime = false
 
+    @OptionGroup var replay: ReplayOptions
+
     @OptionGroup var console: ConsoleOptions
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         let plan = try plan(with: registry)
         let pipeline = try plan.assemble()
-        return await PipelineSession(pipeline, usesStandardOutput: plan.usesStandardOutput, console: console.with(self.console.verbosity))
-            .run()
+        return await PipelineSession(
+            pipeline, usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(),
+            console: console.with(self.console.verbosity)
+        ).run()
     }
 
     func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {

@@ -20,7 +20,7 @@ final class NoticeTeller: Sendable {
         switch notice {
         case .captureFailed, .analyzerRefused, .sinkFailed:
             console.error(notice.text)
-        case .gap, .nonFinite, .sinkTrouble, .sinkReopened, .pacing:
+        case .gap, .nonFinite, .sinkTrouble, .sinkReopened, .pacing, .controlRefused:
             console.warning(notice.text)
         case .finished:
             let now = System.now
@@ -61,6 +61,8 @@ extension PipelineNotice {
             return "\(sink): works again"
         case .pacing(let sink):
             return "\(sink) needs real time: the sound takes the time that it takes"
+        case .controlRefused(let input, let control, let reason):
+            return "\(input): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"
         case .finished(let input, let summary):
             return "\(input): \(summary.batches) batch\(summary.batches == 1 ? "" : "es")"
                 + (summary.reason == .endOfInput ? "" : " (\(summary.reason.rawValue))")

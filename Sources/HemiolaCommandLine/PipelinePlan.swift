@@ -28,6 +28,14 @@ struct PipelinePlan {
         try checkThatNoInputIsOverwritten(files)
     }
 
+    /// What a file says; the problems of a pipeline file were told by its own paths.
+    init(_ registry: PluginRegistry, _ configuration: PipelineConfiguration) {
+        self.registry = registry
+        self.configuration = configuration
+        analyzerTexts = configuration.analyzers.map { _ in nil }
+        sinkTexts = configuration.sinks.map { _ in nil }
+    }
+
     /// Builds it; what is wrong comes in the words of the command line.
     func assemble() throws(Failure) -> Pipeline {
         do throws(ConfigurationError) {
@@ -107,6 +115,11 @@ struct PipelinePlan {
         var ignored: [ConfigurationProblem] = []
         guard let values = plugin.about.values(from: own, path: "", problems: &ignored) else { return false }
         return plugin.needs(values).standardOutput
+    }
+
+    /// - Throws: An output is an input too.
+    func checkThatNoInputIsOverwritten() throws(Failure) {
+        try checkThatNoInputIsOverwritten(configuration.captures.compactMap { ($0.primary ?? $0.settings["path"])?.text })
     }
 
     private func checkThatNoInputIsOverwritten(_ files: [String]) throws(Failure) {

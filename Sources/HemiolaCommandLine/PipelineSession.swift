@@ -8,11 +8,15 @@ struct PipelineSession {
 
     private let pipeline: Pipeline
     private let console: Console
+    private let replay: ControlReplay
     private let showsBar: Bool
 
-    /// - Parameter usesStandardOutput: Whether records go to standard output.
-    init(_ pipeline: Pipeline, usesStandardOutput: Bool, console: Console) {
+    /// - Parameters:
+    ///   - usesStandardOutput: Whether records go to standard output.
+    ///   - replay: Controls to be obeyed again.
+    init(_ pipeline: Pipeline, usesStandardOutput: Bool, replay: ControlReplay = ControlReplay(), console: Console) {
         self.pipeline = pipeline
+        self.replay = replay
         self.console = console
         showsBar =
             !console.verbosity.isQuiet
@@ -27,7 +31,7 @@ struct PipelineSession {
         let ear = System.SignalEar()
         System.startThread { [self] in attend(ear) }
         let teller = NoticeTeller(pipeline, console)
-        let outcome = await pipeline.run { teller.tell($0) }
+        let outcome = await pipeline.run(replaying: replay) { teller.tell($0) }
         ear.finish()
         console.endBar()
         return CommandStatus(outcome, signal: ear.heard)

@@ -24,7 +24,9 @@ struct Root: ParsableCommand {
             Completion for bash, zsh and fish: hemiola --generate-completion-script <shell>
             """,
         version: HemiolaVersion.current,
-        subcommands: [AnalyzeCommand.self, SchemaCommand.self])
+        subcommands: [
+            AnalyzeCommand.self, RunCommand.self, CheckCommand.self, PluginsCommand.self, DoctorCommand.self, SchemaCommand.self,
+        ])
 
     /// Parses the arguments and does what they say.
     static func run(_ arguments: [String], with registry: PluginRegistry, on console: Console) async -> CommandStatus {

@@ -6,7 +6,7 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The system calls of the command line. Everything unsafe in this module is in this file.
+/// The system calls of the command line. Everything unsafe in this module is in this file and `System+Doctor.swift`.
 enum System {
     static let standardInput: Int32 = 0
     static let standardOutput: Int32 = 1

@@ -95,8 +95,12 @@ public final class Pipeline: Sendable {
 
     /// Runs all inputs, one after another. Call once.
     ///
-    /// - Parameter report: Hears what befalls the run, from several threads.
-    public func run(report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }) async -> RunOutcome {
+    /// - Parameters:
+    ///   - replay: Controls to be obeyed again.
+    ///   - report: Hears what befalls the run, from several threads.
+    public func run(
+        replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }
+    ) async -> RunOutcome {
         var outcome = RunOutcome()
         let isLive = inputs.contains { (try? $0.make())?.isLive ?? false }
         if let needy = outlets.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
@@ -118,7 +122,8 @@ public final class Pipeline: Sendable {
             for runner in runners { group.addTask { await runner.run() } }
             let started = outcome
             outcome = await analysis.perform {
-                let run = PipelineRun(self, isLive: isLive, runners: runners, inbox: inbox, report: report)
+                let run = PipelineRun(
+                    self, isLive: isLive, runners: runners, inbox: inbox, replay: replay, report: report)
                 return run.run(started)
             }
             for runner in runners { runner.mailbox.finish() }

@@ -19,6 +19,8 @@ public enum PipelineNotice: Sendable {
     case sinkReopened(sink: String)
     /// A sink needs real time: the file is paced.
     case pacing(sink: String)
+    /// A replayed control had no effect; told once per reason and stream.
+    case controlRefused(input: String, StampedControl, reason: String)
     /// A stream is over.
     case finished(input: String, StreamSummary)
 }

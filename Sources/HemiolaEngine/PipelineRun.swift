@@ -20,6 +20,7 @@ final class PipelineRun {
     private let isLive: Bool
     private let runners: [SinkRunner]
     private let inbox: ControlInbox
+    private let replay: ControlReplay
     private let report: @Sendable (PipelineNotice) -> Void
 
     private var voices: [StreamAnalysis.Voice] = []
@@ -36,13 +37,14 @@ final class PipelineRun {
     private var lastLossTime = 0.0
 
     init(
-        _ pipeline: Pipeline, isLive: Bool, runners: [SinkRunner], inbox: ControlInbox,
+        _ pipeline: Pipeline, isLive: Bool, runners: [SinkRunner], inbox: ControlInbox, replay: ControlReplay,
         report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.pipeline = pipeline
         self.isLive = isLive
         self.runners = runners
         self.inbox = inbox
+        self.replay = replay
         self.report = report
     }
 
@@ -145,6 +147,8 @@ final class PipelineRun {
         lossesAtStart = runners.map { $0.mailbox.droppedBatches.load(ordering: .relaxed) }
         lossesTold = lossesAtStart
         lastLossTime = 0
+        script = replay.controls(for: source.name)[...]
+        refusals = []
 
         let ending = drive(stream, capture)
         finish(stream, ending)
@@ -260,18 +264,35 @@ final class PipelineRun {
 
     // MARK: - Controls
 
+    /// Controls that are still to be replayed in this stream, by frame.
+    private var script: ArraySlice<StampedControl> = []
+    /// What was refused among them and told.
+    private var refusals: Set<String> = []
     /// Answers that wait for the next block, by sink.
     private var replies: [Int: [Mailbox.Reply]] = [:]
 
     /// Once per batch: takes the wishes from the inbox and tells the losses.
     private func hearWorld(_ stream: StreamAnalysis) {
         if isLive { tellLosses(stream) }
+        if !script.isEmpty { replay(into: stream) }
         if inbox.isEmpty { return }
         let (wishes, losses) = inbox.drain()
         for loss in losses { stream.tell(loss) }
         for wish in wishes {
             let answer = stream.obey(wish.control, from: wish.origin)
             if let reply = wish.reply { replies[wish.sink, default: []].append { reply(answer) } }
+        }
+    }
+
+    /// Obeys what the script has for the batch that begins.
+    private func replay(into stream: StreamAnalysis) {
+        let end = stream.clock + Int64(pipeline.batching.batchFrames)
+        while let control = script.first, control.frame < end {
+            script.removeFirst()
+            guard case .refused(let reason) = stream.obey(control.control, from: control.origin),
+                refusals.insert(reason).inserted
+            else { continue }
+            report(.controlRefused(input: stream.header.source.name, control, reason: reason))
         }
     }
 

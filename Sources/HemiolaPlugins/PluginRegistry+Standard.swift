@@ -1,3 +1,4 @@
+internal import CSVSink
 internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
@@ -5,10 +6,11 @@ internal import LevelsAnalyzer
 internal import PCMCapture
 internal import SpectrumAnalyzer
 internal import ToneCapture
+internal import VisualizerAnalyzer
 
 extension PluginRegistry {
     /// The plugins that Hemiola comes with: the one list of built-ins.
     public static let standard = PluginRegistry(
-        captures: [.file, .pcm, .tone], analyzers: [.levels, .spectrum], sinks: [.jsonLines],
-        defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum")])
+        captures: [.file, .pcm, .tone], analyzers: [.levels, .spectrum, .visualizer], sinks: [.csv, .jsonLines],
+        defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")])
 }

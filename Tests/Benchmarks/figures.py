@@ -37,6 +37,19 @@ def pairs(one, other, rounds):
     return [spend(one)[0] / spend(other)[0] for _ in range(rounds)]
 
 
+def spend_from_pipe(command, wav):
+    """CPU seconds of a command that reads the file from a pipe; the writer's own are not counted."""
+    writer = subprocess.Popen(["cat", str(wav)], stdout=subprocess.PIPE)
+    process = subprocess.Popen(command, stdin=writer.stdout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    writer.stdout.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    writer.wait()
+    if process.returncode != 0:
+        sys.exit(f"{command[0]} ended with {process.returncode} on a pipe")
+    return usage.ru_utime + usage.ru_stime
+
+
 def peak_memory(command):
     """Peak resident MiB, measured by a small parent: a large one sets a floor at fork."""
     if not shutil.which("/usr/bin/time"):
@@ -89,14 +102,21 @@ def main():
             ["gcc", "-O3", "-march=x86-64-v3", "-ffast-math", "-o", limit, HERE / "limit.c", "-lsndfile", "-lfftw3f", "-lm"],
             check=True)
 
-    analyze = [hemiola, "analyze", "--quiet", "--sink", "json-lines:/dev/null", str(wav)]
+    two = ["--analyzer", "levels", "--analyzer", "spectrum"]
+    three = [*two, "--analyzer", "visualizer"]
+    run = [hemiola, "analyze", "--quiet", "--sink", "json-lines:/dev/null"]
+    analyze = [*run, *two, str(wav)]
     report = Report()
     print(f"{options.minutes:g} minutes of stereo at 44.1 kHz, {options.rounds} rounds: median (lowest ... highest)")
     report.row("CPU / the limit in C (stage d)", pairs(analyze, [str(limit), str(wav), "d"], options.rounds), 1.6)
     if shutil.which("aubioonset"):
-        report.row("CPU / aubioonset", pairs(analyze, ["aubioonset", "-i", str(wav)], max(3, options.rounds // 3)), 0.30)
+        aubio, rounds = ["aubioonset", "-i", str(wav)], max(3, options.rounds // 3)
+        report.row("CPU / aubioonset", pairs(analyze, aubio, rounds), 0.30)
+        report.row("CPU with visualizer / aubioonset", pairs([*run, *three, str(wav)], aubio, rounds), 0.35)
     else:
         print("aubioonset is not here (package aubio-tools): its ratio is left out")
+    piped = [spend_from_pipe([*run, *two, "-"], wav) / spend(analyze)[0] for _ in range(options.rounds)]
+    report.row("CPU from a pipe / from the same file", piped, 1.1)
     report.row("peak memory, MiB", [peak_memory(analyze) for _ in range(3)], 30, "{:.1f}")
     to_pipe = [hemiola, "analyze", "--quiet", "--sink", "json-lines", str(wav)]
     report.row("start to first record, ms", [first_record(to_pipe) for _ in range(15)], 25, "{:.1f}")

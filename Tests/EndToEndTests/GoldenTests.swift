@@ -18,7 +18,7 @@ import Testing
 
     static let recipes = [
         // A click every half second, 1.2 s.
-        Recipe(name: "click-120bpm", options: []) {
+        Recipe(name: "click-120bpm", options: ["--analyzer", "levels", "--analyzer", "spectrum"]) {
             let frames = 52_920
             return WAVBytes(
                 samples: TestSignal.clicks(beatsPerMinute: 120, offset: 0.1, frames: frames), sampleRate: 44_100, encoding: .int16)

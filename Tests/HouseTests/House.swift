@@ -8,21 +8,26 @@ struct House {
         "HemiolaCommandLine": 4,
         "HemiolaPlugins": 3, "HemiolaEngine": 3,
         "HemiolaTesting": 2,
-        "Hemiola": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1,
-        "HemiolaSignal": 0, "CFFTW": 0, "CSndFile": 0,
+        "Hemiola": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1, "HemiolaOutput": 1,
+        "HemiolaSignal": 0, "CFFTW": 0, "CSndFile": 0, "CZstd": 0,
     ]
     static let pluginFloor = 2
 
     /// Rooms that know no plugin.
-    static let core: Set = ["HemiolaSignal", "Hemiola", "HemiolaSpectrum", "HemiolaWire", "HemiolaEngine", "HemiolaTesting"]
+    static let core: Set = [
+        "HemiolaSignal", "Hemiola", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput", "HemiolaEngine", "HemiolaTesting",
+    ]
     /// C libraries and the one file that touches each.
     static let wrappers = [
         "CFFTW": "Sources/HemiolaSpectrum/RealFFT.swift", "CSndFile": "Plugins/Captures/File/SoundFile.swift",
+        "CZstd": "Sources/HemiolaOutput/ZstdStream.swift",
     ]
-    static let withoutFoundation: Set = ["HemiolaSignal", "Hemiola", "HemiolaSpectrum", "HemiolaEngine", "HemiolaTesting"]
+    static let withoutFoundation: Set = [
+        "HemiolaSignal", "Hemiola", "HemiolaSpectrum", "HemiolaOutput", "HemiolaEngine", "HemiolaTesting",
+    ]
     /// Outside modules that any room may use, and those that belong to one.
     static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "Foundation", "FoundationEssentials"]
-    static let outside = ["ArgumentParser": "HemiolaCommandLine"]
+    static let outside = ["ArgumentParser": "HemiolaCommandLine", "Yams": "HemiolaCommandLine"]
 
     /// Path → text, of everything that is checked.
     let files: [String: String]
@@ -223,6 +228,7 @@ struct Manifest {
         return text[open..<close].dropFirst().split(separator: ",").compactMap { item in
             let name = item.trimmingCharacters(in: .whitespacesAndNewlines)
             if name == "arguments" { return "ArgumentParser" }
+            if name == "yaml" { return "Yams" }
             return name.hasPrefix("\"") ? name.trimmingCharacters(in: ["\""]) : nil
         }
     }

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaWire
 internal import Synchronization
@@ -15,6 +16,7 @@ final class LineWriter: Sink {
         let target: OutputTarget
         let appends: Bool
         let flush: FlushPolicy
+        let compression: Compression?
         var output: OutputFile?
         var encoder: RecordEncoder?
         var selection = Selection.all
@@ -22,25 +24,22 @@ final class LineWriter: Sink {
         var hasBegun = false
         var buffer = JSONBuffer(capacity: 2 * LineWriter.blockSize)
 
-        init(_ target: OutputTarget, appends: Bool, flush: FlushPolicy) {
+        init(_ target: OutputTarget, appends: Bool, flush: FlushPolicy, compression: Compression?) {
             self.target = target
             self.appends = appends
             self.flush = flush
+            self.compression = compression
         }
     }
 
     private let state: Mutex<State>
 
-    init(_ target: OutputTarget, appends: Bool, flush: FlushPolicy) {
-        state = Mutex(State(target, appends: appends, flush: flush))
+    init(_ target: OutputTarget, appends: Bool, flush: FlushPolicy, compression: Compression?) {
+        state = Mutex(State(target, appends: appends, flush: flush, compression: compression))
     }
 
     func open(_ context: SinkContext) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            state.output = try OutputFile(state.target, appends: state.appends)
-            state.selection = context.selection
-            state.writesEveryLine = state.flush == .line || state.flush == .auto && context.isLive
-        }
+        try state.withLock { state throws(SinkError) in try state.open(context) }
     }
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
@@ -63,6 +62,17 @@ final class LineWriter: Sink {
 // MARK: - Under the lock
 
 extension LineWriter.State {
+    mutating func open(_ context: SinkContext) throws(SinkError) {
+        do throws(OutputError) {
+            output = try OutputFile(target, appends: appends, compression: compression)
+        } catch {
+            throw SinkError(error)
+        }
+        hasBegun = false
+        selection = context.selection
+        writesEveryLine = flush == .line || flush == .auto && context.isLive
+    }
+
     mutating func begin(_ stream: StreamHeader) throws(SinkError) {
         if !hasBegun, output?.startsInsideLine == true { buffer.append("\n") }
         hasBegun = true
@@ -94,7 +104,11 @@ extension LineWriter.State {
         }
         try writeOut()
         self.output = nil
-        try output.finish()
+        do throws(OutputError) {
+            try output.finish()
+        } catch {
+            throw SinkError(error)
+        }
     }
 
     private mutating func flushIfDue() throws(SinkError) {
@@ -103,14 +117,15 @@ extension LineWriter.State {
 
     private mutating func writeOut() throws(SinkError) {
         guard let output, buffer.count > 0 else { return }
-        do throws(SinkError) {
-            try output.write(buffer)
+        do throws(OutputError) {
+            // Unsafe: `write(2)` takes a pointer, which is good while the buffer lends it.
+            try buffer.withUnsafeBytes { bytes throws(OutputError) in try output.write(bytes, flushes: writesEveryLine) }
             buffer.removeAll()
         } catch {
             // It cannot be mended: what was written is no whole stream, and nothing more shall follow it.
             self.output = nil
             buffer.removeAll()
-            throw error
+            throw SinkError(error)
         }
     }
 }

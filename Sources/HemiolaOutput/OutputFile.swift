@@ -1,13 +1,13 @@
 internal import Glibc
-internal import Hemiola
-internal import HemiolaWire
 
 /// An open output: standard output, a device or pipe, a file that is added to, or a new file that takes its name when it
 /// is complete.
 ///
 /// A new file is written beside its final name, so that readers see the old one or the whole new one, never a part. One that
 /// is not finished disappears with this object.
-final class OutputFile {
+///
+/// What is written may be compressed on its way: then it is one zstd frame from the first byte to `finish`.
+package final class OutputFile {
     /// What becomes of the file in the end.
     private enum Ending {
         /// It was open before and stays so.
@@ -23,15 +23,19 @@ final class OutputFile {
     private let name: String
     private let ending: Ending
     /// Whether a file that is added to ends in the middle of a line, which a line of ours shall not continue.
-    private(set) var startsInsideLine = false
+    package private(set) var startsInsideLine = false
+    private let compressor: ZstdStream?
     private var isFinished = false
 
-    init(_ target: OutputTarget, appends: Bool) throws(SinkError) {
+    /// - Parameter compression: nil writes the bytes as they are. What is added to a file cannot be compressed.
+    package init(_ target: OutputTarget, appends: Bool, compression: Compression? = nil) throws(OutputError) {
+        precondition(!appends || compression == nil, "a frame cannot be added to a file safely")
         name = target.name
+        compressor = compression.map { ZstdStream(level: $0.level) }
         if let descriptor = target.descriptor {
             let flags = fcntl(descriptor, F_GETFL)
             guard flags != -1, flags & O_ACCMODE != O_RDONLY else {
-                throw SinkError("cannot write \(name): it is not open for writing; give a path instead")
+                throw OutputError("cannot write \(name): it is not open for writing; give a path instead")
             }
             (self.descriptor, ending) = (descriptor, .leave)
             return
@@ -41,7 +45,7 @@ final class OutputFile {
         if stat(path, &info) == 0 {
             switch info.st_mode & S_IFMT {
             case S_IFDIR:
-                throw SinkError("cannot write \(name): it is a folder; name a file in it")
+                throw OutputError("cannot write \(name): it is a folder; name a file in it")
             case S_IFREG where appends:
                 descriptor = try Self.open(path, O_RDWR | O_APPEND, orElse: O_WRONLY | O_APPEND, name)
                 ending = .close
@@ -61,7 +65,7 @@ final class OutputFile {
                 (descriptor, ending) = try Self.openPartial(for: path, mode: nil, name)
             }
         } else {
-            throw SinkError.cannotOpen(name, errno)
+            throw OutputError.cannotOpen(name, errno)
         }
     }
 
@@ -84,13 +88,19 @@ final class OutputFile {
 // MARK: - Writing
 
 extension OutputFile {
-    /// Writes all of the buffer, however many calls and however much waiting it takes.
-    func write(_ buffer: borrowing JSONBuffer) throws(SinkError) {
-        // Unsafe: `write(2)` takes a pointer, which is good while the buffer lends it.
-        try buffer.withUnsafeBytes { bytes throws(SinkError) in try write(bytes) }
+    /// Writes all of the bytes, however many calls and however much waiting it takes.
+    ///
+    /// - Parameter flushes: Whether a reader can have them at once. Compressed bytes else wait for more of their kind.
+    package func write(_ bytes: UnsafeRawBufferPointer, flushes: Bool = true) throws(OutputError) {
+        guard compressor != nil else { return try send(bytes) }
+        try compress(bytes, flushes ? .flush : .more)
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer) throws(SinkError) {
+    private func compress(_ bytes: UnsafeRawBufferPointer, _ step: ZstdStream.Step) throws(OutputError) {
+        try compressor?.compress(bytes, step) { bytes throws(OutputError) in try send(bytes) }
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         var rest = bytes
         while !rest.isEmpty {
             let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
@@ -99,7 +109,7 @@ extension OutputFile {
             } else if errno == EAGAIN {
                 waitUntilWritable()
             } else if errno != EINTR {
-                throw SinkError.cannotWrite(name, errno)
+                throw OutputError.cannotWrite(name, errno)
             }
         }
     }
@@ -111,7 +121,8 @@ extension OutputFile {
     }
 
     /// Closes the file and gives it its name. Whatever the system still has to say about the data, it says now.
-    func finish() throws(SinkError) {
+    package func finish() throws(OutputError) {
+        try compress(UnsafeRawBufferPointer(start: nil, count: 0), .end)
         if case .leave = ending { return }
         isFinished = true
         let closed = Glibc.close(descriptor)
@@ -119,12 +130,12 @@ extension OutputFile {
         if closed == -1, errno != EINTR {
             let code = errno
             if case .rename(let partial, _) = ending { unlink(partial) }
-            throw SinkError.cannotWrite(name, code)
+            throw OutputError.cannotWrite(name, code)
         }
         if case .rename(let partial, let final) = ending, rename(partial, final) == -1 {
             let code = errno
             unlink(partial)
-            throw SinkError.cannotOpen(name, code)
+            throw OutputError.cannotOpen(name, code)
         }
     }
 }
@@ -154,36 +165,36 @@ extension OutputFile {
     }
 
     /// Where a path really leads, so that a link stays a link.
-    private static func resolved(_ path: String, _ name: String) throws(SinkError) -> String {
-        guard let pointer = realpath(path, nil) else { throw SinkError.cannotOpen(name, errno) }
+    private static func resolved(_ path: String, _ name: String) throws(OutputError) -> String {
+        guard let pointer = realpath(path, nil) else { throw OutputError.cannotOpen(name, errno) }
         defer { free(pointer) }
         // Renaming onto it would not ask, but whoever took the permission away meant something by it.
-        guard access(pointer, W_OK) == 0 else { throw SinkError.cannotOpen(name, errno) }
+        guard access(pointer, W_OK) == 0 else { throw OutputError.cannotOpen(name, errno) }
         return String(cString: pointer)
     }
 
-    private static func checkFolder(of path: String, _ name: String) throws(SinkError) {
+    private static func checkFolder(of path: String, _ name: String) throws(OutputError) {
         guard !path.hasSuffix("/") else {
-            throw SinkError("cannot write \(name): it is a folder; name a file in it")
+            throw OutputError("cannot write \(name): it is a folder; name a file in it")
         }
         let folder = OutputTarget.folder(of: path)
         var info = stat()
         if stat(folder, &info) == -1 {
             throw errno == ENOENT
-                ? SinkError(
+                ? OutputError(
                     "cannot write \(name): folder \(folder) does not exist; create it first: mkdir -p \(folder.shellQuoted)")
-                : SinkError.cannotOpen(name, errno)
+                : OutputError.cannotOpen(name, errno)
         }
     }
 
     private static func open(
         _ path: String, _ flags: Int32, orElse others: Int32? = nil, _ name: String
-    ) throws(SinkError) -> Int32 {
+    ) throws(OutputError) -> Int32 {
         while true {
             let descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOCTTY, 0o666)
             if descriptor != -1 { return descriptor }
             if errno == EACCES, let others { return try open(path, others, name) }
-            if errno != EINTR { throw SinkError.cannotOpen(name, errno) }
+            if errno != EINTR { throw OutputError.cannotOpen(name, errno) }
         }
     }
 
@@ -191,7 +202,7 @@ extension OutputFile {
     ///
     /// `mkstemp` would make it private to its owner, and only the system knows what else applies (the umask, the folder's
     /// default access list): so the name is drawn here and the file made as any other is.
-    private static func openPartial(for final: String, mode: mode_t?, _ name: String) throws(SinkError) -> (Int32, Ending) {
+    private static func openPartial(for final: String, mode: mode_t?, _ name: String) throws(OutputError) -> (Int32, Ending) {
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
         var stem = OutputTarget.lastName(of: final)
         // A name has 255 bytes at most, and 16 of them are ours.
@@ -204,8 +215,27 @@ extension OutputFile {
                 if let mode { _ = fchmod(descriptor, mode) }
                 return (descriptor, .rename(partial: partial, final: final))
             }
-            if errno != EEXIST && errno != EINTR { throw SinkError.cannotOpen(name, errno) }
+            if errno != EEXIST && errno != EINTR { throw OutputError.cannotOpen(name, errno) }
         }
+    }
+
+    /// The first line of a file that is added to, without its end; empty when there is none.
+    ///
+    /// - Parameter limit: Bytes that are looked at.
+    package func firstLine(limit: Int = 1 << 20) -> String {
+        guard case .close = ending else { return "" }
+        var line: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 4096)
+        while line.count < limit {
+            let count = pread(descriptor, &room, room.count, off_t(line.count))
+            guard count > 0 else { break }
+            if let end = room.prefix(count).firstIndex(of: UInt8(ascii: "\n")) {
+                line += room[..<end]
+                break
+            }
+            line += room.prefix(count)
+        }
+        return String(decoding: line, as: UTF8.self)
     }
 
     private static func endsInsideLine(_ descriptor: Int32, length: off_t) -> Bool {

@@ -1,16 +1,16 @@
 internal import Glibc
 
 /// What a path setting stands for.
-struct OutputTarget: Sendable {
+package struct OutputTarget: Sendable, Hashable {
     /// As the user wrote it.
-    let path: String
+    package let path: String
 
-    init(_ path: String) {
+    package init(_ path: String) {
         self.path = path
     }
 
     /// The file descriptor that the path stands for: one that the process was given, and that is written to as it is.
-    var descriptor: Int32? {
+    package var descriptor: Int32? {
         switch path {
         case "-", "/dev/stdout": return STDOUT_FILENO
         case "/dev/stderr": return STDERR_FILENO
@@ -22,19 +22,26 @@ struct OutputTarget: Sendable {
         }
     }
 
-    var isStandardOutput: Bool { descriptor == STDOUT_FILENO }
+    package var isStandardOutput: Bool { descriptor == STDOUT_FILENO }
 
     /// As messages name it.
-    var name: String { path == "-" ? "standard output" : path }
+    package var name: String { path == "-" ? "standard output" : path }
+
+    /// Whether it is no file of its own: a descriptor, or a device, pipe or folder that is there.
+    package var isSpecial: Bool {
+        if descriptor != nil { return true }
+        var info = stat()
+        return stat(path, &info) == 0 && info.st_mode & S_IFMT != S_IFREG
+    }
 
     /// Up to the last slash; `.` for a mere name.
-    static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// What follows the last slash.
-    static func lastName(of path: String) -> String {
+    package static func lastName(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 }

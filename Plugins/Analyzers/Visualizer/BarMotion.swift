@@ -1,0 +1,104 @@
+internal import HemiolaSignal
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// How the bars move: a gain that finds its own level, a quick rise, a fall under gravity.
+///
+/// Whenever a bar would pass 1, the gain falls, by half in half a second; otherwise it grows, twofold in ten seconds, and very
+/// fast until a bar has reached 1 for the first time. In silence it stays as it is.
+///
+/// - Complexity: O(bars) per hop, no allocation.
+/// - Note: Constants of cava's cavacore.c (K. Stavestrand), which are per frame at about 66 a second; here they are per second,
+///   so that the bars move alike at every hop. Unlike there the gain has a ceiling, a falling bar never drops below the sound
+///   that is there, and the damping leaves the height as it is.
+struct BarMotion {
+    /// cava's frames per second, in which its constants are given.
+    private static let reference = 66.0
+    /// No bar is taken to be higher than this before the gain is settled, so that one mad sample is soon forgotten.
+    private static let ceiling: Float = 100
+    /// 96 dB over the gain at the start: what 16 bits can need.
+    private static let highestGain = 0x1p16
+
+    /// The gain's factors per hop: while a bar is over the top, while none is, and until one was for the first time.
+    private let overshootFactor: Double
+    private let growthFactor: Double
+    private let startFactor: Double
+    /// Share of the damped height that a hop keeps.
+    private let keep: Float
+    /// Share of its height that a bar has lost a second after its top.
+    private let gravity: Float
+    private let hopSeconds: Float
+
+    private(set) var gain = 1.0
+    private var isStarting = true
+    /// Eight bars each.
+    private var motions: [Eight]
+
+    /// Eight bars: their last tops, the seconds since, the heights before damping and after.
+    private struct Eight {
+        var tops = Lanes.zero
+        var fallSeconds = Lanes.zero
+        var heights = Lanes.zero
+        var damped = Lanes.zero
+    }
+
+    /// - Parameter noiseReduction: 0…0.99: the share of the height that stands for 15 ms. 0 leaves the bars undamped.
+    init(count: Int, noiseReduction: Double, hopSeconds: Double) {
+        let frames = hopSeconds * Self.reference
+        overshootFactor = pow(0.98, frames)
+        growthFactor = pow(1.001, frames)
+        startFactor = pow(1.1, frames)
+        keep = noiseReduction == 0 ? 0 : Float(pow(noiseReduction, frames))
+        // Without noise reduction nothing holds a bar up.
+        let speed = 0.028 * Self.reference
+        gravity = noiseReduction <= 0.1 ? .infinity : Float(speed * speed * 2 / noiseReduction)
+        self.hopSeconds = Float(hopSeconds)
+        motions = Array(repeating: Eight(), count: (count + 7) / 8)
+    }
+
+    /// Turns raw heights into bars of 0…1, in place.
+    mutating func move(_ bars: inout MutableSpan<Float>, isSilent: Bool) {
+        precondition(bars.count <= 8 * motions.count, "no more bars than at the start")
+        let gain = Float(self.gain)
+        var isOver = false
+        for index in motions.indices {
+            let values = move(bars.eight(from: 8 * index) * gain, &motions[index])
+            let over = values .> 1
+            isOver = isOver || over != Self.none
+            bars.put(values.replacing(with: 1, where: over), from: 8 * index)
+        }
+        adjust(isOver: isOver, isSilent: isSilent)
+    }
+
+    /// Returns the heights after damping.
+    @inline(__always)
+    private func move(_ raw: Lanes, _ bars: inout Eight) -> Lanes {
+        // In this order what is no number ends at the ceiling.
+        let heights = Lanes(repeating: Self.ceiling).replacing(with: raw, where: raw .< Self.ceiling)
+        let falls = heights .< bars.heights
+        let seconds = Lanes.zero.replacing(with: bars.fallSeconds + hopSeconds, where: falls)
+        let fallen = bars.tops * (1 - gravity * seconds * seconds)
+        bars.fallSeconds = seconds
+        bars.tops = heights.replacing(with: bars.tops, where: falls)
+        bars.heights = heights.replacing(with: fallen, where: falls .& (fallen .> heights))
+        bars.damped = bars.damped * keep + bars.heights * (1 - keep)
+        return bars.damped
+    }
+
+    private static let none = SIMDMask<SIMD8<Int32>>(repeating: false)
+
+    private mutating func adjust(isOver: Bool, isSilent: Bool) {
+        if isOver {
+            gain *= overshootFactor
+            isStarting = false
+        } else if !isSilent {
+            gain *= growthFactor
+            if isStarting { gain *= startFactor }
+            gain = min(gain, Self.highestGain)
+        }
+    }
+}

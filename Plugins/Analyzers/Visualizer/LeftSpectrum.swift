@@ -1,0 +1,53 @@
+internal import HemiolaSignal
+internal import HemiolaSpectrum
+
+/// The power spectrum that MilkDrop sees: the last 576 frames of the left channel, a periodic Hann window over them, zeros
+/// up to 1024.
+///
+/// The bank's spectra are of the mono mix, so this one owns its transform.
+///
+/// - Complexity: O(n log n) per hop, no allocation after `init`.
+struct LeftSpectrum: ~Copyable {
+    private var fft = RealFFT(size: LevelProfile.transformSize)
+    private let window = WindowShape.hann.values(size: LevelProfile.milkdrop.windowFrames)
+    private var history = [Float](repeating: 0, count: LevelProfile.milkdrop.windowFrames)
+    private var power: [Float]
+
+    /// - Parameter binCount: How many bins, from DC on, are wanted.
+    init(binCount: Int) {
+        power = [Float](repeating: 0, count: binCount)
+    }
+
+    /// Takes in a hop.
+    ///
+    /// - Parameters:
+    ///   - samples: Interleaved, real frames only.
+    ///   - hopFrames: The hop's full length: what is missing counts as zeros.
+    mutating func advance(_ samples: Span<Float>, channelCount: Int, hopFrames: Int) {
+        let frames = samples.count / channelCount
+        let count = min(history.count, hopFrames)
+        history.advance(by: count)
+        let kept = history.count - count
+        history.withUnsafeMutableBufferPointer { history in
+            samples.withUnsafeBufferPointer { samples in
+                for index in 0..<count {
+                    let frame = hopFrames - count + index
+                    history[kept + index] = frame < frames ? samples[frame * channelCount] : 0
+                }
+            }
+        }
+        fft.load(history, under: window)
+        fft.transform()
+        fft.measure(into: &power)
+    }
+
+    /// |X|² of the last hop.
+    func withPower<Result>(_ body: (Span<Float>) -> Result) -> Result {
+        body(power.span)
+    }
+
+    /// Forgets the audio so far.
+    mutating func clear() {
+        for index in history.indices { history[index] = 0 }
+    }
+}

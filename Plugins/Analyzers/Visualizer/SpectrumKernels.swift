@@ -1,0 +1,228 @@
+internal import HemiolaSignal
+internal import HemiolaSpectrum
+
+// The loops over every sample or bin, eight lanes at a time. The unsafe pointers are loads from arrays and spans that the
+// caller holds: neither has a vector load of its own.
+
+extension UnsafePointer where Pointee == Float {
+    @inline(__always)
+    fileprivate func lanes(_ index: Int) -> Lanes {
+        UnsafeRawPointer(self + index).loadUnaligned(as: Lanes.self)
+    }
+}
+
+extension Lanes {
+    /// √x of lanes from 0 up.
+    ///
+    /// A power is not negative; without its sign the compiler knows, and takes the roots together.
+    @inline(__always)
+    fileprivate var root: Lanes {
+        unsafeBitCast(unsafeBitCast(self, to: SIMD8<UInt32>.self) & 0x7fff_ffff, to: Lanes.self).squareRoot()
+    }
+}
+
+extension Span where Element == Float {
+    /// Σ √x·w over a range of powers and as many weights from `offset` on: a weighted sum of magnitudes. O(n).
+    func magnitudeDot(_ weights: Span<Float>, from offset: Int, over range: Range<Int>) -> Float {
+        withUnsafeBufferPointer { buffer in
+            weights.withUnsafeBufferPointer { table in
+                precondition(range.lowerBound >= 0 && range.upperBound <= buffer.count, "the range is outside the span")
+                precondition(offset >= 0 && offset + range.count <= table.count, "too few weights")
+                guard let x = buffer.baseAddress, let w = table.baseAddress else { return 0 }
+                var lanes = Lanes.zero
+                var index = range.lowerBound
+                var weight = offset
+                while index + 8 <= range.upperBound {
+                    lanes += x.lanes(index).root * w.lanes(weight)
+                    index += 8
+                    weight += 8
+                }
+                var total = lanes.sum()
+                while index < range.upperBound {
+                    total += x[index].squareRoot() * w[weight]
+                    index += 1
+                    weight += 1
+                }
+                return total
+            }
+        }
+    }
+
+    /// Σ x·w over runs of eight from `index` on and as many weights from `offset` on. O(n).
+    func weighed(by weights: Span<Float>, from offset: Int, at index: Int, vectors: Int) -> Float {
+        withUnsafeBufferPointer { buffer in
+            weights.withUnsafeBufferPointer { table in
+                precondition(index >= 0 && index + 8 * vectors <= buffer.count, "the range is outside the span")
+                precondition(offset >= 0 && offset + 8 * vectors <= table.count, "too few weights")
+                guard let x = buffer.baseAddress, let w = table.baseAddress else { return 0 }
+                var lanes = Lanes.zero
+                for step in 0..<vectors { lanes += x.lanes(index + 8 * step) * w.lanes(offset + 8 * step) }
+                return lanes.sum()
+            }
+        }
+    }
+
+    /// Whether Σx² stays within a limit. O(n), and as a rule over soon where it does not.
+    func isQuiet(within limit: Float) -> Bool {
+        withUnsafeBufferPointer { buffer in
+            guard let x = buffer.baseAddress else { return true }
+            var total: Float = 0
+            var index = 0
+            while index + 64 <= buffer.count {
+                var squares = Lanes.zero
+                for step in 0..<8 {
+                    let value = x.lanes(index + 8 * step)
+                    squares += value * value
+                }
+                total += squares.sum()
+                if total > limit { return false }
+                index += 64
+            }
+            while index < buffer.count {
+                total += x[index] * x[index]
+                index += 1
+            }
+            return total <= limit
+        }
+    }
+
+    /// Writes |X|², or |X|, of as many first bins as are wanted, of which this is Re and Im in turn. O(n).
+    @inline(__always)
+    fileprivate func measure(into values: inout [Float], asMagnitudes: Bool) {
+        withUnsafeBufferPointer { buffer in
+            values.withUnsafeMutableBufferPointer { result in
+                precondition(2 * result.count <= buffer.count, "too few bins")
+                guard let x = buffer.baseAddress, let y = result.baseAddress else { return }
+                var index = 0
+                while index + 8 <= result.count {
+                    let low = x.lanes(2 * index)
+                    let high = x.lanes(2 * index + 8)
+                    let real = Lanes(lowHalf: low.evenHalf, highHalf: high.evenHalf)
+                    let imaginary = Lanes(lowHalf: low.oddHalf, highHalf: high.oddHalf)
+                    let square = real * real + imaginary * imaginary
+                    UnsafeMutableRawPointer(y + index).storeBytes(of: asMagnitudes ? square.root : square, as: Lanes.self)
+                    index += 8
+                }
+                while index < result.count {
+                    let square = x[2 * index] * x[2 * index] + x[2 * index + 1] * x[2 * index + 1]
+                    y[index] = asMagnitudes ? square.squareRoot() : square
+                    index += 1
+                }
+            }
+        }
+    }
+}
+
+extension RealFFT {
+    /// Takes samples from `first` on times a window as its first samples; what stands behind them stays. O(n).
+    mutating func load(_ values: [Float], from first: Int = 0, under window: [Float]) {
+        precondition(first >= 0 && first + window.count <= values.count, "too few samples")
+        precondition(window.count <= size && window.count.isMultiple(of: 8), "whole vectors that fit the transform")
+        var samples = samples
+        samples.withUnsafeMutableBufferPointer { result in
+            values.withUnsafeBufferPointer { values in
+                window.withUnsafeBufferPointer { window in
+                    guard let x = values.baseAddress, let w = window.baseAddress, let y = result.baseAddress else { return }
+                    for index in stride(from: 0, to: window.count, by: 8) {
+                        UnsafeMutableRawPointer(y + index).storeBytes(
+                            of: x.lanes(first + index) * w.lanes(index), as: Lanes.self)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes |X|² of the first bins, as many as are wanted. O(n).
+    func measure(into power: inout [Float]) {
+        bins.measure(into: &power, asMagnitudes: false)
+    }
+
+    /// Writes |X| of the first bins, as many as are wanted. O(n).
+    func measure(magnitudes: inout [Float]) {
+        bins.measure(into: &magnitudes, asMagnitudes: true)
+    }
+}
+
+extension [Float] {
+    /// Moves everything `count` places forward; the places at the end keep what they hold. O(n).
+    mutating func advance(by count: Int) {
+        withUnsafeMutableBufferPointer { buffer in
+            guard let x = buffer.baseAddress, count < buffer.count else { return }
+            x.update(from: x + count, count: buffer.count - count)
+        }
+    }
+
+    /// Writes filtered samples, one in `step`, over the end. O(count · taps).
+    ///
+    /// - Parameters:
+    ///   - taps: A multiple of 8.
+    ///   - first: Where in the samples the first product begins.
+    ///   - count: How many products; those that came too early for this array are left out.
+    mutating func fillEnd(_ samples: [Float], through taps: [Float], from first: Int, every step: Int, count: Int) {
+        precondition(count == 0 || first + (count - 1) * step + taps.count <= samples.count, "too few samples")
+        precondition(taps.count.isMultiple(of: 8), "whole vectors of taps")
+        withUnsafeMutableBufferPointer { result in
+            samples.withUnsafeBufferPointer { samples in
+                taps.withUnsafeBufferPointer { taps in
+                    guard let x = samples.baseAddress, let w = taps.baseAddress else { return }
+                    let end = result.count - count
+                    var index = Swift.max(0, -end)
+                    // Four at a time share the taps.
+                    while index + 4 <= count {
+                        let start = x + first + index * step
+                        var (one, two, three, four) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
+                        var tap = 0
+                        while tap < taps.count {
+                            let factors = w.lanes(tap)
+                            one += start.lanes(tap) * factors
+                            two += start.lanes(tap + step) * factors
+                            three += start.lanes(tap + 2 * step) * factors
+                            four += start.lanes(tap + 3 * step) * factors
+                            tap += 8
+                        }
+                        result[end + index] = one.sum()
+                        result[end + index + 1] = two.sum()
+                        result[end + index + 2] = three.sum()
+                        result[end + index + 3] = four.sum()
+                        index += 4
+                    }
+                    while index < count {
+                        let start = x + first + index * step
+                        var lanes = Lanes.zero
+                        for tap in stride(from: 0, to: taps.count, by: 8) { lanes += start.lanes(tap) * w.lanes(tap) }
+                        result[end + index] = lanes.sum()
+                        index += 1
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension MutableSpan where Element == Float {
+    /// Eight values from `index` on, 0 where there are no more.
+    @inline(__always)
+    func eight(from index: Int) -> Lanes {
+        var lanes = Lanes.zero
+        withUnsafeBufferPointer { buffer in
+            if index >= 0 && index + 8 <= buffer.count {
+                lanes = (buffer.baseAddress! + index).lanes(0)
+            } else {
+                for place in index..<Swift.max(index, buffer.count) { lanes[place - index] = buffer[place] }
+            }
+        }
+        return lanes
+    }
+
+    /// Puts eight values from `index` on, as far as there is room.
+    @inline(__always)
+    mutating func put(_ lanes: Lanes, from index: Int) {
+        withUnsafeMutableBufferPointer { buffer in
+            if index >= 0 && index + 8 <= buffer.count {
+                UnsafeMutableRawPointer(buffer.baseAddress! + index).storeBytes(of: lanes, as: Lanes.self)
+            } else {
+                for place in index..<Swift.max(index, buffer.count) { buffer[place] = lanes[place - index] }
+            }
+        }
+    }
+}

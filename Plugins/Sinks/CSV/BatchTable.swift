@@ -1,0 +1,61 @@
+internal import HemiolaSignal
+internal import HemiolaWire
+
+/// What the columns of a stream's batches are called, and where each value lies.
+struct BatchTable: Sendable {
+    /// Where a field comes from.
+    enum Source: Sendable {
+        case file, number, frame, time
+        case value(offset: Int, digits: Unit.NumberText)
+        /// The stream has no such column.
+        case nothing
+    }
+
+    let names: [String]
+    private let sources: [Source]
+    private let header: StreamHeader
+
+    init(_ header: StreamHeader, selection: Selection) {
+        var columns: [(name: String, source: Source)] = [("n", .number), ("frame", .frame), ("t", .time)]
+        if header.file != nil { columns.insert(("file", .file), at: 0) }
+        for section in header.layout.sections {
+            for column in section.features where selection.contains(section.analyzer, column.feature.name) {
+                for index in 0..<column.handle.count {
+                    let place = column.feature.isArray ? "[\(index)]" : ""
+                    let source = Source.value(offset: column.handle.offset + index, digits: column.feature.unit.numberText)
+                    columns.append(("\(section.analyzer).\(column.feature.name)\(place)", source))
+                }
+            }
+        }
+        self.init(names: columns.map(\.name), sources: columns.map(\.source), header: header)
+    }
+
+    private init(names: [String], sources: [Source], header: StreamHeader) {
+        self.names = names
+        self.sources = sources
+        self.header = header
+    }
+
+    /// The same stream in the columns of a table that an earlier stream began.
+    func arranged(as table: [String]) -> BatchTable {
+        guard table != names else { return self }
+        let places = Dictionary(uniqueKeysWithValues: zip(names, sources))
+        return BatchTable(names: table, sources: table.map { places[$0] ?? .nothing }, header: header)
+    }
+
+    /// Writes the fields of a batch.
+    func encode(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
+        let row = batch.row
+        for index in sources.indices {
+            if index > 0 { buffer.append(byte: UInt8(ascii: ",")) }
+            switch sources[index] {
+            case .file: buffer.append(field: header.file ?? "")
+            case .number: buffer.append(integer: batch.number)
+            case .frame: buffer.append(integer: batch.frame)
+            case .time: buffer.append(fixed: header.format.seconds(at: batch.frame), decimals: 6)
+            case .value(let offset, let digits): buffer.append(field: row[offset], digits)
+            case .nothing: break
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+internal import HemiolaSignal
+internal import HemiolaWire
+
+extension JSONBuffer {
+    /// A field of text, in quotes only where RFC 4180 asks for them, its own quotes doubled.
+    mutating func append(field text: String) {
+        let quote = UInt8(ascii: "\"")
+        let needsQuotes = text.utf8.contains { [quote, UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }
+        guard needsQuotes else { return append(bytes: Array(text.utf8)) }
+        append(byte: quote)
+        for byte in text.utf8 {
+            if byte == quote { append(byte: quote) }
+            append(byte: byte)
+        }
+        append(byte: quote)
+    }
+
+    /// A number as the JSON records write it; nothing where they write `null`.
+    mutating func append(field value: Float, _ digits: Unit.NumberText) {
+        guard value.isFinite else { return }
+        switch digits {
+        case .decimals(let decimals): append(fixed: value, decimals: decimals)
+        case .significant: append(significant: value)
+        }
+    }
+}

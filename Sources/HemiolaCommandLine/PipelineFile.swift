@@ -1,0 +1,305 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+
+/// A pipeline file, read: the configuration and all that is wrong with the file itself.
+///
+/// What the plugins say to their settings is the registry's business: `PipelinePlan.problems(of:)` puts both together.
+struct PipelineFile {
+    /// Keys of the file.
+    static let keys = ["captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "seed", "select"]
+
+    private(set) var configuration = PipelineConfiguration()
+    /// By path: `sinks[1].period_s`.
+    private(set) var problems: [ConfigurationProblem] = []
+    /// Where every path stands in the file.
+    private(set) var places: [String: YAMLNode.Place] = [:]
+    /// The file's paths of the configuration's lists: what could not be read leaves a hole.
+    private var paths: [String: [String]] = ["captures": [], "analyzers": [], "sinks": []]
+    private let registry: PluginRegistry
+
+    /// Reads a file's text.
+    ///
+    /// - Throws: No YAML, or no map.
+    init(_ text: String, registry: PluginRegistry) throws(YAMLNode.SyntaxError) {
+        self.registry = registry
+        configuration.analyzers = registry.defaultAnalyzers
+        configuration.sinks = [PluginSpec("json-lines")]
+        paths["analyzers"] = registry.defaultAnalyzers.map { _ in "analyzers" }
+        paths["sinks"] = ["sinks"]
+        guard let root = try YAMLNode.parse(text) else { return }
+        switch root.content {
+        case .map(let entries): for entry in entries { read(entry) }
+        case .null: break
+        default: throw YAMLNode.SyntaxError(message: "a pipeline is a map: captures, analyzers, sinks …", place: root.place)
+        }
+    }
+
+    /// A problem that `assemble` found, by the file's own path; nil when the file's problem says it already.
+    func located(_ problem: ConfigurationProblem) -> ConfigurationProblem? {
+        if problem.path == "captures", problems.contains(where: { $0.path.hasPrefix("captures") || $0.path.hasPrefix("inputs") }) {
+            return nil
+        }
+        let parts = problem.path.split(separator: "[", maxSplits: 1)
+        guard parts.count == 2, let list = paths[String(parts[0])], let end = parts[1].firstIndex(of: "]"),
+            let index = Int(parts[1][..<end]), list.indices.contains(index)
+        else { return problem }
+        return ConfigurationProblem(list[index] + parts[1][parts[1].index(after: end)...], problem.message)
+    }
+
+    /// Where a path stands; that of what holds it when it is not written itself.
+    func place(of path: String) -> YAMLNode.Place? {
+        var path = path[...]
+        while true {
+            if let place = places[String(path)] { return place }
+            guard let cut = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
+            path = path[..<cut]
+        }
+    }
+
+    private mutating func complain(_ path: String, _ message: String) {
+        problems.append(ConfigurationProblem(path, message))
+    }
+
+    // MARK: - Keys
+
+    private mutating func read(_ entry: YAMLNode.Entry) {
+        places[entry.key] = entry.place
+        if case .null = entry.node.content {
+            // Nothing there: the default, as if the key were not. An unknown one is told all the same.
+            if Self.keys.contains(entry.key) { return }
+        }
+        switch entry.key {
+        case "captures", "inputs", "analyzers", "sinks": readList(entry)
+        case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
+        case "rate": read(entry, "a whole number of hertz", into: \.sampleRate) { Int($0).map(Optional.some) }
+        case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0) }
+        case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
+        case "select":
+            if let items = texts(of: entry.node, entry.key) {
+                configuration.selection = items.flatMap { $0.split { "+, ".contains($0) }.map(String.init) }
+            }
+        default:
+            let hint =
+                entry.key.nearest(in: Self.keys).map { "did you mean \($0)?" }
+                ?? "there are: \(Self.keys.joined(separator: ", "))"
+            complain(entry.key, "a pipeline has no such key; \(hint)")
+        }
+    }
+
+    private mutating func read<Value>(
+        _ entry: YAMLNode.Entry, _ kind: String, into place: WritableKeyPath<PipelineConfiguration, Value>,
+        as convert: (String) -> Value?
+    ) {
+        guard case .value(let raw) = entry.node.content, let value = convert(raw.text) else {
+            complain(entry.key, "\(entry.node.shown) is not \(kind)")
+            return
+        }
+        configuration[keyPath: place] = value
+    }
+
+    private mutating func texts(of node: YAMLNode, _ path: String) -> [String]? {
+        switch node.content {
+        case .value(let value): return [value.text]
+        case .list(let items):
+            var texts: [String] = []
+            for (index, item) in items.enumerated() {
+                guard case .value(let value) = item.content else {
+                    complain("\(path)[\(index)]", "\(item.shown) is not text")
+                    continue
+                }
+                texts.append(value.text)
+            }
+            return texts
+        default:
+            complain(path, "\(node.shown) is not a list")
+            return nil
+        }
+    }
+
+    // MARK: - Plugins
+
+    private mutating func readList(_ entry: YAMLNode.Entry) {
+        let role = entry.key == "inputs" ? "captures" : entry.key
+        // A list that is given takes the default's place, an empty one too; captures and inputs add up.
+        if role != "captures" { set(role, [], []) }
+        let items: [YAMLNode]
+        switch entry.node.content {
+        case .list(let list): items = list
+        case .value: items = [entry.node]
+        default:
+            complain(entry.key, "\(entry.node.shown) is not a list")
+            return
+        }
+        for (index, item) in items.enumerated() {
+            let path = "\(entry.key)[\(index)]"
+            places[path] = item.place
+            let spec = entry.key == "inputs" ? input(item, path) : spec(item, path)
+            guard let spec else { continue }
+            set(role, specs(role) + [spec], paths[role]! + [path])
+        }
+    }
+
+    private func specs(_ role: String) -> [PluginSpec] {
+        switch role {
+        case "captures": configuration.captures
+        case "analyzers": configuration.analyzers
+        default: configuration.sinks
+        }
+    }
+
+    private mutating func set(_ role: String, _ specs: [PluginSpec], _ list: [String]) {
+        switch role {
+        case "captures": configuration.captures = specs
+        case "analyzers": configuration.analyzers = specs
+        default: configuration.sinks = specs
+        }
+        paths[role] = list
+    }
+
+    private mutating func input(_ node: YAMLNode, _ path: String) -> PluginSpec? {
+        guard case .value(let value) = node.content, !value.text.isEmpty else {
+            complain(path, "\(node.shown) is no path")
+            return nil
+        }
+        return captureSpec(for: value.text)
+    }
+
+    /// A SPEC as on the command line, or a map: `{id: spectrum, bands: 32, as: coarse}`.
+    private mutating func spec(_ node: YAMLNode, _ path: String) -> PluginSpec? {
+        switch node.content {
+        case .value(let value):
+            do throws(ConfigurationError) {
+                return try PluginSpec(parsing: value.text)
+            } catch {
+                problems += error.problems.map { ConfigurationProblem(path, $0.message) }
+                return nil
+            }
+        case .map(let entries):
+            return spec(entries, path)
+        default:
+            complain(path, "\(node.shown) is neither a SPEC nor a map with an id")
+            return nil
+        }
+    }
+
+    private mutating func spec(_ entries: [YAMLNode.Entry], _ path: String) -> PluginSpec? {
+        var spec = PluginSpec("")
+        for entry in entries {
+            let path = "\(path).\(entry.key)"
+            places[path] = entry.place
+            switch (entry.key, entry.node.content) {
+            case ("id", .value(let value)): spec.id = value.text
+            case ("as", .value(let value)): spec.alias = value.text
+            case ("id", _), ("as", _):
+                if case .null = entry.node.content { break }
+                complain(path, "\(entry.node.shown) is not text")
+            case (_, .null): break
+            case (let key, .value(let value)): spec.settings[key] = value
+            case (let key, .list(let items)):
+                spec.settings[key] = .list(
+                    items.compactMap { if case .value(let value) = $0.content { value } else { nil } })
+                if items.contains(where: { if case .value = $0.content { false } else { true } }) {
+                    complain(path, "a list holds values only")
+                }
+            case (_, .map): complain(path, "\(entry.node.shown) is no value of a setting")
+            }
+        }
+        if spec.id.isEmpty {
+            let hint = entries.map(\.key).compactMap { $0.nearest(in: ["id"]) == nil ? nil : $0 }.first
+            complain(path, "it has no id\(hint.map { "; is \($0) meant to be it?" } ?? ": which plugin is it?")")
+            return nil
+        }
+        return spec
+    }
+}
+
+extension YAMLNode {
+    /// As an error message names it.
+    fileprivate var shown: String {
+        switch content {
+        case .null: "nothing"
+        case .value(let value): "\"\(value.text)\""
+        case .list: "a list"
+        case .map: "a map"
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension PipelineFile {
+    /// A configuration as a file that reads back as the same pipeline, every default filled in.
+    ///
+    /// - Parameter analyzers: Those that will run, with those that sinks ask for.
+    static func text(
+        _ configuration: PipelineConfiguration, analyzers: [StreamHeader.Analyzer], registry: PluginRegistry
+    ) -> String {
+        var text = ""
+        text += list("captures", configuration.captures.map { settings(of: $0, registry.captures.first(id: $0.id)) })
+        text += list(
+            "analyzers",
+            analyzers.map { [("id", .text($0.id))] + ($0.name == $0.id ? [] : [("as", .text($0.name))]) + $0.parameters })
+        text += list(
+            "sinks",
+            configuration.sinks.map {
+                settings(of: $0, registry.sinks.first(id: $0.id), common: PluginRegistry.commonSinkSettings)
+            })
+        text += "batch: \(configuration.batchFrames)\n"
+        text += "rate: \(configuration.sampleRate.map(String.init) ?? "null")\n"
+        text += "realtime: \(configuration.isPaced)\n"
+        text += "seed: \(configuration.seed)\n"
+        return text + "select: \(ParameterValue.list(configuration.selection.map { .text($0) }).yaml)\n"
+    }
+
+    private static func settings(
+        of spec: PluginSpec, _ about: PluginDescription?, common: [DeclaredSetting] = []
+    ) -> [(key: String, value: ParameterValue)] {
+        let head: [(key: String, value: ParameterValue)] =
+            [("id", .text(spec.id))] + (spec.alias.map { [("as", .text($0))] } ?? [])
+        guard var whole = about else { return head }
+        whole.settings += common
+        var problems: [ConfigurationProblem] = []
+        guard let values = whole.values(from: spec, path: "", problems: &problems) else { return head }
+        return head + values.parameters.map { ($0.key, $0.value) }
+    }
+
+    private static func list(_ key: String, _ items: [[(key: String, value: ParameterValue)]]) -> String {
+        if items.isEmpty { return "\(key): []\n" }
+        return "\(key):\n"
+            + items.map { item in
+                item.enumerated().map { "  \($0 == 0 ? "-" : " ") \($1.key): \($1.value.yaml)\n" }.joined()
+            }.joined()
+    }
+}
+
+extension Array where Element: Plugin {
+    fileprivate func first(id: String) -> PluginDescription? {
+        first { $0.about.id == id }?.about
+    }
+}
+
+extension ParameterValue {
+    /// In flow style.
+    fileprivate var yaml: String {
+        switch self {
+        case .none: "null"
+        case .boolean(let flag): String(flag)
+        case .integer(let number): String(number)
+        case .number(let number): String(number)
+        case .text(let text): text.yaml
+        case .list(let items): "[\(items.map(\.yaml).joined(separator: ", "))]"
+        }
+    }
+}
+
+extension String {
+    /// Bare where no reader of YAML, old or new, could take it for something else.
+    fileprivate var yaml: String {
+        let words: Set = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
+        let isBare =
+            first.map { $0.isASCII && $0.isLetter } ?? false
+            && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-./".contains($0)) } && !words.contains(lowercased())
+        return isBare ? self : JSONTree.quoted(self)
+    }
+}

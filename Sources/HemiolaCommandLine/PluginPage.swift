@@ -1,0 +1,305 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+
+/// All that a plugin declares about itself, for people and for programs.
+struct PluginPage {
+    enum Role: String, CaseIterable {
+        case capture, analyzer, sink
+    }
+
+    /// What the outputs of an analyzer are told for.
+    static let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
+
+    let role: Role
+    let about: PluginDescription
+    /// Settings that every plugin of this role takes.
+    let common: [DeclaredSetting]
+    /// What an analyzer declares with its default settings, or why it refuses the format.
+    let outputs: Result<AnalyzerOutputs, AnalyzerError>?
+    /// SPECs that the plugin accepts.
+    let examples: [String]
+
+    /// The pages of a registry, in its order: captures, analyzers, sinks.
+    static func all(of registry: PluginRegistry) -> [PluginPage] {
+        registry.captures.map(Self.init) + registry.analyzers.map(Self.init) + registry.sinks.map(Self.init)
+    }
+
+    /// The pages of an id: an analyzer and a sink may share theirs.
+    static func pages(_ name: String, of registry: PluginRegistry) throws(Failure) -> [PluginPage] {
+        let all = all(of: registry)
+        let found = all.filter { $0.about.id == name }
+        if !found.isEmpty { return found }
+        let ids = all.map(\.about.id)
+        let hint = name.nearest(in: ids).map { "did you mean \($0)?" } ?? "there are: \(ids.joined(separator: ", "))"
+        throw Failure("there is no plugin \"\(name)\"; \(hint)")
+    }
+
+    private init(_ plugin: CapturePlugin) {
+        self.init(.capture, plugin.about, outputs: nil) { values in (try? plugin.make(values)) != nil }
+    }
+
+    private init(_ plugin: AnalyzerPlugin) {
+        var outputs: Result<AnalyzerOutputs, AnalyzerError>?
+        var problems: [ConfigurationProblem] = []
+        if let values = plugin.about.values(from: PluginSpec(plugin.about.id), path: "", problems: &problems),
+            let analyzer = try? plugin.make(values)
+        {
+            outputs = Result { () throws(AnalyzerError) in try analyzer.prepare(AnalysisFormat(Self.format)) }
+        }
+        self.init(.analyzer, plugin.about, outputs: outputs) { values in (try? plugin.make(values)) != nil }
+    }
+
+    private init(_ plugin: SinkPlugin) {
+        self.init(.sink, plugin.about, common: PluginRegistry.commonSinkSettings, outputs: nil) { values in
+            (try? plugin.make(values)) != nil
+        }
+    }
+
+    private init(
+        _ role: Role, _ about: PluginDescription, common: [DeclaredSetting] = [],
+        outputs: Result<AnalyzerOutputs, AnalyzerError>?, accepts: (SettingValues) -> Bool
+    ) {
+        self.role = role
+        self.about = about
+        self.common = common
+        self.outputs = outputs
+        examples = about.exampleTexts.filter { text in
+            var problems: [ConfigurationProblem] = []
+            guard let spec = try? PluginSpec(parsing: text), let values = about.values(from: spec, path: "", problems: &problems)
+            else { return false }
+            return accepts(values)
+        }
+    }
+}
+
+extension PluginDescription {
+    /// SPECs made of the declarations: bare, with the primary setting, with two more.
+    fileprivate var exampleTexts: [String] {
+        let main = settings.first { $0.key == primary }
+        let others = settings.filter { $0.key != primary }.prefix(2).map { "\($0.key)=\($0.exampleText)" }
+        var texts = [id]
+        if let main { texts.append("\(id):\(main.exampleText)") }
+        if let first = others.first {
+            let start = main.map { ["\($0.exampleText)"] } ?? []
+            texts.append("\(id):\((start + others).joined(separator: ","))")
+            texts.append("\(id):\((start + [first]).joined(separator: ","))")
+        }
+        return texts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+}
+
+extension DeclaredSetting {
+    /// A value that shows how one is written: another than the default where there are only a few.
+    fileprivate var exampleText: String {
+        switch (kind, defaultValue) {
+        case (.boolean, .boolean(let flag)): String(!flag)
+        case (.choice(let names), let value): names.first { .text($0) != value } ?? key.uppercased()
+        case (.text, _): key.uppercased()
+        case (_, .none): range.map { ParameterValue.number($0.lowerBound).text } ?? key.uppercased()
+        default: defaultValue.text
+        }
+    }
+
+    /// The default as help and the READMEs print it.
+    var defaultText: String {
+        switch defaultValue {
+        case .none: "unset"
+        case .text(""), .list([]): "unset"
+        default: defaultValue.text
+        }
+    }
+
+    /// What may be given: `64...65536 frames`, `one of hann, hamming`, `true or false`.
+    var valuesText: String {
+        switch (kind, rangeText) {
+        case (.integer, let range?): "\(range), whole"
+        case (.number, let range?): range
+        default: kind.name
+        }
+    }
+}
+
+// MARK: - Text
+
+extension PluginPage {
+    /// One line per plugin below its role.
+    static func list(_ pages: [PluginPage]) -> String {
+        let width = pages.map(\.about.id.count).max() ?? 0
+        var text = ""
+        for role in Role.allCases {
+            let rows = pages.filter { $0.role == role }
+            if rows.isEmpty { continue }
+            text += "\(text.isEmpty ? "" : "\n")\(role.rawValue)s\n"
+            for page in rows { text += "  \(page.about.id.padded(to: width))  \(page.about.summary)\n" }
+        }
+        return text + "\nThe settings of one: hemiola plugins NAME\n"
+    }
+
+    /// - Parameter columns: The width of the terminal.
+    func text(columns: Int) -> String {
+        var text = "\(about.id): \(role == .analyzer ? "an" : "a") \(role.rawValue)\n\(about.summary)\n"
+        text += section("Settings", about.settings, columns)
+        text += section("Settings of every \(role.rawValue)", common, columns)
+        if !examples.isEmpty {
+            text += "\nSPEC\n" + examples.map { "  \($0)\n" }.joined()
+            if let primary = about.primary {
+                text += "  \(primary) is the main setting: its value may stand without a key.\n"
+            }
+        }
+        return text + outputText(columns)
+    }
+
+    private func section(_ title: String, _ settings: [DeclaredSetting], _ columns: Int) -> String {
+        if settings.isEmpty { return title == "Settings" ? "\nSettings\n  None.\n" : "" }
+        let width = settings.map(\.key.count).max() ?? 0
+        var text = "\n\(title)\n"
+        for setting in settings {
+            text += "  \(setting.key.padded(to: width))  \(setting.valuesText); default \(setting.defaultText)\n"
+            text += setting.summary.wrapped(indent: width + 4, columns: columns)
+        }
+        return text
+    }
+
+    private func outputText(_ columns: Int) -> String {
+        switch outputs {
+        case nil:
+            return ""
+        case .failure(let error):
+            return "\nOutputs\n  \(error.message)\n"
+        case .success(let outputs):
+            var text = "\nOutputs of a stream of 48000 Hz and 2 channels\n"
+            let width = (outputs.features.map(\.name.count) + outputs.events.map(\.name.count)).max() ?? 0
+            for feature in outputs.features {
+                text += "  \(feature.name.padded(to: width))  \(feature.shapeText)\n"
+                text += feature.summary.wrapped(indent: width + 4, columns: columns)
+            }
+            for event in outputs.events {
+                let unit = event.unit.rawValue
+                text += "  \(event.name.padded(to: width))  event\(unit.isEmpty ? "" : ", \(unit)")\n"
+                text += event.summary.wrapped(indent: width + 4, columns: columns)
+            }
+            text += "\nLatency  \(outputs.latencyFrames) frames\nCausal   \(outputs.isCausal ? "yes" : "no")\n"
+            return text
+        }
+    }
+}
+
+extension Feature {
+    /// `64 values, dBFS, -120...`
+    fileprivate var shapeText: String {
+        var parts = [isArray ? "\(count) value\(count == 1 ? "" : "s")" : "a value"]
+        if !unit.rawValue.isEmpty { parts.append(unit.rawValue) }
+        if minimum != nil || maximum != nil {
+            let ends = [minimum, maximum].map { $0.map { ParameterValue.number($0).text } ?? "" }
+            parts.append(ends.joined(separator: "..."))
+        }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+
+    /// Lines of words that fit, each with a newline.
+    func wrapped(indent: Int, columns: Int) -> String {
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = ""
+        for word in split(separator: " ") {
+            if !line.isEmpty, indent + line.count + 1 + word.count > max(columns, indent + 20) {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        if !line.isEmpty { lines.append(line) }
+        return lines.map { "\(margin)\($0)\n" }.joined()
+    }
+}
+
+// MARK: - JSON
+
+extension PluginPage {
+    var json: JSONTree {
+        var members: [(key: String, value: JSONTree)] = [
+            ("role", .text(role.rawValue)), ("id", .text(about.id)), ("version", .integer(about.version)),
+            ("description", .text(about.summary)), ("primary", about.primary.map { .text($0) } ?? .null),
+            ("settings", .list((about.settings + common).map(\.json))), ("examples", .list(examples.map { .text($0) })),
+        ]
+        if case .success(let outputs) = outputs {
+            members += [
+                ("sample_rate", .integer(Self.format.sampleRate)), ("channels", .integer(Self.format.channelCount)),
+                ("latency_frames", .integer(Int(outputs.latencyFrames))), ("causal", .boolean(outputs.isCausal)),
+                ("outputs", .list(outputs.features.map(\.json))),
+                (
+                    "events",
+                    .list(
+                        outputs.events.map {
+                            .object([
+                                ("name", .text($0.name)), ("unit", .text($0.unit.rawValue)), ("description", .text($0.summary)),
+                            ])
+                        })
+                ),
+            ]
+        }
+        return .object(members)
+    }
+}
+
+extension DeclaredSetting {
+    fileprivate var json: JSONTree {
+        .object([
+            ("key", .text(key)), ("type", .text(kind.word)), ("choices", kind.choices.map { .list($0.map { .text($0) }) } ?? .null),
+            ("unit", .text(unit.rawValue)), ("minimum", range.map { .number($0.lowerBound) } ?? .null),
+            ("maximum", range.map { .number($0.upperBound) } ?? .null), ("default", defaultValue.json),
+            ("description", .text(summary)),
+        ])
+    }
+}
+
+extension DeclaredSetting.Kind {
+    fileprivate var word: String {
+        switch self {
+        case .boolean: "boolean"
+        case .integer: "integer"
+        case .number: "number"
+        case .text: "text"
+        case .choice: "choice"
+        case .list(let kind): "list of \(kind.word)"
+        }
+    }
+
+    fileprivate var choices: [String]? {
+        switch self {
+        case .choice(let names): names
+        case .list(let kind): kind.choices
+        default: nil
+        }
+    }
+}
+
+extension ParameterValue {
+    fileprivate var json: JSONTree {
+        switch self {
+        case .none: .null
+        case .boolean(let flag): .boolean(flag)
+        case .integer(let number): .integer(number)
+        case .number(let number): .number(number)
+        case .text(let text): .text(text)
+        case .list(let items): .list(items.map(\.json))
+        }
+    }
+}
+
+extension Feature {
+    fileprivate var json: JSONTree {
+        .object([
+            ("name", .text(name)), ("unit", .text(unit.rawValue)), ("count", .integer(count)), ("list", .boolean(isArray)),
+            ("minimum", minimum.map { .number($0) } ?? .null), ("maximum", maximum.map { .number($0) } ?? .null),
+            ("description", .text(summary)),
+        ])
+    }
+}

@@ -1,0 +1,33 @@
+internal import ArgumentParser
+internal import Hemiola
+
+/// `hemiola plugins [NAME]`
+struct PluginsCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "plugins",
+        abstract: "List the plugins, or tell all about one: settings, examples, outputs.",
+        usage: "hemiola plugins [<name>] [--json]",
+        discussion: """
+            Examples:
+              hemiola plugins
+              hemiola plugins spectrum
+              hemiola plugins --json | jq -r '.[] | .id + ": " + .description'
+            """)
+
+    @Argument(help: ArgumentHelp("The id of a plugin.", valueName: "name"))
+    var name: String?
+
+    @Flag(help: "As JSON: a list with an object per plugin.")
+    var json = false
+
+    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        try Root.print(text(with: registry, columns: System.columns(of: System.standardOutput) ?? 80))
+    }
+
+    func text(with registry: PluginRegistry, columns: Int = 80) throws(Failure) -> String {
+        let pages = try name.map { name throws(Failure) in try PluginPage.pages(name, of: registry) } ?? PluginPage.all(of: registry)
+        if json { return JSONTree.list(pages.map(\.json)).line }
+        if name == nil { return PluginPage.list(pages) }
+        return pages.map { $0.text(columns: min(max(columns, 40), 100)) }.joined(separator: "\n")
+    }
+}

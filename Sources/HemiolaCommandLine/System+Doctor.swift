@@ -1,0 +1,129 @@
+internal import Hemiola
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// What the doctor asks the system. The libraries are asked by name, whichever are loaded: this module knows no plugin's own.
+extension System {
+    static func surroundings() -> Surroundings {
+        var found = Surroundings()
+        found.version = HemiolaVersion.current
+        found.swift = "\(compiler), \(runtimePlace)"
+        found.soundFile = soundFileVersion
+        found.formats = soundFileFormats
+        found.transform = text(at: symbol("fftwf_version"))
+        found.runtime = environment("XDG_RUNTIME_DIR").map { path in
+            var folder = folder(path)
+            folder.isShared = isOpenToOthers(path)
+            return folder
+        }
+        let home = environment("XDG_STATE_HOME") ?? environment("HOME").map { "\($0)/.local/state" }
+        found.state = home.map { folder("\($0)/hemiola", mayBeMissing: true) }
+        found.temporary = folder(environment("TMPDIR") ?? "/tmp")
+        found.terminal = terminal
+        found.locale = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG")
+        return found
+    }
+
+    // MARK: - Libraries
+
+    private static var compiler: String {
+        #if compiler(>=6.4)
+            "6.4 or newer"
+        #elseif compiler(>=6.3)
+            "6.3"
+        #else
+            "6.2"
+        #endif
+    }
+
+    /// Where the runtime was loaded from; a static one is in no file of its own.
+    private static var runtimePlace: String {
+        let maps = String(decoding: (try? contents(of: "/proc/self/maps")) ?? [], as: UTF8.self)
+        guard let line = maps.split(separator: "\n").first(where: { $0.contains("/libswiftCore.so") }),
+            let start = line.firstIndex(of: "/")
+        else { return "runtime linked in" }
+        return "runtime \(line[start...])"
+    }
+
+    private static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
+        dlsym(nil, name)
+    }
+
+    private static func text(at place: UnsafeMutableRawPointer?) -> String? {
+        place.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
+    }
+
+    private static var soundFileVersion: String? {
+        typealias Version = @convention(c) () -> UnsafePointer<CChar>
+        return symbol("sf_version_string").map { String(cString: unsafeBitCast($0, to: Version.self)()) }
+    }
+
+    /// `SF_FORMAT_INFO` of sndfile.h.
+    private struct FormatInfo {
+        var format: Int32 = 0
+        var name: UnsafePointer<CChar>?
+        var ending: UnsafePointer<CChar>?
+    }
+
+    /// Endings of the major formats, and of those that hide in Ogg and MPEG, sorted.
+    private static var soundFileFormats: [String] {
+        // sf_command(NULL, …) with SFC_GET_FORMAT_MAJOR_COUNT, SFC_GET_FORMAT_MAJOR and the same of the subtypes.
+        typealias Command = @convention(c) (OpaquePointer?, Int32, UnsafeMutableRawPointer?, Int32) -> Int32
+        guard let place = symbol("sf_command") else { return [] }
+        let command = unsafeBitCast(place, to: Command.self)
+        var names: Set<String> = []
+        for (countCode, code) in [(0x1030, 0x1031), (0x1032, 0x1033)] as [(Int32, Int32)] {
+            var count: Int32 = 0
+            _ = command(nil, countCode, &count, Int32(MemoryLayout<Int32>.size))
+            for index in 0..<max(0, count) {
+                var info = FormatInfo(format: index)
+                guard command(nil, code, &info, Int32(MemoryLayout<FormatInfo>.size)) == 0 else { continue }
+                if code == 0x1031 {
+                    if let ending = info.ending { names.insert(String(cString: ending)) }
+                } else if let name = info.name.map({ String(cString: $0) }) {
+                    if name == "Opus" { names.insert("opus") }
+                    if name == "MPEG Layer III" { names.insert("mp3") }
+                    if name == "Vorbis" { names.insert("ogg") }
+                }
+            }
+        }
+        if names.remove("oga") != nil { names.insert("ogg") }
+        if names.remove("m1a") != nil { names.insert("mp3") }
+        return names.sorted()
+    }
+
+    // MARK: - Folders and terminal
+
+    /// Looks without writing.
+    ///
+    /// - Parameter mayBeMissing: Whether it will be made when it is needed: then its nearest folder must allow that.
+    private static func folder(_ path: String, mayBeMissing: Bool = false) -> Surroundings.Folder {
+        var status = stat()
+        if stat(path, &status) != 0 {
+            let number = errno
+            if mayBeMissing, number == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+                return Surroundings.Folder(path: path, fault: folder(String(path[..<slash]), mayBeMissing: true).fault)
+            }
+            return Surroundings.Folder(path: path, fault: CallError(number: number).description)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return Surroundings.Folder(path: path, fault: "not a folder") }
+        guard access(path, W_OK | X_OK) == 0 else {
+            return Surroundings.Folder(path: path, fault: CallError(number: errno).description)
+        }
+        return Surroundings.Folder(path: path)
+    }
+
+    private static func isOpenToOthers(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && (status.st_mode & 0o077 != 0 || status.st_uid != getuid())
+    }
+
+    private static var terminal: String {
+        guard destination(of: standardError) == .terminal else { return "standard error is none: no progress bar" }
+        return "\(environment("TERM") ?? "TERM is not set"), \(columns(of: standardError) ?? 80) columns"
+    }
+}

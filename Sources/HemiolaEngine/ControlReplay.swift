@@ -1,0 +1,32 @@
+public import HemiolaSignal
+
+/// Controls of an earlier run, obeyed again: each in the batch that contains its frame, before any wish from outside.
+///
+/// Same input, same controls, same bytes.
+public struct ControlReplay: Sendable, Hashable {
+    private struct Entry: Hashable {
+        var control: StampedControl
+        /// The name of the only input that it is for; nil: for every one.
+        var file: String?
+    }
+
+    private var entries: [Entry] = []
+
+    public init(_ controls: [StampedControl] = []) {
+        for control in controls { add(control) }
+    }
+
+    /// - Parameter file: The name of the input that it is for, as the records of several inputs bear it; nil: every input.
+    public mutating func add(_ control: StampedControl, file: String? = nil) {
+        entries.append(Entry(control: control, file: file))
+    }
+
+    public var isEmpty: Bool { entries.isEmpty }
+    public var count: Int { entries.count }
+
+    /// Those for an input, by frame; of one frame in the order they came.
+    func controls(for file: String) -> [StampedControl] {
+        let mine = entries.filter { $0.file == nil || $0.file == file }.map(\.control)
+        return mine.indices.sorted { (mine[$0].frame, $0) < (mine[$1].frame, $1) }.map { mine[$0] }
+    }
+}

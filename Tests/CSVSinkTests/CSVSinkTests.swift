@@ -1,0 +1,324 @@
+import CSVSink
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import Testing
+
+@Suite struct CSVSinkTests {
+    private let folder: Folder
+
+    init() throws {
+        folder = try Folder()
+    }
+
+    private func message(_ body: () async throws -> Void) async -> String? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    // MARK: Batches
+
+    @Test func `a row per batch, and nothing where there is no value`() async throws {
+        try await Fixture.run(Fixture.sink(folder("a.csv")))
+        #expect(
+            try folder.text("a.csv") == """
+                n,frame,t,levels.rms_db,levels.peak_db,levels.channel_rms_db[0],levels.channel_rms_db[1]
+                0,0,0.0,-13.012,-10.004,-12.5,-13.6
+                1,1024,0.02322,-13.012,-10.254,,
+
+                """)
+    }
+
+    @Test func `a selection chooses the columns`() async throws {
+        try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["levels.peak_db"])
+        #expect(try folder.text("a.csv") == "n,frame,t,levels.peak_db\n0,0,0.0,-10.004\n1,1024,0.02322,-10.254\n")
+        #expect(folder.names == ["a.csv"])
+    }
+
+    @Test func `with several files each row says which`() async throws {
+        let name = "a \"live\", long\nname.wav"
+        try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(file: "x.wav"), Fixture.header(file: name)])
+        let table = try folder.table("a.csv")
+        #expect(table[0].prefix(2) == ["file", "n"])
+        #expect(table.dropFirst().map { $0[0] } == ["x.wav", "x.wav", name, name])
+        #expect(try folder.text("a.csv").contains("\n\"a \"\"live\"\", long\nname.wav\",0,0,0.0,"))
+    }
+
+    // MARK: Columns stay
+
+    @Test func `a stream that lacks a column leaves its fields empty`() async throws {
+        try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(), Fixture.header(channels: 1)])
+        let table = try folder.table("a.csv")
+        #expect(Set(table.map(\.count)) == [7])
+        #expect(table[3] == ["0", "0", "0.0", "-13.012", "-10.004", "-12.5", ""])
+    }
+
+    @Test func `a stream with a new column is refused, and the way out is told`() async throws {
+        let message = await message {
+            try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(channels: 1), Fixture.header()])
+        }
+        #expect(message?.hasPrefix("cannot write \(folder("a.csv")): a stream has the column levels.channel_rms_db[1]") == true)
+        #expect(message?.contains("select=") == true)
+        #expect(folder.names == [])
+    }
+
+    @Test func `a stream without batches settles no columns`() async throws {
+        let sink = try Fixture.sink(folder("a.csv"))
+        try await sink.open(SinkContext(name: "csv"))
+        try await sink.begin(Fixture.header(channels: 1))
+        try await sink.end(Fixture.summary())
+        try await sink.begin(Fixture.header())
+        try await sink.write(Fixture.block())
+        try await sink.close()
+        #expect(try folder.table("a.csv")[0].last == "levels.channel_rms_db[1]")
+    }
+
+    @Test func `a stream without batches is a header row`() async throws {
+        let sink = try Fixture.sink(folder("a.csv"))
+        try await sink.open(SinkContext(name: "csv"))
+        try await sink.begin(Fixture.header())
+        try await sink.end(Fixture.summary())
+        try await sink.close()
+        #expect(try folder.table("a.csv").count == 1)
+        #expect(try folder.table("a.events.csv").count == 1)
+    }
+
+    // MARK: Events
+
+    @Test func `events lie beside the batches`() async throws {
+        for (path, events) in [("a.csv", "a.events.csv"), ("b", "b.events.csv"), ("c.tsv", "c.tsv.events.csv")] {
+            try await Fixture.run(Fixture.sink(folder(path)), events: Fixture.onsetAndBeat)
+            #expect(try folder.table(events).dropFirst().map { $0[0] } == ["onset", "beat"])
+        }
+        #expect(folder.names.count == 6)
+    }
+
+    @Test func `events go where they are told, or nowhere`() async throws {
+        try await Fixture.run(Fixture.sink(folder("a.csv"), ["events": folder("e.csv")]), events: Fixture.onsetAndBeat)
+        #expect(folder.names == ["a.csv", "e.csv"])
+        try await Fixture.run(Fixture.sink(folder("b.csv"), ["events": "none"]), events: Fixture.onsetAndBeat)
+        #expect(folder.names == ["a.csv", "b.csv", "e.csv"])
+    }
+
+    @Test func `beside a device there are no events`() async throws {
+        try await Fixture.run(Fixture.sink("/dev/null"), events: Fixture.onsetAndBeat)
+        #expect(!FileManager.default.fileExists(atPath: "/dev/null.events.csv"))
+    }
+
+    @Test func `without batches the events take their place`() async throws {
+        try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["beat"], events: Fixture.onsetAndBeat)
+        #expect(folder.names == ["a.csv"])
+        #expect(
+            try folder.text("a.csv") == """
+                type,t,bpm,position,confidence,emitted_t,due_in_s
+                beat,0.5,120.25,1,0.5,0.02322,0.47678
+
+                """)
+    }
+
+    @Test func `events after the last batch are told too`() async throws {
+        try await Fixture.run(Fixture.sink(folder("a.csv")), late: Fixture.onsetAndBeat)
+        #expect(try folder.table("a.events.csv").count == 3)
+    }
+
+    @Test func `text comes back as it was, and lists as JSON`() async throws {
+        var finding = Finding(output: "note", duration: nil, values: [440, .nan], label: "A4 \"♪\", \\ \u{1}\t\r\n\u{2028}/ü")
+        finding.analyzer = "levels"
+        let ready = StampedControl(.ready(presets: ["a]b", "c\"d,"]), at: 7, from: "exam/1")
+        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0, .finding(finding)), Event(at: 0, .control(ready))])
+        let table = try folder.table("a.events.csv")
+        func field(_ row: Int, _ column: String) -> String? { table[0].firstIndex(of: column).map { table[row][$0] } }
+        #expect(field(1, "label")?.unicodeScalars.elementsEqual(finding.label.unicodeScalars) == true)
+        #expect(field(1, "values") == "[440.0,null]")
+        #expect(field(1, "duration_s") == "")
+        #expect(field(2, "presets") == #"["a]b","c\"d,"]"#)
+        #expect(field(2, "frame") == "7")
+        #expect(Set(table.map(\.count)).count == 1)
+    }
+
+    @Test(arguments: [
+        (Event.Payload.onset(Onset(strength: 0.75)), ["strength", "emitted_t"]),
+        (.beat(Beat(beatsPerMinute: 60, position: 2, confidence: 1)), ["bpm", "position", "confidence", "emitted_t", "due_in_s"]),
+        (
+            .finding(Finding(output: "note", duration: 1, values: [1], label: "x")),
+            ["duration_s", "analyzer", "output", "values", "label"]
+        ),
+        (
+            .preset(PresetChange(name: "a", cut: .soft, blend: 2.5, reason: .timer)),
+            ["frame", "emitted_t", "action", "name", "cut", "blend_s", "reason"]
+        ),
+        (.speed(0.5), ["speed"]),
+        (.key(KeyStroke(key: "a", note: 60, phase: .down)), ["key", "note", "event"]),
+        (
+            .device(DeviceNotice(name: "d", summary: "D", state: .moved, format: .init(sampleRate: 8000, channelCount: 1))),
+            ["name", "description", "state", "sample_rate", "channels"]
+        ),
+        (.gap(Gap(frames: 96_000, reason: .deviceLost)), ["duration_s", "frames", "reason"]),
+        (.dropped(Loss(sink: "other", client: "7", batches: 3)), ["sink", "client", "batches"]),
+        (.control(StampedControl(.lockTempo(beatsPerMinute: 99), at: 1, from: "x")), ["frame", "control", "bpm", "from"]),
+        (.control(StampedControl(.setSpeed(0.1), at: 1, from: "x")), ["frame", "control", "speed", "from"]),
+        (.control(StampedControl(.lockPreset(true), at: 1, from: "x")), ["frame", "control", "locked", "from"]),
+        (.control(StampedControl(.presetNames(["x"]), at: 1, from: "x")), ["frame", "control", "names", "from"]),
+        (
+            .control(StampedControl(.key(KeyStroke(key: "p", note: 75, phase: .up)), at: 1, from: "x")),
+            ["frame", "control", "key", "note", "event", "from"]
+        ),
+    ])
+    func `every field of an event has its column`(payload: Event.Payload, names: [String]) async throws {
+        var payload = payload
+        if case .finding(var finding) = payload {
+            finding.analyzer = "levels"
+            payload = .finding(finding)
+        }
+        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0.25, payload)])
+        let table = try folder.table("a.events.csv")
+        let filled = zip(table[0], table[1]).filter { !$0.1.isEmpty }.map(\.0)
+        #expect(Set(filled) == Set(names + ["type", "t"]))
+        #expect(Set(table[0]).count == table[0].count)
+    }
+
+    // MARK: Files
+
+    @Test func `files appear when they are complete, and old ones stay until then`() async throws {
+        try folder.put("old", in: "a.csv")
+        let sink = try Fixture.sink(folder("a.csv"))
+        try await sink.open(SinkContext(name: "csv"))
+        try await sink.begin(Fixture.header())
+        try await sink.write(Fixture.block())
+        #expect(try folder.text("a.csv") == "old")
+        #expect(folder.names.filter { $0.hasSuffix(".partial") }.count == 2)
+        try await sink.close()
+        #expect(folder.names == ["a.csv", "a.events.csv"])
+    }
+
+    @Test func `when no stream began nothing is written`() async throws {
+        try folder.put("old", in: "a.csv")
+        let sink = try Fixture.sink(folder("a.csv"))
+        try await sink.open(SinkContext(name: "csv"))
+        try await sink.close()
+        #expect(folder.names == ["a.csv"])
+        #expect(try folder.text("a.csv") == "old")
+    }
+
+    @Test func `when one table cannot be written neither appears`() async throws {
+        let message = await message {
+            try await Fixture.run(Fixture.sink(folder("a.csv"), ["events": "/dev/full"]), events: Fixture.onsetAndBeat)
+        }
+        #expect(message == "cannot write /dev/full: the disk is full; free some space or write to another disk")
+        #expect(folder.names == [])
+    }
+
+    @Test func `a reader that has gone wants no more`() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        signal(SIGPIPE, SIG_IGN)
+        close(ends[0])
+        defer { close(ends[1]) }
+        do {
+            try await Fixture.run(Fixture.sink("/dev/fd/\(ends[1])"))
+            Issue.record("it was written after all")
+        } catch let error as SinkError {
+            #expect(error.remedy == .finish)
+        }
+    }
+
+    @Test(arguments: [("auto", true, 3), ("auto", false, 0), ("line", false, 3), ("block", true, 0)])
+    func `rows leave at once when live or asked to, else in blocks`(flush: String, live: Bool, lines: Int) async throws {
+        let sink = try Fixture.sink(folder("a.csv"), ["flush": flush, "events": "none"])
+        try await sink.open(SinkContext(name: "csv", isLive: live))
+        try await sink.begin(Fixture.header())
+        try await sink.write(Fixture.block())
+        let partial = try #require(folder.names.first)
+        #expect(try folder.table(partial).count == lines)
+        try await sink.close()
+        #expect(try folder.table("a.csv").count == 3)
+    }
+
+    @Test func `rows are added below a header that is the same`() async throws {
+        for _ in 0..<2 { try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]), events: Fixture.onsetAndBeat) }
+        #expect(try folder.table("a.csv").map { $0[0] } == ["n", "0", "1", "0", "1"])
+        #expect(try folder.table("a.events.csv").count == 5)
+    }
+
+    @Test func `rows are not added below other columns`() async throws {
+        try folder.put("n,frame\n0,0\n", in: "a.csv")
+        let message = await message { try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"])) }
+        #expect(message?.hasPrefix("cannot add to \(folder("a.csv")): it has other columns than this run") == true)
+        #expect(folder.names == ["a.csv"])
+        #expect(try folder.text("a.csv") == "n,frame\n0,0\n")
+    }
+
+    @Test func `a row that broke off is not continued`() async throws {
+        try await Fixture.run(Fixture.sink(folder("a.csv")))
+        try folder.put(folder.text("a.csv") + "2,20", in: "a.csv")
+        try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]))
+        #expect(try folder.table("a.csv").map { $0[0] } == ["n", "0", "1", "2", "0", "1"])
+    }
+
+    @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
+    func `compressed tables hold the same rows`() async throws {
+        for name in ["a.csv", "a.csv.zst"] {
+            try await Fixture.run(Fixture.sink(folder(name), ["flush": "line"]), events: Fixture.onsetAndBeat)
+        }
+        #expect(folder.names == ["a.csv", "a.csv.zst", "a.events.csv", "a.events.csv.zst"])
+        for name in ["a.csv", "a.events.csv"] {
+            let (text, isWhole) = try Zstd.read(folder(name + ".zst"))
+            #expect(isWhole)
+            #expect(try text == folder.text(name))
+        }
+    }
+
+    // MARK: Settings
+
+    @Test func `it writes to standard output unless it is given paths`() throws {
+        func needs(_ path: String, _ settings: [String: String] = [:]) throws -> Bool {
+            try SinkPlugin.csv.needs(Fixture.values(path, settings)).standardOutput
+        }
+        #expect(try needs("-"))
+        #expect(try needs("/dev/stdout"))
+        #expect(try !needs("a.csv"))
+        #expect(try needs("a.csv", ["events": "-"]))
+    }
+
+    @Test(arguments: [
+        ("", [:], "path: an empty path"), ("a.csv", ["events": "a.csv"], "events: two tables cannot share one file"),
+        ("-", ["events": "/dev/stdout"], "events: two tables"),
+        ("a.csv.zst", ["append": "true"], "append: nothing can be added to a compressed file"),
+        ("a.csv", ["append": "true", "events": "e.zst"], "append: nothing can be added"),
+    ])
+    func `what cannot be is refused before anything runs`(path: String, settings: [String: String], text: String) {
+        #expect {
+            try Fixture.sink(path, settings)
+        } throws: { error in
+            "\(error)".contains(text)
+        }
+    }
+
+    // MARK: The exam and the manual
+
+    @Test(arguments: ["a.csv", "a.csv.zst"]) func `it sits the exam`(name: String) async throws {
+        try await SinkExam(.csv, settings: folder(name)).sit()
+        #expect(folder.names.count == 2)
+    }
+
+    @Test func `the samples in the README are what it writes`() async throws {
+        let readme = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../Plugins/Sinks/CSV/README.md"), encoding: .utf8)
+        let samples = readme.matches(of: /```csv\n((?s).*?)```/).map { String($0.1) }
+        try #require(samples.count == 2)
+        try await Fixture.run(Fixture.sink(folder("song.csv")), select: ["batch", "onset", "beat"], events: Fixture.onsetAndBeat)
+        #expect(try folder.text("song.csv") == samples[0])
+        #expect(try folder.text("song.events.csv") == samples[1])
+        for setting in SinkPlugin.csv.about.settings {
+            let value = setting.defaultValue.text.isEmpty ? "unset" : "`\(setting.defaultValue.text)`"
+            #expect(readme.contains("| `\(setting.key)` | \(value) | \(setting.summary) |"))
+        }
+    }
+}

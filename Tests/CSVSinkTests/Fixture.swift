@@ -1,0 +1,129 @@
+import CSVSink
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaSignal
+
+/// Short streams with one analyzer.
+enum Fixture {
+    static func header(file: String? = nil, channels: Int = 2) -> StreamHeader {
+        var levels = AnalyzerOutputs()
+        _ = levels.add(Feature("rms_db", .decibels, minimum: -120, "RMS level of the mono mix."))
+        _ = levels.add(Feature("peak_db", .decibels, minimum: -120, "Largest sample of the mono mix."))
+        _ = levels.add(Feature("channel_rms_db", .decibels, count: channels, "RMS level of each channel."))
+        levels.add(EventOutput("note", .hertz, "A note."))
+        let source = StreamSource(
+            format: StreamFormat(sampleRate: 44_100, channelCount: channels), kind: "file", name: "song.wav", duration: 1)
+        return StreamHeader(
+            source: source, file: file, isLive: false, batching: .standard, seed: 0,
+            analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)])
+    }
+
+    static let rows: [[Float]] = [[-13.012, -10.004, -12.5, -13.6], [-13.012, -10.254, .nan, .infinity]]
+
+    /// One batch for each row.
+    static func block(_ rows: [[Float]] = rows, events: [Event] = []) -> BatchBlock {
+        let storage = BatchStorage(capacity: rows.count, width: rows[0].count, samplesPerBatch: 0, channelCount: 2)
+        for (number, row) in rows.enumerated() {
+            var list = EventList()
+            for event in number == 0 ? events : [] { list.append(event) }
+            _ = storage.openRow.update(fromContentsOf: row)
+            storage.seal(
+                .init(number: Int64(number), frame: Int64(number) * 1024, frameCount: 1024, isPartial: false), events: &list)
+        }
+        return BatchBlock(storage)
+    }
+
+    static func summary(late: [Event] = []) -> StreamSummary {
+        StreamSummary(frames: 2048, batches: 2, reason: .endOfInput, lateEvents: late)
+    }
+
+    static func values(_ path: String, _ settings: [String: String]) throws -> SettingValues {
+        var problems: [ConfigurationProblem] = []
+        let spec = PluginSpec("csv", primary: .text(path), settings: settings.mapValues { .text($0) })
+        let values = SinkPlugin.csv.about.values(from: spec, path: "sinks[0]", problems: &problems)
+        guard let values, problems.isEmpty else { throw ConfigurationError(problems) }
+        return values
+    }
+
+    static func sink(_ path: String, _ settings: [String: String] = [:]) throws -> any Sink {
+        try SinkPlugin.csv.make(values(path, settings))
+    }
+
+    /// A whole life.
+    static func run(
+        _ sink: any Sink, select items: [String]? = nil, live: Bool = false, events: [Event] = [], late: [Event] = [],
+        headers: [StreamHeader] = [header()]
+    ) async throws {
+        let selection = items.map { Selection(items: $0) } ?? .all
+        try await sink.open(SinkContext(name: "csv", selection: selection, isLive: live))
+        for header in headers {
+            try await sink.begin(header)
+            try await sink.write(block(rows.map { Array($0.prefix(header.layout.width)) }, events: events))
+            try await sink.end(summary(late: late))
+        }
+        try await sink.close()
+    }
+
+    static let onsetAndBeat = [
+        Event(at: 0.01, .onset(Onset(strength: 0.75))),
+        Event(at: 0.5, .beat(Beat(beatsPerMinute: 120.25, position: 1, confidence: 0.5))),
+    ]
+}
+
+/// A folder that is removed with this value.
+final class Folder: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array((NSTemporaryDirectory() + "/hemiola-csv-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Everything in it, hidden files too.
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+
+    func text(_ name: String) throws -> String { try String(contentsOfFile: self(name), encoding: .utf8) }
+
+    func table(_ name: String) throws -> [[String]] { try fields(text(name)) }
+
+    func put(_ text: String, in name: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: self(name)))
+    }
+}
+
+/// Rows and fields as RFC 4180 has them.
+func fields(_ text: String) -> [[String]] {
+    var rows: [[String]] = []
+    var row: [String] = []
+    var field = String.UnicodeScalarView()
+    var isQuoted = false
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        // A quote right behind a closing one stands for itself: the closing one was part of a pair.
+        case "\"":
+            isQuoted.toggle()
+            field.append(scalar)
+        case "," where !isQuoted, "\n" where !isQuoted:
+            row.append(unquoted(String(field)))
+            field.removeAll()
+            if scalar == "\n" {
+                rows.append(row)
+                row = []
+            }
+        default: field.append(scalar)
+        }
+    }
+    return rows
+}
+
+private func unquoted(_ field: String) -> String {
+    field.hasPrefix("\"") ? String(field.dropFirst().dropLast()).replacing("\"\"", with: "\"") : field
+}

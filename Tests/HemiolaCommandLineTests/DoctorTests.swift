@@ -1,0 +1,83 @@
+import Foundation
+import Hemiola
+import HemiolaPlugins
+import Testing
+
+@testable import HemiolaCommandLine
+
+@Suite struct DoctorTests {
+    private var healthy: Surroundings {
+        Surroundings(
+            version: "0.1.0", swift: "6.3, runtime linked in", soundFile: "libsndfile-1.2.2", formats: ["flac", "mp3", "ogg", "wav"],
+            transform: "fftw-3.3.10", runtime: Surroundings.Folder(path: "/run/user/1"),
+            state: Surroundings.Folder(path: "/home/a/.local/state/hemiola"), temporary: Surroundings.Folder(path: "/tmp"),
+            terminal: "xterm, 80 columns", locale: "C.UTF-8")
+    }
+
+    @Test func `where all is well every line begins with ok`() {
+        let report = DoctorReport(healthy)
+        #expect(report.isWell)
+        let lines = report.text.split(separator: "\n")
+        #expect(lines.last == "All is well.")
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 11)
+        #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
+    }
+
+    /// Something that is not as it should be.
+    struct Breakage: Sendable {
+        var name: String
+        var finding: String
+        var remedy: String
+        var apply: @Sendable (inout Surroundings) -> Void
+
+        init(_ name: String, _ finding: String, _ remedy: String, apply: @escaping @Sendable (inout Surroundings) -> Void) {
+            self.name = name
+            self.finding = finding
+            self.remedy = remedy
+            self.apply = apply
+        }
+    }
+
+    @Test(arguments: [
+        Breakage("libsndfile", "not found", "apt install libsndfile1") { $0.soundFile = nil },
+        Breakage("FFTW", "not found", "apt install libfftw3-single3") { $0.transform = nil },
+        Breakage("formats", "flac wav; ogg and mp3 missing", "libsndfile 1.1") { $0.formats = ["flac", "wav"] },
+        Breakage("runtime folder", "XDG_RUNTIME_DIR is not set", "export XDG_RUNTIME_DIR") { $0.runtime = nil },
+        Breakage("runtime folder", "/run/user/1 is open to others", "chmod 700 /run/user/1") { $0.runtime?.isShared = true },
+        Breakage("runtime folder", "/run/user/1: Not a directory", "mkdir -p /run/user/1") { $0.runtime?.fault = "Not a directory" },
+        Breakage("state folder", "Permission denied", "ls -ld") { $0.state?.fault = "Permission denied" },
+        Breakage("state folder", "HOME is set", "export HOME") { $0.state = nil },
+        Breakage("temporary files", "Read-only file system", "mkdir") { $0.temporary?.fault = "Read-only file system" },
+        Breakage("locale", "POSIX is not UTF-8", "export LANG=C.UTF-8") { $0.locale = "POSIX" },
+        Breakage("locale", "unset: not UTF-8", "export LANG=C.UTF-8") { $0.locale = nil },
+    ])
+    func `what is broken is marked, with a remedy`(breakage: Breakage) throws {
+        var found = healthy
+        breakage.apply(&found)
+        let report = DoctorReport(found)
+        #expect(!report.isWell)
+        let lines = report.text.split(separator: "\n")
+        let index = try #require(lines.firstIndex { $0.hasPrefix("!!") })
+        #expect(lines[index].hasPrefix("!!  \(breakage.name) ") && lines[index].contains(breakage.finding))
+        #expect(lines[index + 1].contains("-> ") && lines[index + 1].contains(breakage.remedy))
+        #expect(lines.last == "1 thing to mend.")
+    }
+
+    @Test func `this machine has the libraries that are linked`() {
+        let found = System.surroundings()
+        #expect(found.soundFile?.hasPrefix("libsndfile-") == true)
+        #expect(found.transform?.hasPrefix("fftw-") == true)
+        #expect(Set(found.formats).isSuperset(of: ["wav", "flac", "aiff"]))
+        #expect(found.version == HemiolaVersion.current)
+    }
+
+    @Test func `as JSON it says the same`() throws {
+        var found = healthy
+        found.locale = nil
+        let object = try JSONSerialization.jsonObject(with: Data(DoctorReport(found).json.line.utf8))
+        let report = try #require(object as? [String: Any])
+        #expect(report["ok"] as? Bool == false)
+        let checks = try #require(report["checks"] as? [[String: Any]])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 9) + [false])
+    }
+}

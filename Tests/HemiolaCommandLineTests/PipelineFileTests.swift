@@ -1,0 +1,182 @@
+import Hemiola
+import HemiolaEngine
+import HemiolaPlugins
+import HemiolaSignal
+import Testing
+
+@testable import HemiolaCommandLine
+
+@Suite struct PipelineFileTests {
+    private func configuration(_ text: String) throws -> PipelineConfiguration {
+        try PipelinePlan(.standard, pipeline: text, title: "p.yaml").configuration
+    }
+
+    private func problems(_ text: String) -> [String] {
+        do {
+            _ = try PipelinePlan(.standard, pipeline: text, title: "p.yaml")
+            return []
+        } catch {
+            return error.status == .usage ? error.lines : ["another status"]
+        }
+    }
+
+    private func printed(_ text: String) throws -> String {
+        let file = try TemporaryFile(Array(text.utf8))
+        guard case .command(let command as CheckCommand) = try Root.parsed(["check", file.path, "--print"]) else {
+            throw Failure("no check command")
+        }
+        return try command.text(with: .standard)
+    }
+
+    @Test func `an input is enough`() throws {
+        let configuration = try configuration("inputs: [song.flac, '-']")
+        #expect(configuration.captures == [PluginSpec("file", primary: .text("song.flac")), PluginSpec("pcm", primary: .text("-"))])
+        #expect(configuration.analyzers == PluginRegistry.standard.defaultAnalyzers)
+        #expect(configuration.sinks == [PluginSpec("json-lines")])
+        #expect(configuration.batchFrames == 1024)
+    }
+
+    @Test func `every key has its place`() throws {
+        let configuration = try configuration(
+            """
+            captures: ["tone:clicks,bpm=120", {id: file, path: "a,b=c.wav"}]
+            inputs: [007, 'x: y']
+            analyzers:
+              - levels
+              - {id: spectrum, as: coarse, bands: 8, scale: mel-slaney, magnitudes: yes, max_hz: null, min_hz: 30.5}
+            sinks:
+              - {id: json-lines, path: out.jsonl, append: true, select: [levels, end], lead_ms: -5}
+            batch: 512
+            rate: 48000
+            realtime: true
+            seed: 7
+            select: levels, end
+            """)
+        #expect(configuration.captures.map(\.name) == ["tone", "file", "file", "file"])
+        #expect(configuration.captures[1].settings == ["path": .text("a,b=c.wav")])
+        #expect(configuration.captures[2...].map { $0.primary?.text } == ["007", "x: y"])
+        #expect(configuration.analyzers[1].name == "coarse")
+        #expect(
+            configuration.analyzers[1].settings
+                == ["bands": .integer(8), "scale": .text("mel-slaney"), "magnitudes": .text("yes"), "min_hz": .number(30.5)])
+        #expect(configuration.sinks[0].settings["select"] == .list([.text("levels"), .text("end")]))
+        #expect(configuration.batchFrames == 512 && configuration.sampleRate == 48_000 && configuration.seed == 7)
+        #expect(configuration.isPaced)
+        #expect(configuration.selection == ["levels", "end"])
+    }
+
+    @Test func `an empty list takes the default's place`() throws {
+        let configuration = try configuration("{inputs: x, analyzers: [], sinks: [], seed: ~}")
+        #expect(configuration.analyzers.isEmpty && configuration.sinks.isEmpty && configuration.captures.count == 1)
+    }
+
+    @Test func `all problems come at once, by place and path`() {
+        let lines = problems(
+            """
+            inputs: [x.wav]
+            analyzers:
+              - levels
+              - [1]
+              - {id: spectrum, bandz: 3, size: 1}
+            sinks:
+              - id: json-lines
+                flush: never
+                append: {a: b}
+            batch: 1500
+            rat: 3
+            seed: -3
+            """)
+        #expect(
+            lines == [
+                "p.yaml:4:5: analyzers[1]: a list is neither a SPEC nor a map with an id",
+                "p.yaml:5:20: analyzers[2].bandz: spectrum has no such setting; did you mean bands?",
+                "p.yaml:5:30: analyzers[2].size: 1 is outside 64...65536 frames",
+                "p.yaml:8:5: sinks[0].flush: \"never\" is not one of auto, line, block",
+                "p.yaml:9:5: sinks[0].append: a map is no value of a setting",
+                "p.yaml:10:1: batch: 1500 is above 1024 and no multiple of 256 frames; take 1280 or 1536",
+                "p.yaml:11:1: rat: a pipeline has no such key; did you mean rate?",
+                "p.yaml:12:1: seed: \"-3\" is not a whole number, 0 or more",
+            ])
+    }
+
+    @Test(arguments: [
+        ("a: [1,\nb: }", "p.yaml:2:4: while parsing a flow node: did not find expected node content"),
+        ("batch: 512\nbatch: 256", "p.yaml:1:1: given twice in one map: batch"),
+        ("- a", "p.yaml:1:1: a pipeline is a map: captures, analyzers, sinks …"),
+        ("", "p.yaml: captures: there is nothing to analyse; name a capture"),
+        ("# nothing", "p.yaml: captures: there is nothing to analyse; name a capture"),
+        ("inputs: []", "p.yaml: captures: there is nothing to analyse; name a capture"),
+        ("inputs: [{a: b}]", "p.yaml:1:10: inputs[0]: a map is no path"),
+        ("inputs: {a: b}", "p.yaml:1:1: inputs: a map is not a list"),
+        ("captures: [{path: x}]", "p.yaml:1:12: captures[0]: it has no id: which plugin is it?"),
+        ("inputs: x\nrealtime: 3", "p.yaml:2:1: realtime: \"3\" is not true or false"),
+        ("inputs: x\nselect: [beet]", "p.yaml:2:1: select: \"beet\" is no record type, analyzer or feature here; did you mean beat?"),
+        ("inputs: x\nsinks: [jsonlines]", "p.yaml:2:9: sinks[0]: there is no sink \"jsonlines\"; did you mean json-lines?"),
+        ("x: &a [1]\ny: *b", "p.yaml:2:4: found undefined alias"),
+    ])
+    func `a problem is told where it stands`(text: String, line: String) {
+        #expect(problems(text) == [line])
+    }
+
+    @Test func `references that unfold without end are refused`() {
+        var text = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
+        for level in 1...8 {
+            let item = "*a\(level - 1)"
+            text += "a\(level): &a\(level) [\(Array(repeating: item, count: 10).joined(separator: ","))]\n"
+        }
+        #expect(problems(text).first?.contains("too many values") == true)
+    }
+
+    @Test(arguments: [
+        "inputs: song.flac",
+        "captures: ['tone:sine,hz=1000', {id: pcm, raw: 'f32le:44100:2'}]\nanalyzers: []",
+        "inputs: ['a \"b\"\\n: #.wav', 'no', '1', 'ä, ö']\nanalyzers: [{id: spectrum, as: x, min_hz: 0.1}, 'spectrum:bands=3']",
+        "inputs: x\nsinks: [{id: json-lines, path: y, lead_ms: -0.5, select: [levels.rms_db]}]\nbatch: 256\nrate: 8000\nseed: 9007199254740991",
+        "inputs: x\nselect: [levels, end]\nrealtime: true\nsinks: []",
+    ])
+    func `what check prints is the same pipeline, and prints the same`(text: String) throws {
+        let whole = try printed(text)
+        #expect(try printed(whole) == whole)
+        let (one, other) = (try configuration(text), try configuration(whole))
+        #expect(one.captures.map(\.name) == other.captures.map(\.name))
+        #expect(one.analyzers.map(\.name) == other.analyzers.map(\.name))
+        #expect(one.batchFrames == other.batchFrames && one.sampleRate == other.sampleRate && one.isPaced == other.isPaced)
+        #expect(one.seed == other.seed && one.selection == other.selection)
+        let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
+        let registry = PluginRegistry.standard
+        #expect(
+            try registry.assemble(one).describeAnalyzers(for: format) == registry.assemble(other).describeAnalyzers(for: format))
+    }
+
+    @Test func `check says that all is well`() throws {
+        let file = try TemporaryFile(Array("inputs: /nowhere/at/all.wav".utf8))
+        guard case .command(let command as CheckCommand) = try Root.parsed(["check", file.path]) else { throw Failure("no command") }
+        #expect(try command.text(with: .standard) == "\(file.path): all is well\n")
+    }
+
+    @Test func `run writes what the file says`() async throws {
+        let output = try TemporaryFile([])
+        let file = try TemporaryFile(
+            Array("captures: ['tone:sine,seconds=0.1']\nanalyzers: [levels]\nsinks: ['json-lines:\(output.path)']".utf8))
+        let log = Log()
+        #expect(await Root.run(["run", file.path, "-q"], with: .standard, on: Console { log.append($0) }) == .success)
+        #expect(log.text == "")
+        let lines = String(decoding: try System.contents(of: output.path), as: UTF8.self).split(separator: "\n")
+        #expect(lines.first?.hasPrefix(#"{"type":"header""#) == true && lines.last?.hasPrefix(#"{"type":"end""#) == true)
+        #expect(lines.count == 7)
+    }
+
+    @Test func `run does not write over its input`() async throws {
+        let sound = try TemporaryFile([1, 2])
+        let file = try TemporaryFile(Array("inputs: \(sound.path)\nsinks: ['json-lines:\(sound.path)']".utf8))
+        let log = Log()
+        #expect(await Root.run(["run", file.path], with: .standard, on: Console { log.append($0) }) == .usage)
+        #expect(log.text.contains("would be overwritten"))
+    }
+
+    @Test func `a file that cannot be read is told`() {
+        #expect(throws: Failure("cannot read /nowhere.yaml: No such file or directory")) {
+            try PipelinePlan(.standard, pipelineFile: "/nowhere.yaml")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Hemiola
+import HemiolaEngine
+import HemiolaPlugins
+import HemiolaSignal
+import Testing
+
+@testable import HemiolaCommandLine
+
+@Suite struct PluginPageTests {
+    private static let pages = PluginPage.all(of: .standard)
+
+    private func text(_ arguments: String...) throws -> String {
+        guard case .command(let command as PluginsCommand) = try Root.parsed(["plugins"] + arguments) else {
+            throw Failure("no plugins command")
+        }
+        return try command.text(with: .standard)
+    }
+
+    @Test func `the list has every plugin under its role`() throws {
+        let lines = try text().split(separator: "\n").map(String.init)
+        let registry = PluginRegistry.standard
+        let all = registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)
+        for about in all {
+            #expect(lines.count { $0.hasPrefix("  \(about.id) ") && $0.hasSuffix(about.summary) } == 1)
+        }
+        #expect(lines.filter { ["captures", "analyzers", "sinks"].contains($0) } == ["captures", "analyzers", "sinks"])
+    }
+
+    @Test func `a page tells settings, examples, outputs, latency and causality`() throws {
+        let page = try text("spectrum")
+        #expect(page.hasPrefix("spectrum: an analyzer\n"))
+        #expect(page.contains("  size        64...65536 frames, whole; default 2048\n"))
+        #expect(page.contains("  max_hz      1...192000 Hz; default unset\n"))
+        #expect(page.contains("  bands_db     64 values, dBFS, -120...\n"))
+        #expect(page.contains("Latency  1024 frames\nCausal   yes\n"))
+        #expect(page.contains("  spectrum:size=2048"))
+        #expect(try text("levels").contains("Settings\n  None.\n"))
+        #expect(try text("levels").contains("channel_rms_db   2 values, dBFS, -120..."))
+        #expect(try text("json-lines").contains("Settings of every sink\n  select "))
+        #expect(try text("json-lines").contains("path is the main setting"))
+    }
+
+    @Test func `its lines fit the terminal`() {
+        for page in Self.pages {
+            #expect(page.text(columns: 60).split(separator: "\n").filter { $0.hasPrefix("     ") }.allSatisfy { $0.count <= 60 })
+        }
+    }
+
+    @Test func `every example is one that the command line takes`() throws {
+        #expect(Self.pages.allSatisfy { !$0.examples.isEmpty })
+        for page in Self.pages {
+            for example in page.examples {
+                let spec = try PluginSpec(parsing: example)
+                var configuration = PipelineConfiguration(captures: [PluginSpec("tone")])
+                switch page.role {
+                case .capture: configuration.captures = [spec]
+                case .analyzer: configuration.analyzers = [spec]
+                case .sink: configuration.sinks = [spec]
+                }
+                #expect(throws: Never.self) { try PluginRegistry.standard.assemble(configuration) }
+            }
+        }
+    }
+
+    @Test func `as JSON it says the same`() throws {
+        let objects = try #require(try JSONSerialization.jsonObject(with: Data(text("--json").utf8)) as? [[String: Any]])
+        #expect(objects.map { $0["id"] as? String } == Self.pages.map(\.about.id))
+        let page = try #require(objects.first { $0["id"] as? String == "spectrum" })
+        let settings = try #require(page["settings"] as? [[String: Any]])
+        let size = try #require(settings.first)
+        #expect(size["key"] as? String == "size" && size["type"] as? String == "integer" && size["unit"] as? String == "frames")
+        #expect(size["minimum"] as? Double == 64 && size["maximum"] as? Double == 65_536 && size["default"] as? Int == 2048)
+        #expect(page["latency_frames"] as? Int == 1024 && page["causal"] as? Bool == true)
+        let outputs = try #require(page["outputs"] as? [[String: Any]])
+        #expect(outputs.first?["name"] as? String == "bands_db" && outputs.first?["count"] as? Int == 64)
+        let one = try #require(try JSONSerialization.jsonObject(with: Data(text("tone", "--json").utf8)) as? [[String: Any]])
+        #expect(one.count == 1)
+    }
+
+    @Test func `a name that is none gets the nearest`() {
+        #expect(throws: Failure("there is no plugin \"spectrm\"; did you mean spectrum?")) { try text("spectrm") }
+    }
+
+    /// What a README's table says of settings: key and default, bare.
+    private func table(_ text: String) -> [(key: String, value: String)] {
+        let section = text.split(separator: "\n## Settings\n", maxSplits: 1).dropFirst().first?.split(separator: "\n## ", maxSplits: 1)
+            .first
+        return (section ?? "").split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
+            let cells = line.split(separator: "|").map {
+                $0.trimmingCharacters(in: CharacterSet(charactersIn: " `")).replacingOccurrences(of: "−", with: "-")
+            }
+            return (cells[0], cells[1])
+        }
+    }
+
+    @Test func `the table in every plugin's README has the declared settings and defaults`() throws {
+        let plugins = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Plugins").standardized
+        let readMes = try FileManager.default.subpathsOfDirectory(atPath: plugins.path).filter { $0.hasSuffix("README.md") }
+            .map { try String(contentsOf: plugins.appending(path: $0), encoding: .utf8) }
+        for page in Self.pages {
+            let readMe = try #require(
+                readMes.first { $0.hasPrefix("# \(page.about.id):") || $0.hasPrefix("# \(page.about.id)\n") },
+                "\(page.about.id) has no README that begins with its name")
+            let table = table(readMe)
+            #expect(table.map(\.key) == page.about.keys, "\(page.about.id)")
+            for (row, setting) in zip(table, page.about.settings) where row.value != setting.defaultText {
+                // What is unset may say more: "unset: WAV", "none; it has to be given".
+                let isUnset = setting.defaultText == "unset" && (row.value.hasPrefix("unset") || row.value.hasPrefix("none"))
+                #expect(isUnset, "\(page.about.id).\(setting.key): \(row.value) in the README, \(setting.defaultText) declared")
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import FileCapture
+import Hemiola
+import HemiolaSignal
+
+/// The music that comes with Hemiola, half a minute in stereo at 44.1 kHz.
+enum Minuet {
+    /// A minute of it, over and over: `[L0, R0, L1, R1 …]`.
+    static let minute = Result {
+        let once = try read()
+        return Array((once + once).prefix(2 * 60 * 44_100))
+    }
+
+    private static func read() throws -> [Float] {
+        let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        var problems: [ConfigurationProblem] = []
+        let spec = PluginSpec("file", primary: .text("/\(here)/examples/music/minuet.flac"))
+        guard let values = CapturePlugin.file.about.values(from: spec, path: "file", problems: &problems) else {
+            throw ConfigurationError(problems)
+        }
+        let capture = try CapturePlugin.file.make(values)
+        let source = try capture.open(FormatWish())
+        precondition(source.format == StreamFormat(sampleRate: 44_100, channelCount: 2), "the minuet is stereo at 44.1 kHz")
+        defer { capture.close() }
+        var samples: [Float] = []
+        var buffer = [Float](repeating: 0, count: 8192)
+        while true {
+            var span = buffer.mutableSpan
+            switch try capture.read(into: &span) {
+            case .frames(let count): samples += buffer[..<(2 * count)]
+            case .end: return samples
+            default: break
+            }
+        }
+    }
+}
