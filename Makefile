@@ -12,10 +12,16 @@ SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests examples)
 # The tests' Python, where scripts/setup --strict has made one.
 WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(CURDIR)/.build/python/bin/python"; fi
 
-.PHONY: help setup run test examples sanitize bench lint format vectors music clean
+.PHONY: help setup run test examples sanitize bench lint format vectors music \
+	program install uninstall man dist deb test-install clean
+
+# Where `make install` puts things; DESTDIR is for packagers, who want them somewhere else at first.
+PREFIX = /usr/local
+DESTDIR =
+export PREFIX DESTDIR
 
 help: ## List these targets.
-	awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## Make sure that the libraries Hemiola is built with are here.
 	scripts/setup
@@ -25,9 +31,10 @@ run: setup ## Build Hemiola and analyse the bundled minuet.
 	.build/release/hemiola analyze examples/music/minuet.flac
 
 ifeq ($(STRICT),1)
-test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing and runs the examples too.
+test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing, tries the installation and the examples.
 	scripts/setup --strict
 	$(WITH_PYTHON); HEMIOLA_STRICT=1 swift test --parallel
+	HEMIOLA_STRICT=1 $(MAKE) test-install
 	$(MAKE) examples
 else
 test:
@@ -69,5 +76,28 @@ vectors: ## Make the tests' reference vectors anew.
 music: ## Render the bundled minuet anew.
 	python3 examples/music/make.py
 
+program: ## Build the program that is installed: stripped, the Swift runtime linked in.
+	packaging/build >/dev/null
+
+install: program ## Install it under PREFIX, /usr/local unless told otherwise: `make program && sudo make install`.
+	packaging/install "$$(packaging/build 2>/dev/null)"
+
+uninstall: ## Remove what `make install` with the same PREFIX installed.
+	packaging/install --remove
+
+man: program ## Write the manual page anew, from the program's help.
+	packaging/make-man "$$(packaging/build 2>/dev/null)" >.build/hemiola.1
+	mv .build/hemiola.1 packaging/hemiola.1
+
+dist: ## Make dist/: the program as a tarball, and a source tarball that builds without the network.
+	packaging/make-dist
+
+deb: ## Make a Debian package in dist/.
+	packaging/make-deb
+
+test-install: ## Install into a scratch root, run it from there, uninstall it; try the tarballs and the package too.
+	packaging/test
+	packaging/test-packages
+
 clean: ## Remove everything that was built.
-	rm -rf .build
+	rm -rf .build dist
