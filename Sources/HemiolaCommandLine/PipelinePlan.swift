@@ -28,6 +28,13 @@ struct PipelinePlan {
         try checkThatNoInputIsOverwritten(files)
     }
 
+    /// A pipeline that never runs, to ask what it would write. The sink is there so that the selection is checked.
+    init(_ registry: PluginRegistry, describing analyzers: [String], selecting texts: [String]) throws(Failure) {
+        try self.init(registry, files: ["-"], analyzers: analyzers)
+        configuration.selection = try Self.items(of: texts)
+        try setSinks([], output: nil, isQuiet: false)
+    }
+
     /// What a file says; the problems of a pipeline file were told by its own paths.
     init(_ registry: PluginRegistry, _ configuration: PipelineConfiguration) {
         self.registry = registry

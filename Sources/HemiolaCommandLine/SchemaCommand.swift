@@ -9,7 +9,7 @@ struct SchemaCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Print the JSON Schema of the records, or the types of their columns.",
-        usage: "hemiola schema [--columns] [--analyzer <spec>] ...",
+        usage: "hemiola schema [--columns] [--analyzer <spec>] ... [--select <items>] ...",
         discussion: """
             The JSON Schema knows the features of the default analyzers, or of those that --analyzer names, for files of \
             any rate and any number of channels.
@@ -26,6 +26,12 @@ struct SchemaCommand: Command {
 
     @OptionGroup var analyzing: AnalyzerOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Of these records only, as analyze --select writes them: types, analyzers, features; repeatable.",
+            valueName: "items"))
+    var select: [String] = []
+
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         try Root.print(text(with: registry))
     }
@@ -39,13 +45,16 @@ struct SchemaCommand: Command {
 
     func text(with registry: PluginRegistry) throws(Failure) -> String {
         // A pipeline touches nothing until it runs, so that any name of a file will do.
-        let pipeline = try PipelinePlan(registry, files: ["-"], analyzers: analyzing.analyzers).assemble()
+        let plan = try PipelinePlan(registry, describing: analyzing.analyzers, selecting: select)
+        let items = plan.configuration.selection
+        let selection = items.isEmpty ? Selection.all : Selection(items: items)
+        let pipeline = try plan.assemble()
         do throws(AnalyzerError) {
             let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
-            if columns { return SchemaText.columns(analyzers: features) }
+            if columns { return SchemaText.columns(analyzers: features, selection: selection) }
             // Nobody knows what the files will be: what another format declares otherwise is left open.
             let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
-            return SchemaText.jsonSchema(analyzers: features, otherFormats: [other])
+            return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection)
         } catch {
             throw Failure(error.message)
         }

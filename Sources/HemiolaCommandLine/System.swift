@@ -177,7 +177,8 @@ extension System {
         pthread_detach(thread)
     }
 
-    /// Hears SIGINT, SIGTERM and SIGHUP, each unless the caller had it ignored (as `nohup` and background jobs of `sh` do).
+    /// Hears SIGINT, SIGTERM and SIGHUP; SIGHUP only when the caller does not have it ignored, as `nohup` does. A script's
+    /// background job starts with SIGINT ignored, and `kill -INT` shall end it in order all the same.
     ///
     /// A handler on whatever thread writes to a pipe, and somebody reads it. Signals blocked in every thread and one in
     /// `sigwait` would be simpler, but the main thread of an asynchronous `main` unblocks all signals and sleeps.
@@ -205,7 +206,7 @@ extension System {
             for number in [SIGINT, SIGTERM, SIGHUP] {
                 var action = sigaction()
                 sigaction(number, nil, &action)
-                if action.isIgnored { continue }
+                if number == SIGHUP && action.isIgnored { continue }
                 action = .hearing
                 sigaction(number, &action, nil)
             }

@@ -176,12 +176,21 @@ import Testing
         }
     }
 
-    @Test func `a signal that was ignored stays so`() throws {
+    @Test func `a hangup that was ignored stays so`() throws {
         let file = try folder.writeTone(frames: 44_100)
-        let line = "trap '' INT; hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 0.5; kill -INT $!; wait $!"
+        let line = "trap '' HUP; hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 0.5; kill -HUP $!; wait $!"
         let outcome = try Hemiola.shell(line, in: folder.path)
         #expect(outcome.status == 0)
         #expect(try Record.all(in: folder.text(of: "ok.jsonl")).last?.string("reason") == "end-of-input")
+    }
+
+    @Test func `an interrupt ends a script's background job`() throws {
+        // A shell without job control starts its background jobs with SIGINT ignored.
+        let file = try folder.writeTone(frames: 20 * 44_100)
+        let line = "hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 1; kill -INT $!; wait $!"
+        let outcome = try Hemiola.shell(line, in: folder.path)
+        #expect(outcome.status == 130)
+        #expect(try Record.all(in: folder.text(of: "ok.jsonl")).last?.string("reason") == "interrupted")
     }
 
     private func wait(_ what: String, until condition: () -> Bool) throws {
