@@ -126,8 +126,8 @@ let package = Package(
         tests(
             "VisualizerAnalyzerTests",
             uses: ["VisualizerAnalyzer", "FileCapture", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
-        tests("CSVSinkTests", uses: ["CSVSink", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
-        tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("CSVSinkTests", uses: ["CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
         tests(

@@ -12,7 +12,6 @@ struct AnalyzeCommand: Command {
             each line says of which it is. "hemiola schema" describes them.
 
             Examples:
-              hemiola analyze song.flac
               hemiola analyze song.flac -o song.jsonl --analyzer spectrum:bands=32
               hemiola analyze song.flac --analyzer +spectrum:bands=8,as=coarse
               hemiola analyze song.flac --select levels.rms_db,spectrum.centroid_hz

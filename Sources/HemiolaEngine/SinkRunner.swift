@@ -67,7 +67,9 @@ actor SinkRunner {
     /// Runs until the mailbox is finished or the sink is.
     func run() async -> Outcome {
         var outcome = Outcome.done
-        while let item = mailbox.next() {
+        while let next = mailbox.next() {
+            // Once per item, not per attempt: the schedule lets each event go only once.
+            let item = scheduled(next)
             do throws(SinkError) {
                 try await deliver(item)
             } catch {
@@ -86,17 +88,30 @@ actor SinkRunner {
         return outcome
     }
 
+    /// What this sink is to see of an item.
+    private func scheduled(_ item: Mailbox.Item) -> Mailbox.Item {
+        if schedule.isTransparent { return item }
+        switch item {
+        case .begin(let header):
+            schedule.begin(header)
+            return item
+        case .block(let block, let replies):
+            return .block(schedule.apply(to: block), replies: replies)
+        case .end(let summary):
+            return .end(schedule.apply(to: summary))
+        }
+    }
+
     private func deliver(_ item: Mailbox.Item) async throws(SinkError) {
         switch item {
         case .begin(let header):
             self.header = header
-            schedule.begin(header)
             try await sink.begin(header)
         case .block(let block, let replies):
-            try await sink.write(schedule.isTransparent ? block : schedule.apply(to: block))
+            try await sink.write(block)
             for reply in replies { reply() }
         case .end(let summary):
-            try await sink.end(schedule.isTransparent ? summary : schedule.apply(to: summary))
+            try await sink.end(summary)
         }
     }
 

@@ -92,13 +92,9 @@ final class StreamAnalysis {
     ///
     /// - Returns: what the capture delivered. Frames and gaps are dealt with; the rest is the caller's.
     func advance(_ capture: any Capture) throws(CaptureError) -> Delivery {
-        let room = UnsafeMutableBufferPointer(
-            start: samples + filled * channelCount, count: (hopFrames - filled) * channelCount)
-        var span = room.mutableSpan
-        let delivery = try capture.read(into: &span)
+        let delivery = try read(capture)
         switch delivery {
-        case .frames(let count):
-            take(count)
+        case .frames:
             if filled == hopFrames { analyse(isLast: hopsInBatch == hopsPerBatch - 1) }
         case .gap(let gap):
             skip(gap)
@@ -112,13 +108,9 @@ final class StreamAnalysis {
 
     /// Lets the analyzers hear a hop without asking them for anything: the first of two passes.
     func survey(_ capture: any Capture) throws(CaptureError) -> Delivery {
-        let room = UnsafeMutableBufferPointer(
-            start: samples + filled * channelCount, count: (hopFrames - filled) * channelCount)
-        var span = room.mutableSpan
-        let delivery = try capture.read(into: &span)
+        let delivery = try read(capture)
         switch delivery {
-        case .frames(let count):
-            take(count)
+        case .frames:
             if filled == hopFrames { surveyHop() }
         case .gap(let gap):
             if filled > 0 { surveyHop() }
@@ -235,10 +227,17 @@ final class StreamAnalysis {
         hopsInBatch = isLast ? 0 : hopsInBatch + 1
     }
 
-    /// Notes frames that the capture says it delivered.
-    private func take(_ count: Int) {
-        precondition(count > 0 && count <= hopFrames - filled, "a capture delivers at least one frame and no more than there is room for")
-        filled += count
+    /// Asks the capture for the rest of the hop.
+    private func read(_ capture: any Capture) throws(CaptureError) -> Delivery {
+        let free = hopFrames - filled
+        let room = UnsafeMutableBufferPointer(start: samples + filled * channelCount, count: free * channelCount)
+        var span = room.mutableSpan
+        let delivery = try capture.read(into: &span)
+        if case .frames(let count) = delivery {
+            precondition(count > 0 && count <= free, "a capture delivers at least one frame and no more than there is room for")
+            filled += count
+        }
+        return delivery
     }
 
     /// Mixes and transforms the frames that came in, zero-padded to a hop.

@@ -4,6 +4,7 @@ import Glibc
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import TestSupport
 import Testing
 
 @Suite struct CSVSinkTests {

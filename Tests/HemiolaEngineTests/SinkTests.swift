@@ -262,4 +262,16 @@ import Testing
         let late = stream.summary?.lateEvents.map(\.time) ?? []
         #expect(late == late.sorted())
     }
+
+    @Test func `with lead_ms a write that is tried again tells each event once`() async throws {
+        let (sink, plain) = (CollectingSink(), CollectingSink())
+        sink.fail(.write, after: 1, times: 2, with: SinkError("not now", remedy: .retry))
+        var trial = Trial(
+            [silence(batches: 200)], analyzers: [.herald], sinks: [.collecting(sink, as: "timed"), .collecting(plain, as: "plain")])
+        trial.configuration.sinks = [PluginSpec("timed", settings: ["lead_ms": .number(-150)]), PluginSpec("plain")]
+        try await trial.run()
+        #expect(sink.calls.count { $0 == .write } == plain.calls.count { $0 == .write } + 2)
+        // Told by time, not as they were found: of two kinds of event one may come before the other.
+        #expect(sink.streams[0].events.map(\.time).sorted() == plain.streams[0].events.map(\.time).sorted())
+    }
 }

@@ -4,6 +4,7 @@ import Hemiola
 import HemiolaSignal
 import HemiolaTesting
 import JSONLinesSink
+import TestSupport
 import Testing
 
 @Suite struct JSONLinesSinkTests {

@@ -1,16 +1,16 @@
 import Foundation
 
 /// The program that decompresses what the sink wrote.
-enum Zstd {
+public enum Zstd {
     /// Where it is; nil when it is not installed.
-    static let program = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/zstd" }
+    public static let program = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/zstd" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
     /// With `HEMIOLA_STRICT=1` a test that needs it fails where it is missing.
-    static let isExpected = program != nil || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1"
+    public static let isExpected = program != nil || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1"
 
     /// What a file holds, and whether the program found it whole.
-    static func read(_ path: String) throws -> (text: String, isWhole: Bool) {
+    public static func read(_ path: String) throws -> (text: String, isWhole: Bool) {
         struct Missing: Error, CustomStringConvertible {
             let description = "zstd is not installed"
         }
