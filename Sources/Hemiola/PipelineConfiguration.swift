@@ -4,7 +4,9 @@ public import HemiolaSignal
 public struct PipelineConfiguration: Sendable, Hashable {
     /// One stream each, in this order.
     public var captures: [PluginSpec]
+    /// What listens, in this order. Those that a sink needs are added.
     public var analyzers: [PluginSpec]
+    /// Where the batches go.
     public var sinks: [PluginSpec]
     /// Frames per batch: 256…8192, above 1024 a multiple of 256.
     public var batchFrames: Int
@@ -16,13 +18,17 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var usesLookAhead: Bool
     /// The seed of everything that is random.
     public var seed: UInt64
+    /// How many files may be analysed at a time. The sinks get them in order all the same; live, paced to real time or with a
+    /// sink that directs, it is one.
+    public var jobCount: Int
     /// Record types and features for sinks that have no `select` of their own; empty: everything.
     public var selection: [String]
 
+    /// A configuration with the command line's defaults for what is left out. Nothing is checked before it is assembled.
     public init(
         captures: [PluginSpec] = [], analyzers: [PluginSpec] = [], sinks: [PluginSpec] = [],
         batchFrames: Int = Batching.defaultFrames, sampleRate: Int? = nil, isPaced: Bool = false, usesLookAhead: Bool = false,
-        seed: UInt64 = 0, selection: [String] = []
+        seed: UInt64 = 0, jobCount: Int = 1, selection: [String] = []
     ) {
         self.captures = captures
         self.analyzers = analyzers
@@ -32,6 +38,7 @@ public struct PipelineConfiguration: Sendable, Hashable {
         self.isPaced = isPaced
         self.usesLookAhead = usesLookAhead
         self.seed = seed
+        self.jobCount = jobCount
         self.selection = selection
     }
 }

@@ -15,7 +15,7 @@ struct AnalyzeCommand: Command {
               hemiola analyze song.flac -o song.jsonl --analyzer spectrum:bands=32
               hemiola analyze song.flac --analyzer +spectrum:bands=8,as=coarse
               hemiola analyze song.flac --select levels.rms_db,spectrum.centroid_hz
-              find . -name '*.wav' -print0 | hemiola analyze -0 --files-from - -o all.jsonl
+              find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
 
             A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key is the plugin's \
@@ -50,6 +50,6 @@ struct AnalyzeCommand: Command {
     }
 
     func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
-        try PipelinePlan(registry, files: input.names(), options: options, isPaced: realtime, isQuiet: console.quiet)
+        try PipelinePlan(registry, files: input.names(), options: options, jobs: input.jobs, isPaced: realtime, isQuiet: console.quiet)
     }
 }

@@ -21,6 +21,12 @@ struct InputOptions: ParsableArguments {
     @Flag(name: [.customShort("0"), .customLong("null")], help: "The list is NUL-separated, as from find -print0.")
     var isNullSeparated = false
 
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
+        help: ArgumentHelp(
+            "Files to analyse at a time; 0: as many as there are processors. The output is the same.", valueName: "number"))
+    var jobs = 1
+
     /// All names, in order.
     func names() throws(Failure) -> [String] {
         var names = files

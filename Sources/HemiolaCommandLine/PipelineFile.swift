@@ -7,7 +7,7 @@ internal import HemiolaSignal
 /// What the plugins say to their settings is the registry's business: `PipelinePlan.problems(of:)` puts both together.
 struct PipelineFile {
     /// Keys of the file.
-    static let keys = ["captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "seed", "select"]
+    static let keys = ["captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "seed", "jobs", "select"]
 
     private(set) var configuration = PipelineConfiguration()
     /// By path: `sinks[1].period_s`.
@@ -74,6 +74,8 @@ struct PipelineFile {
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
         case "rate": read(entry, "a whole number of hertz", into: \.sampleRate) { Int($0).map(Optional.some) }
         case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0) }
+        case "jobs":
+            read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }
         case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
         case "select":
             if let items = texts(of: entry.node, entry.key) {
@@ -249,6 +251,7 @@ extension PipelineFile {
         text += "rate: \(configuration.sampleRate.map(String.init) ?? "null")\n"
         text += "realtime: \(configuration.isPaced)\n"
         text += "seed: \(configuration.seed)\n"
+        text += "jobs: \(configuration.jobCount)\n"
         return text + "select: \(ParameterValue.list(configuration.selection.map { .text($0) }).yaml)\n"
     }
 

@@ -18,10 +18,11 @@ struct PipelinePlan {
     }
 
     /// - Throws: Options that cannot be read or do not go together.
-    init(_ registry: PluginRegistry, files: [String], options: PipelineOptions, isPaced: Bool, isQuiet: Bool) throws(Failure) {
+    init(_ registry: PluginRegistry, files: [String], options: PipelineOptions, jobs: Int, isPaced: Bool, isQuiet: Bool) throws(Failure) {
         try self.init(registry, files: files, raw: options.raw, analyzers: options.analyzing.analyzers)
         configuration.batchFrames = options.batch
         configuration.seed = options.seed
+        configuration.jobCount = jobs == 0 ? System.processorCount : jobs
         configuration.isPaced = isPaced
         configuration.selection = try Self.items(of: options.select)
         try setSinks(options.sinks, output: options.output, isQuiet: isQuiet)
@@ -181,7 +182,7 @@ extension PipelinePlan {
             return Self.line("--analyzer", analyzerTexts[index], configuration.analyzers[index], place.key, problem.message)
         case ("sinks", let index?) where configuration.sinks.indices.contains(index):
             return Self.line("--sink", sinkTexts[index], configuration.sinks[index], place.key, problem.message)
-        case ("batch", nil), ("rate", nil), ("seed", nil), ("select", nil):
+        case ("batch", nil), ("rate", nil), ("seed", nil), ("jobs", nil), ("select", nil):
             return "--\(place.role): \(problem.message)"
         case ("captures", nil), ("analyzers", nil), ("sinks", nil):
             return problem.message

@@ -23,6 +23,7 @@ struct RunCommand: Command {
               rate: 48000                    # a wish to live captures
               realtime: false
               seed: 0
+              jobs: 1                        # files at a time; 0: one per processor
               select: [levels, end]
 
             Examples:

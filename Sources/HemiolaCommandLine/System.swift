@@ -132,6 +132,11 @@ extension System {
         }
     }
 
+    /// The processors that are switched on.
+    static var processorCount: Int {
+        max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
+    }
+
     /// The columns of a terminal, or nil when it does not say.
     static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()

@@ -12,6 +12,9 @@ extension PluginRegistry {
     /// The header carries the seed as a JSON number: beyond this a reader may lose its last digits.
     private static let largestSeed: UInt64 = (1 << 53) - 1
 
+    /// Files at a time: each has a thread and some 10 MB.
+    private static let jobCounts = 1...256
+
     /// What every sink takes besides its own settings.
     public static let commonSinkSettings = [select.declared, lead.declared]
 
@@ -31,6 +34,10 @@ extension PluginRegistry {
         }
         if configuration.seed > Self.largestSeed {
             problems.append(ConfigurationProblem("seed", "\(configuration.seed) is above \(Self.largestSeed)"))
+        }
+        if !Self.jobCounts.contains(configuration.jobCount) {
+            let (fewest, most) = (Self.jobCounts.lowerBound, Self.jobCounts.upperBound)
+            problems.append(ConfigurationProblem("jobs", "\(configuration.jobCount) is outside \(fewest)...\(most) files at a time"))
         }
         let inputs = assembleInputs(configuration, &problems)
         let outlets = assembleOutlets(configuration, &problems)

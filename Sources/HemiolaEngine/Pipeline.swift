@@ -8,7 +8,8 @@ internal import Synchronization
 ///     let outcome = await pipeline.run { notice in … }
 ///
 /// Audio runs one way: capture → hop → spectrum → analyzers → row, events → directors → batch ⇒ mailbox ⇒ sink. Everything up
-/// to the mailbox happens on one thread; each sink has a thread of its own.
+/// to the mailbox happens on one thread; each sink has a thread of its own. With several jobs, files are analysed ahead of their
+/// turn on threads of their own, and handed to the mailboxes in order.
 public final class Pipeline: Sendable {
     /// An input and how to make its capture.
     struct Input: Sendable {
@@ -40,6 +41,7 @@ public final class Pipeline: Sendable {
     private static let offlineBlocks = 4
     private static let liveSeconds = 1.0
 
+    /// What it was assembled from.
     public let configuration: PipelineConfiguration
     let batching: Batching
     let inputs: [Input]
@@ -93,7 +95,7 @@ public final class Pipeline: Sendable {
         return progress
     }
 
-    /// Runs all inputs, one after another. Call once.
+    /// Runs all inputs; the sinks get them one after another. Call once.
     ///
     /// - Parameters:
     ///   - replay: Controls to be obeyed again.
@@ -122,9 +124,11 @@ public final class Pipeline: Sendable {
             for runner in runners { group.addTask { await runner.run() } }
             let started = outcome
             outcome = await analysis.perform {
-                let run = PipelineRun(
-                    self, isLive: isLive, runners: runners, inbox: inbox, replay: replay, report: report)
-                return run.run(started)
+                let desk = SinkDesk(
+                    self, isLive: isLive, runners: runners, inbox: inbox, outcome: started, report: report)
+                PipelineRun(pipeline: self, isLive: isLive, desk: desk, replay: replay).run()
+                inbox.close()
+                return desk.outcome
             }
             for runner in runners { runner.mailbox.finish() }
             return await group.reduce(into: []) { $0.append($1) }

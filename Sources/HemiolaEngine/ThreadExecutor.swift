@@ -4,6 +4,23 @@
     internal import Musl
 #endif
 
+/// Runs it on a thread of its own.
+func startThread(_ body: @escaping @Sendable () -> Void) {
+    final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let code = pthread_create(
+        &thread, nil,
+        { argument in
+            Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
+            return nil
+        }, Unmanaged.passRetained(Box(body)).toOpaque())
+    precondition(code == 0, "the system gives no thread: error \(code)")
+    pthread_detach(thread)
+}
+
 /// A serial executor with a thread of its own: an actor on it may block and delays nobody else.
 ///
 /// `@unchecked Sendable`: the job queue is touched only under the lock.
@@ -14,16 +31,7 @@ final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
 
     init() {
         jobs.reserveCapacity(64)
-        let box = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                Unmanaged<ThreadExecutor>.fromOpaque(argument!).takeRetainedValue().work()
-                return nil
-            }, box.toOpaque())
-        precondition(code == 0, "the system gives no thread: error \(code)")
-        pthread_detach(thread)
+        startThread { [self] in work() }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

@@ -50,6 +50,7 @@ public struct BatchBlock: Sendable {
         eventEnds = storage.eventEnds
     }
 
+    /// Batches in it.
     public var count: Int { storage.count }
 
     /// Batch `index`, 0…`count - 1`.
@@ -132,6 +133,7 @@ package final class BatchStorage: @unchecked Sendable {
     }
 
     package var count: Int { infos.count }
+    package var byteCount: Int { capacity * (width + samplesPerBatch) * MemoryLayout<Float>.stride }
     package var isFull: Bool { infos.count == capacity }
 
     /// The row of the batch under way, to be written.

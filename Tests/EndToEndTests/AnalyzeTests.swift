@@ -112,6 +112,18 @@ import Testing
         #expect(piped.lines == records.map(\.line))
     }
 
+    @Test(arguments: ["-j2", "-j0", "--jobs=7"]) func `several jobs write the bytes of one`(jobs: String) throws {
+        let names = (0..<9).map { "\($0).wav" }
+        for (index, name) in names.enumerated() where index != 4 {
+            try folder.writeTone(name, frames: [400_000, 1, 30_000][index % 3], channels: index % 2 + 1)
+        }
+        let one = try Hemiola.run(["analyze"] + names, in: folder.path)
+        let several = try Hemiola.run(["analyze", jobs] + names, in: folder.path)
+        #expect(several.output == one.output)
+        #expect(several.errors == one.errors)
+        #expect(one.status == 1 && several.status == 1)
+    }
+
     @Test func `a list and names go together`() throws {
         for name in ["a.wav", "b\nc.wav"] { try folder.writeTone(name, frames: 1024) }
         try folder.write("b\nc.wav\0", to: "list")

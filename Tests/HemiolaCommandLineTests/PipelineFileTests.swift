@@ -50,6 +50,7 @@ import Testing
             rate: 48000
             realtime: true
             seed: 7
+            jobs: 3
             select: levels, end
             """)
         #expect(configuration.captures.map(\.name) == ["tone", "file", "file", "file"])
@@ -61,6 +62,7 @@ import Testing
                 == ["bands": .integer(8), "scale": .text("mel-slaney"), "magnitudes": .text("yes"), "min_hz": .number(30.5)])
         #expect(configuration.sinks[0].settings["select"] == .list([.text("levels"), .text("end")]))
         #expect(configuration.batchFrames == 512 && configuration.sampleRate == 48_000 && configuration.seed == 7)
+        #expect(configuration.jobCount == 3)
         #expect(configuration.isPaced)
         #expect(configuration.selection == ["levels", "end"])
     }
@@ -131,7 +133,7 @@ import Testing
         "inputs: song.flac",
         "captures: ['tone:sine,hz=1000', {id: pcm, raw: 'f32le:44100:2'}]\nanalyzers: []",
         "inputs: ['a \"b\"\\n: #.wav', 'no', '1', 'ä, ö']\nanalyzers: [{id: spectrum, as: x, min_hz: 0.1}, 'spectrum:bands=3']",
-        "inputs: x\nsinks: [{id: json-lines, path: y, lead_ms: -0.5, select: [levels.rms_db]}]\nbatch: 256\nrate: 8000\nseed: 9007199254740991",
+        "inputs: x\nsinks: [{id: json-lines, path: y, lead_ms: -0.5, select: [levels.rms_db]}]\nbatch: 256\nrate: 8000\nseed: 9007199254740991\njobs: 2",
         "inputs: x\nselect: [levels, end]\nrealtime: true\nsinks: []",
     ])
     func `what check prints is the same pipeline, and prints the same`(text: String) throws {
@@ -141,7 +143,7 @@ import Testing
         #expect(one.captures.map(\.name) == other.captures.map(\.name))
         #expect(one.analyzers.map(\.name) == other.analyzers.map(\.name))
         #expect(one.batchFrames == other.batchFrames && one.sampleRate == other.sampleRate && one.isPaced == other.isPaced)
-        #expect(one.seed == other.seed && one.selection == other.selection)
+        #expect(one.seed == other.seed && one.jobCount == other.jobCount && one.selection == other.selection)
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let registry = PluginRegistry.standard
         #expect(

@@ -1,0 +1,217 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import HemiolaSpectrum
+
+/// Hears inputs, one after another: opens each, cuts it into streams, and drives `StreamAnalysis`. Used by one thread.
+final class InputRun {
+    /// How a stream ended.
+    private enum Ending {
+        case over(StreamSummary.Reason)
+        case failed(CaptureError)
+        case newFormat(StreamFormat)
+        case nobodyListens
+    }
+
+    private let pipeline: Pipeline
+    private let isLive: Bool
+    private let directors: [any Director]
+    private let replay: ControlReplay
+
+    private var voices: [StreamAnalysis.Voice]
+    /// The last bank and what it was made for: files of one format share it.
+    private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
+    /// The input under way: its path as given.
+    private var inputPath: String?
+    /// Controls that are still to be replayed in this stream, by frame.
+    private var script: ArraySlice<StampedControl> = []
+    /// What was refused among them and told.
+    private var refusals: Set<String> = []
+
+    init(_ pipeline: Pipeline, isLive: Bool = false, directors: [any Director] = [], replay: ControlReplay) {
+        self.pipeline = pipeline
+        self.isLive = isLive
+        self.directors = directors
+        self.replay = replay
+        voices = pipeline.parts.map { part in
+            guard let analyzer = try? part.make() else { preconditionFailure("\(part.name) was made before") }
+            return StreamAnalysis.Voice(
+                name: part.name, analyzer: analyzer, controllable: analyzer as? any Controllable,
+                offline: pipeline.configuration.usesLookAhead ? analyzer as? any OfflineAnalyzer : nil)
+        }
+    }
+
+    /// Hears an input to its end and hands its streams to the receiver.
+    func hear(_ index: Int, for receiver: any StreamReceiver) {
+        let input = pipeline.inputs[index]
+        guard let made = try? input.make() else { preconditionFailure("\(input.name) was made before") }
+        inputPath = input.path
+        let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
+        do throws(CaptureError) {
+            var source = try capture.open(
+                FormatWish(
+                    sampleRate: pipeline.configuration.sampleRate, batchFrames: pipeline.batching.batchFrames,
+                    isCancelled: { [pipeline] in pipeline.shouldStop }))
+            defer { capture.close() }
+            var isOver = false
+            while !isOver {
+                guard source.format.isSupported else { throw Self.unsupported(source) }
+                receiver.open(source, input: index)
+                switch try hear(source, from: capture, base: made, for: receiver) {
+                case .over, .nobodyListens: isOver = true
+                case .failed(let error): throw error
+                case .newFormat(let format):
+                    source.format = format
+                    source.duration = nil
+                }
+            }
+        } catch {
+            if error.remedy == .finish { return }
+            receiver.fail(.captureFailed(input: input.name, error))
+        }
+    }
+
+    private static func unsupported(_ source: StreamSource) -> CaptureError {
+        let (rates, counts) = (StreamFormat.sampleRates, StreamFormat.channelCounts)
+        return CaptureError(
+            "\(source.name): \(source.format.sampleRate) Hz and \(source.format.channelCount) channels are outside "
+                + "\(rates.lowerBound)...\(rates.upperBound) Hz and \(counts.lowerBound)...\(counts.upperBound) channels; convert it: "
+                + "ffmpeg -i FILE -ar 48000 -ac 2 out.wav")
+    }
+
+    // MARK: - Streams
+
+    private func hear(
+        _ source: StreamSource, from capture: any Capture, base: any Capture, for receiver: any StreamReceiver
+    ) throws(CaptureError) -> Ending {
+        let header: StreamHeader
+        do {
+            header = try prepare(source)
+        } catch {
+            receiver.fail(.analyzerRefused(input: source.name, error))
+            return .over(.error)
+        }
+        let stream = StreamAnalysis(
+            header, voices: voices, directors: directors, bank: bank!.bank,
+            batchesPerBlock: isLive || pipeline.isPaced ? 1 : BatchBlock.capacity,
+            carriesSamples: pipeline.outlets.contains { $0.needs.samples },
+            publish: { receiver.receive($0) })
+        if voices.contains(where: { $0.offline != nil }) {
+            try survey(stream, base)
+        }
+        for director in directors { director.prepare(header) }
+        receiver.begin(header)
+        script = replay.controls(for: source.name)[...]
+        refusals = []
+
+        let ending = drive(stream, capture, for: receiver)
+        finish(stream, ending, for: receiver)
+        return ending
+    }
+
+    /// Prepares the analyzers and makes the bank and the header.
+    private func prepare(_ source: StreamSource) throws(AnalyzerError) -> StreamHeader {
+        let format = AnalysisFormat(source.format, batching: pipeline.batching, seed: pipeline.configuration.seed)
+        var requests: [SpectrumRequest] = []
+        var width = 0
+        var analyzers: [StreamHeader.Analyzer] = []
+        for index in voices.indices {
+            let outputs = try voices[index].analyzer.prepare(format)
+            voices[index].requests = requests.count..<requests.count + outputs.spectra.count
+            voices[index].columns = width..<width + outputs.width
+            voices[index].hasEvents = !outputs.events.isEmpty
+            requests += outputs.spectra
+            width += outputs.width
+            analyzers.append(pipeline.parts[index].header(outputs))
+        }
+        if bank?.requests != requests || bank?.sampleRate != source.format.sampleRate {
+            bank = (
+                SpectrumBank(requests, hopFrames: pipeline.batching.hopFrames, sampleRate: source.format.sampleRate),
+                requests, source.format.sampleRate
+            )
+        }
+        return StreamHeader(
+            source: source, file: pipeline.inputs.count > 1 ? inputPath ?? source.name : nil, isLive: isLive,
+            batching: pipeline.batching, seed: pipeline.configuration.seed, analyzers: analyzers)
+    }
+
+    /// The first of two passes, for the analyzers that look ahead.
+    private func survey(_ stream: StreamAnalysis, _ capture: any Capture) throws(CaptureError) {
+        guard let capture = capture as? any RewindableCapture else {
+            throw CaptureError("this input cannot be heard twice, as looking ahead needs; analyse a file instead")
+        }
+        hearing: while !pipeline.shouldStop {
+            switch try stream.survey(capture) {
+            case .end: break hearing
+            case .format:
+                // Rewinding would lead back before the new format, into the stream that is over.
+                throw CaptureError("this input changes its format, which looking ahead cannot follow; analyse it without")
+            case .frames, .gap, .device, .idle: break
+            }
+        }
+        try capture.rewind()
+        stream.concludeSurvey()
+    }
+
+    private func drive(_ stream: StreamAnalysis, _ capture: any Capture, for receiver: any StreamReceiver) -> Ending {
+        while true {
+            if pipeline.shouldStop { return .over(.interrupted) }
+            if !receiver.isHeard { return .nobodyListens }
+            if stream.isBetweenBatches {
+                if !script.isEmpty { replay(into: stream, for: receiver) }
+                receiver.visit(stream)
+            }
+            do throws(CaptureError) {
+                switch try stream.advance(capture) {
+                case .frames, .idle, .device:
+                    break
+                case .gap(let gap):
+                    let duration = stream.header.format.seconds(at: gap.frames)
+                    receiver.report(
+                        .gap(
+                            input: stream.header.source.name, at: stream.seconds - duration, duration: duration,
+                            reason: gap.reason))
+                case .format(let format):
+                    return .newFormat(format)
+                case .end:
+                    return .over(.endOfInput)
+                }
+            } catch {
+                return error.remedy == .finish ? .over(.endOfInput) : .failed(error)
+            }
+        }
+    }
+
+    private func finish(_ stream: StreamAnalysis, _ ending: Ending, for receiver: any StreamReceiver) {
+        let late = stream.finish()
+        let reason: StreamSummary.Reason =
+            switch ending {
+            case .over(let reason): reason
+            case .failed: .error
+            case .newFormat: .formatChange
+            case .nobodyListens: .interrupted
+            }
+        let sections = voices.compactMap { voice -> StreamSummary.Section? in
+            guard let analyzer = voice.analyzer as? any SummarizingAnalyzer else { return nil }
+            return StreamSummary.Section(analyzer: voice.name, values: analyzer.summary())
+        }
+        let summary = StreamSummary(
+            frames: stream.clock, batches: stream.batchCount, nonFinite: stream.nonFinite, dropped: receiver.losses,
+            sections: sections, reason: reason, lateEvents: late)
+        receiver.end(summary)
+        let name = stream.header.source.name
+        if stream.nonFinite > 0 { receiver.report(.nonFinite(input: name, samples: stream.nonFinite)) }
+        receiver.report(.finished(input: name, summary))
+    }
+
+    /// Obeys what the script has for the batch that begins.
+    private func replay(into stream: StreamAnalysis, for receiver: any StreamReceiver) {
+        let end = stream.clock + Int64(pipeline.batching.batchFrames)
+        while let control = script.first, control.frame < end {
+            script.removeFirst()
+            guard case .refused(let reason) = stream.obey(control.control, from: control.origin),
+                refusals.insert(reason).inserted
+            else { continue }
+            receiver.report(.controlRefused(input: stream.header.source.name, control, reason: reason))
+        }
+    }
+}

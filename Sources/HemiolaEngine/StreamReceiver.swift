@@ -1,0 +1,22 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// Where the streams of an input go, in order. Used by the thread that analyses the input.
+protocol StreamReceiver: AnyObject {
+    /// Whether anybody still wants more.
+    var isHeard: Bool { get }
+    /// Batches that each sink lost since the stream began; those that lost none are left out.
+    var losses: [(sink: String, batches: Int64)] { get }
+
+    /// The next streams are of this source.
+    func open(_ source: StreamSource, input: Int)
+    func begin(_ header: StreamHeader)
+    func receive(_ block: BatchBlock)
+    func end(_ summary: StreamSummary)
+    func report(_ notice: PipelineNotice)
+    /// An input was not, or not wholly, analysed.
+    func fail(_ notice: PipelineNotice)
+
+    /// Once per batch, between two: lets the wishes of the world into the stream.
+    func visit(_ stream: StreamAnalysis)
+}
