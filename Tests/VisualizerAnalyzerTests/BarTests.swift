@@ -70,6 +70,24 @@ import Testing
         #expect(motion.gain == 0x1p16)
     }
 
+    @Test(arguments: [0.005, 0.0232, 0.1])
+    func `one hop beyond all measure costs no more than one that is 6 dB over the top`(hopSeconds: Double) {
+        func gain(after height: Float) -> Double {
+            var motion = BarMotion(count: 1, noiseReduction: 0.77, hopSeconds: hopSeconds)
+            for index in 0..<Int(1 / hopSeconds) {
+                var bars: [Float] = [index == 0 ? height : 0]
+                var span = bars.mutableSpan
+                // In silence it does not grow, so what it has lost is seen.
+                motion.move(&span, isSilent: true)
+            }
+            return motion.gain
+        }
+        let fair = gain(after: 2)
+        for height in [100, 3e38, .infinity, .nan] as [Float] { #expect(gain(after: height) == fair) }
+        // From 2 a bar has fallen to 1 after 0.24 s; the gain falls by hops.
+        #expect(fair > pow(0.5, (0.24 + hopSeconds) / 0.5))
+    }
+
     @Test(arguments: [256, 1024, 4096])
     func `a step in level is over the top for a moment and settled soon`(batch: Int) throws {
         let stage = try Stage(batch: batch)

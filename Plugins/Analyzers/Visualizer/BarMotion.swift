@@ -13,13 +13,14 @@ internal import HemiolaSignal
 ///
 /// - Complexity: O(bars) per hop, no allocation.
 /// - Note: Constants of cava's cavacore.c (K. Stavestrand), which are per frame at about 66 a second; here they are per second,
-///   so that the bars move alike at every hop. Unlike there the gain has a ceiling, a falling bar never drops below the sound
-///   that is there, and the damping leaves the height as it is.
+///   so that the bars move alike at every hop. Unlike there the gain and the bars have a ceiling, a falling bar never drops below
+///   the sound that is there, and the damping leaves the height as it is.
 struct BarMotion {
     /// cava's frames per second, in which its constants are given.
     private static let reference = 66.0
-    /// No bar is taken to be higher than this before the gain is settled, so that one mad sample is soon forgotten.
-    private static let ceiling: Float = 100
+    /// No bar is taken to be higher than this. A bar lowers the gain for as long as it takes to fall back to 1, also when the
+    /// sound has gone: from here 0.3 s, from 100 twice that, and one mad sample would take ten seconds and more to make good.
+    private static let ceiling: Float = 2
     /// 96 dB over the gain at the start: what 16 bits can need.
     private static let highestGain = 0x1p16
 
