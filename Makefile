@@ -12,7 +12,7 @@ SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests examples)
 # The tests' Python, where scripts/setup --strict has made one.
 WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(CURDIR)/.build/python/bin/python"; fi
 
-.PHONY: help setup run test examples sanitize bench lint format vectors music \
+.PHONY: help setup run test examples sanitize bench docs lint format vectors music \
 	program install uninstall man dist deb test-install clean
 
 # Where `make install` puts things; DESTDIR is for packagers, who want them somewhere else at first.
@@ -55,11 +55,7 @@ examples: ## Run every example that has a run script.
 	[ $$failed = 0 ]
 
 sanitize: setup ## Run the tests under the address, thread and undefined-behaviour sanitizers.
-	$(WITH_PYTHON); \
-	for sanitizer in address thread undefined; do \
-		echo "== $$sanitizer"; \
-		HEMIOLA_SANITIZER=$$sanitizer swift test --sanitize=$$sanitizer --scratch-path .build/sanitize-$$sanitizer; \
-	done
+	$(WITH_PYTHON); Tests/Sanitizers/run
 
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run
@@ -69,6 +65,9 @@ lint: ## Check the sources' format.
 
 format: ## Bring the sources into their format.
 	swift format --in-place --recursive $(SWIFT_SOURCES)
+
+docs: setup ## Render the libraries' documentation into .build/docs; a public symbol without a comment fails.
+	scripts/docs
 
 vectors: ## Make the tests' reference vectors anew.
 	Tests/References/make

@@ -17,12 +17,16 @@ public struct ControlPort: Sendable {
     private let postToInbox: Post
     private let reportLoss: Report
 
+    /// A door with these two behind it. The engine makes one for every sink; a test makes its own.
     public init(post: @escaping Post, report: @escaping Report) {
         postToInbox = post
         reportLoss = report
     }
 
+    /// Posts a wish. Never waits.
+    ///
     /// - Parameters:
+    ///   - control: The wish.
     ///   - origin: Who wishes: goes into the `control` record's `from`.
     ///   - reply: Called once: when the batch with the effect has reached this sink, or at once when the inbox is full.
     public func post(_ control: Control, from origin: String, reply: (@Sendable (ControlReply) -> Void)? = nil) {

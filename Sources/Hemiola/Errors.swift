@@ -12,10 +12,12 @@ public enum Remedy: Sendable, Hashable {
 
 /// A source cannot be opened or read.
 public struct CaptureError: Error, Sendable, CustomStringConvertible {
+    /// What may help.
     public var remedy: Remedy
     /// One line: what is wrong with which thing, and the way out.
     public var message: String
 
+    /// An error that nothing helps against, unless told otherwise.
     public init(_ message: String, remedy: Remedy = .giveUp) {
         self.remedy = remedy
         self.message = message
@@ -29,6 +31,7 @@ public struct AnalyzerError: Error, Sendable, CustomStringConvertible {
     /// One line: what is wrong with which thing, and the way out.
     public var message: String
 
+    /// A refusal in one line: what is wrong with which thing, and the way out.
     public init(_ message: String) {
         self.message = message
     }
@@ -38,10 +41,12 @@ public struct AnalyzerError: Error, Sendable, CustomStringConvertible {
 
 /// A sink cannot take what it is given.
 public struct SinkError: Error, Sendable, CustomStringConvertible {
+    /// What may help.
     public var remedy: Remedy
     /// One line: what is wrong with which thing, and the way out.
     public var message: String
 
+    /// An error that nothing helps against, unless told otherwise.
     public init(_ message: String, remedy: Remedy = .giveUp) {
         self.remedy = remedy
         self.message = message
@@ -54,8 +59,10 @@ public struct SinkError: Error, Sendable, CustomStringConvertible {
 public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
     /// `sinks[1].period_s`, or empty when it concerns the whole.
     public var path: String
+    /// What is wrong, and the way out.
     public var message: String
 
+    /// A problem at a path; an empty path: with the whole.
     public init(_ path: String, _ message: String) {
         self.path = path
         self.message = message
@@ -66,12 +73,15 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
 
 /// A configuration cannot be built: all that is wrong with it, at once.
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    /// At least one, in the order of the configuration.
     public var problems: [ConfigurationProblem]
 
+    /// All that is wrong, at once.
     public init(_ problems: [ConfigurationProblem]) {
         self.problems = problems
     }
 
+    /// The only problem, and where it is.
     public init(_ message: String, at path: String = "") {
         problems = [ConfigurationProblem(path, message)]
     }

@@ -4,6 +4,7 @@ public struct PluginDescription: Sendable, Hashable {
     public var id: String
     /// One sentence for people.
     public var summary: String
+    /// What can be set, in the order in which help prints it.
     public var settings: [DeclaredSetting]
     /// The setting that the first item without `=` of a SPEC stands for.
     public var primary: String?
@@ -24,6 +25,7 @@ public struct PluginDescription: Sendable, Hashable {
 
 /// A plugin is a value, so that one found at run time looks like one compiled in.
 public protocol Plugin: Sendable {
+    /// What it tells about itself.
     var about: PluginDescription { get }
 }
 
@@ -32,12 +34,27 @@ public struct CapturePlugin: Plugin {
     public let about: PluginDescription
     /// Checks the settings and touches nothing.
     public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
+    /// Lists what can be heard, as the world is now; nil for a capture that has no devices. Its primary setting takes their
+    /// names. May wait a few seconds for a server.
+    public let devices: (@Sendable () throws(CaptureError) -> DeviceList)?
 
+    /// A kind of capture, and how one is made.
+    ///
+    /// - Parameters:
+    ///   - id: Kebab-case noun, stable for ever.
+    ///   - summary: One sentence for people.
+    ///   - settings: What can be set: the `declared` of each ``Setting``.
+    ///   - primary: The key that the first item without `=` of a SPEC stands for.
+    ///   - version: Raised when the outputs' meaning changes.
+    ///   - devices: Lists what can be heard; nil for a capture that has no devices.
+    ///   - make: Checks the settings and touches nothing.
     public init(
         _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        devices: (@Sendable () throws(CaptureError) -> DeviceList)? = nil,
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
     ) {
         about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
+        self.devices = devices
         self.make = make
     }
 }
@@ -48,6 +65,15 @@ public struct AnalyzerPlugin: Plugin {
     /// Checks the settings and touches nothing.
     public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
 
+    /// A kind of analyzer, and how one is made.
+    ///
+    /// - Parameters:
+    ///   - id: Kebab-case noun, stable for ever.
+    ///   - summary: One sentence for people.
+    ///   - settings: What can be set: the `declared` of each ``Setting``.
+    ///   - primary: The key that the first item without `=` of a SPEC stands for.
+    ///   - version: Raised when the outputs' meaning changes.
+    ///   - make: Checks the settings and touches nothing.
     public init(
         _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
@@ -70,6 +96,7 @@ public struct SinkPlugin: Plugin {
         /// It writes to standard output, which is then nobody else's.
         public var standardOutput: Bool
 
+        /// The needs of a sink that is content with rows and events, but for what is named.
         public init(
             analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false
         ) {
@@ -86,6 +113,16 @@ public struct SinkPlugin: Plugin {
     /// Checks the settings and touches nothing.
     public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Sink
 
+    /// A kind of sink, and how one is made.
+    ///
+    /// - Parameters:
+    ///   - id: Kebab-case noun, stable for ever.
+    ///   - summary: One sentence for people.
+    ///   - settings: What can be set: the `declared` of each ``Setting``.
+    ///   - primary: The key that the first item without `=` of a SPEC stands for.
+    ///   - version: Raised when the outputs' meaning changes.
+    ///   - needs: What it needs of its pipeline, given its settings.
+    ///   - make: Checks the settings and touches nothing.
     public init(
         _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
         needs: @escaping @Sendable (SettingValues) -> Needs = { _ in Needs() },

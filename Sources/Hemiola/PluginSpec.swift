@@ -8,13 +8,16 @@ public import HemiolaSignal
 /// The first item without `=` is the plugin's primary setting; `\,` is a comma; a value may be quoted as a JSON string;
 /// `+` joins a list; `as=NAME` names a second instance.
 public struct PluginSpec: Sendable, Hashable {
+    /// The plugin's id.
     public var id: String
     /// Its name in the pipeline when that is not the id.
     public var alias: String?
     /// The item without `=`.
     public var primary: ParameterValue?
+    /// What is set, by key; the primary setting may stand apart.
     public var settings: [String: ParameterValue]
 
+    /// A SPEC from its parts.
     public init(_ id: String, as alias: String? = nil, primary: ParameterValue? = nil, settings: [String: ParameterValue] = [:]) {
         self.id = id
         self.alias = alias
@@ -30,14 +33,15 @@ public struct PluginSpec: Sendable, Hashable {
 
     /// Reads a SPEC.
     public init(parsing text: String) throws(ConfigurationError) {
-        let colon = text.firstIndex(of: ":")
+        // By scalars, here and below: a combining mark behind a colon, a comma or a quote would hide it in a character of its own.
+        let colon = text.unicodeScalars.firstIndex(of: ":")
         let id = String(text[..<(colon ?? text.endIndex)])
         guard !id.isEmpty, id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
             throw ConfigurationError("\"\(text)\" is no plugin SPEC; write id or id:key=value,key=value")
         }
         self.init(id)
         guard let colon else { return }
-        let rest = text[text.index(after: colon)...]
+        let rest = text[text.unicodeScalars.index(after: colon)...]
         if Self.verbatim.contains(id) {
             primary = .text(String(rest))
             return
@@ -68,7 +72,7 @@ public struct PluginSpec: Sendable, Hashable {
     private static func items(of text: Substring, in whole: String) throws(ConfigurationError) -> [Item] {
         var items: [Item] = []
         var item = Item()
-        var characters = text.makeIterator()
+        var characters = text.unicodeScalars.makeIterator()
         while let character = characters.next() {
             switch character {
             case ",":
@@ -79,8 +83,8 @@ public struct PluginSpec: Sendable, Hashable {
                     throw ConfigurationError("\"\(whole)\" ends with a backslash")
                 }
                 // Only a comma, an equals sign, a quote and a backslash need one; before anything else it stands for itself.
-                if !",=\"\\".contains(next) { item.value.append("\\") }
-                item.value.append(next)
+                if !",=\"\\".unicodeScalars.contains(next) { item.value.append("\\") }
+                item.value.unicodeScalars.append(next)
             case "=" where item.key == nil && !item.isQuoted && item.value.isSettingKey:
                 item.key = item.value
                 item.value = ""
@@ -88,7 +92,7 @@ public struct PluginSpec: Sendable, Hashable {
                 item.value = try quoted(&characters, in: whole)
                 item.isQuoted = true
             default:
-                item.value.append(character)
+                item.value.unicodeScalars.append(character)
             }
         }
         items.append(item)
@@ -97,24 +101,36 @@ public struct PluginSpec: Sendable, Hashable {
 
     /// What follows a `\u`: four hexadecimal digits, or twice four with another `\u` between them for what lies beyond.
     private static func escaped(
-        _ characters: inout Substring.Iterator, in whole: String
-    ) throws(ConfigurationError) -> Character {
-        let digits = String((0..<4).compactMap { _ in characters.next() })
-        guard digits.count == 4, let code = UInt16(digits, radix: 16) else {
-            throw ConfigurationError("\\u\(digits) in \"\(whole)\" is no character")
-        }
-        if let scalar = Unicode.Scalar(code) { return Character(scalar) }
+        _ characters: inout Substring.UnicodeScalarView.Iterator, in whole: String
+    ) throws(ConfigurationError) -> Unicode.Scalar {
+        let digits = taken(4, from: &characters)
+        guard let code = codeUnit(digits) else { throw ConfigurationError("\\u\(digits) in \"\(whole)\" is no character") }
+        if let scalar = Unicode.Scalar(code) { return scalar }
         var rest = characters
-        let low = String((0..<6).compactMap { _ in rest.next() })
-        guard UTF16.isLeadSurrogate(code), low.hasPrefix("\\u"), let second = UInt16(low.dropFirst(2), radix: 16),
-            UTF16.isTrailSurrogate(second)
+        let isEscape = taken(2, from: &rest) == "\\u"
+        guard UTF16.isLeadSurrogate(code), isEscape, let second = codeUnit(taken(4, from: &rest)), UTF16.isTrailSurrogate(second)
         else { throw ConfigurationError("\\u\(digits) in \"\(whole)\" is no character") }
         characters = rest
-        return Character(String(decoding: [code, second], as: UTF16.self))
+        return UTF16.decode(UTF16.EncodedScalar([code, second]))
+    }
+
+    private static func taken(_ count: Int, from characters: inout Substring.UnicodeScalarView.Iterator) -> String {
+        var text = ""
+        for _ in 0..<count {
+            if let character = characters.next() { text.unicodeScalars.append(character) }
+        }
+        return text
+    }
+
+    /// Four hexadecimal digits and nothing else; `UInt16` would take a sign for one.
+    private static func codeUnit(_ digits: String) -> UInt16? {
+        digits.utf8.count == 4 && digits.allSatisfy(\.isHexDigit) ? UInt16(digits, radix: 16) : nil
     }
 
     /// The rest of a JSON string, up to its closing quote.
-    private static func quoted(_ characters: inout Substring.Iterator, in whole: String) throws(ConfigurationError) -> String {
+    private static func quoted(
+        _ characters: inout Substring.UnicodeScalarView.Iterator, in whole: String
+    ) throws(ConfigurationError) -> String {
         var value = ""
         while let character = characters.next() {
             switch character {
@@ -126,12 +142,13 @@ public struct PluginSpec: Sendable, Hashable {
                 case "n": value.append("\n")
                 case "t": value.append("\t")
                 case "r": value.append("\r")
-                case "u":
-                    value.append(try escaped(&characters, in: whole))
-                default: value.append(escape)
+                case "b": value.append("\u{8}")
+                case "f": value.append("\u{c}")
+                case "u": value.unicodeScalars.append(try escaped(&characters, in: whole))
+                default: value.unicodeScalars.append(escape)
                 }
             default:
-                value.append(character)
+                value.unicodeScalars.append(character)
             }
         }
         throw ConfigurationError("a quote in \"\(whole)\" is not closed")

@@ -11,21 +11,29 @@ public struct Setting<Value: SettingType>: Sendable {
         self.declared = declared
     }
 
+    /// Its name in a SPEC and in a pipeline file.
     public var key: String { declared.key }
 }
 
 /// A type that a setting can have.
 public protocol SettingType: Sendable {
+    /// The value, or nil when it is of another type.
     init?(_ value: ParameterValue)
+    /// The value as records and pipeline files bear it.
     var parameterValue: ParameterValue { get }
+    /// How the value is read and what the manual calls it.
     static var kind: DeclaredSetting.Kind { get }
 }
 
 /// A setting without its Swift type: what the registry, help and validation see.
 public struct DeclaredSetting: Sendable, Hashable {
+    /// What a setting's value is.
     public indirect enum Kind: Sendable, Hashable {
+        /// One value: true or false, a whole number, any number, text.
         case boolean, integer, number, text
+        /// One of these names.
         case choice([String])
+        /// Any number of these.
         case list(of: Kind)
 
         /// As the manual names it.
@@ -41,11 +49,15 @@ public struct DeclaredSetting: Sendable, Hashable {
         }
     }
 
+    /// Its name in a SPEC and in a pipeline file.
     public var key: String
+    /// What its value is.
     public var kind: Kind
     /// `.none` when it may stay unset.
     public var defaultValue: ParameterValue
+    /// Within which a number must lie; nil: anything goes.
     public var range: ClosedRange<Double>?
+    /// In which a number is given.
     public var unit: Unit
     /// One sentence for people.
     public var summary: String
@@ -82,6 +94,7 @@ extension Setting {
 
 /// A number that a range can bound.
 public protocol BoundedSetting: SettingType, Comparable {
+    /// The number as a bound of a range.
     var bound: Double { get }
 }
 
@@ -155,11 +168,14 @@ extension Optional: SettingType where Wrapped: SettingType {
 public protocol SettingChoice: SettingType, CaseIterable, RawRepresentable where RawValue == String {}
 
 extension SettingChoice {
+    /// The choice of that name, or nil when there is none.
     public init?(_ value: ParameterValue) {
         guard case .text(let name) = value else { return nil }
         self.init(rawValue: name)
     }
+    /// The choice's name.
     public var parameterValue: ParameterValue { .text(rawValue) }
+    /// The names to choose from.
     public static var kind: DeclaredSetting.Kind { .choice(allCases.map(\.rawValue)) }
 }
 
@@ -171,8 +187,11 @@ public struct SettingValues: Sendable, Hashable {
     /// All of them, in the order of their declaration.
     public let parameters: [Parameter]
 
+    /// A setting with its value.
     public struct Parameter: Sendable, Hashable {
+        /// The setting's key.
         public var key: String
+        /// What was given, else the default.
         public var value: ParameterValue
     }
 

@@ -86,6 +86,7 @@ extension DeclaredSetting {
 
 /// What is wrong with a value.
 public struct SettingFault: Error, Sendable, Hashable {
+    /// In words, with the way out.
     public var message: String
 
     init(_ message: String) { self.message = message }

@@ -27,6 +27,7 @@ public struct SinkContext: Sendable {
     /// The door for wishes from outside.
     public var controls: ControlPort
 
+    /// What a sink is given; for tests a closed door and everything selected.
     public init(name: String, selection: Selection = .all, isLive: Bool = false, controls: ControlPort = .closed) {
         self.name = name
         self.selection = selection
@@ -46,6 +47,8 @@ public protocol DirectingSink: Sink {
 public protocol Director: AnyObject {
     /// A stream begins: the place of every feature is known from here on. Its clock starts at 0.
     func prepare(_ stream: StreamHeader)
+    /// Hears what the analyzers say about a batch, and decides.
+    ///
     /// - Parameters:
     ///   - moment: Where the batch stands in the stream.
     ///   - row: The whole row, by the handles of `StreamHeader.layout`.
@@ -61,12 +64,16 @@ extension Director {
 
 /// Where a batch stands in its stream.
 public struct BatchMoment: Sendable, Hashable {
+    /// The batch's number, 0….
     public var number: Int64
     /// Its first frame.
     public var frame: Int64
+    /// Real frames in it; fewer than the others have only when it is partial.
     public var frameCount: Int
+    /// Frames a second and channels.
     public var format: StreamFormat
 
+    /// A moment from its parts.
     public init(number: Int64, frame: Int64, frameCount: Int, format: StreamFormat) {
         self.number = number
         self.frame = frame

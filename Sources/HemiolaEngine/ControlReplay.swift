@@ -12,16 +12,23 @@ public struct ControlReplay: Sendable, Hashable {
 
     private var entries: [Entry] = []
 
+    /// A replay of these controls for every input.
     public init(_ controls: [StampedControl] = []) {
         for control in controls { add(control) }
     }
 
-    /// - Parameter file: The name of the input that it is for, as the records of several inputs bear it; nil: every input.
+    /// Adds a control.
+    ///
+    /// - Parameters:
+    ///   - control: The wish, with the first frame of the batch that obeys it.
+    ///   - file: The name of the input that it is for, as the records of several inputs bear it; nil: every input.
     public mutating func add(_ control: StampedControl, file: String? = nil) {
         entries.append(Entry(control: control, file: file))
     }
 
+    /// Whether there is nothing to replay.
     public var isEmpty: Bool { entries.isEmpty }
+    /// Controls to replay, of all inputs.
     public var count: Int { entries.count }
 
     /// Those for an input, by frame; of one frame in the order they came.

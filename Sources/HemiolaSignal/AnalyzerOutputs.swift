@@ -4,8 +4,11 @@
 ///     rms = outputs.add(Feature("rms_db", .decibels, …))      // a handle into the row
 ///     spectrum = outputs.request(SpectrumRequest(size: 2048)) // a handle into the hop
 public struct AnalyzerOutputs: Sendable, Hashable {
+    /// The columns, in the order of the row.
     public private(set) var features: [Feature] = []
+    /// The sparse outputs.
     public private(set) var events: [EventOutput] = []
+    /// The spectra asked for, in the order of their handles.
     public private(set) var spectra: [SpectrumRequest] = []
     /// Values that one batch takes in the row.
     public private(set) var width = 0
@@ -14,6 +17,7 @@ public struct AnalyzerOutputs: Sendable, Hashable {
     /// Whether an output never depends on audio after the end of its batch.
     public var isCausal = true
 
+    /// No outputs yet.
     public init() {}
 
     /// Declares a feature. The handle is good for every row of this stream.
@@ -44,10 +48,12 @@ public struct AnalyzerOutputs: Sendable, Hashable {
 public struct EventOutput: Sendable, Hashable {
     /// The record's type for `onset` and `beat`, else the `output` of an `event` record.
     public var name: String
+    /// The unit of its values.
     public var unit: Unit
     /// One sentence for people.
     public var summary: String
 
+    /// A sparse output of that name and unit, with a sentence for people.
     public init(_ name: String, _ unit: Unit, _ summary: String) {
         self.name = name
         self.unit = unit

@@ -14,6 +14,8 @@ public struct Batching: Sendable, Hashable {
     /// Frames per hop: the batch itself up to 1024, above that its largest divisor up to 1024.
     public let hopFrames: Int
 
+    /// Batches of so many frames, cut into equal hops.
+    ///
     /// - Returns: nil when the size is outside 256…8192, or above 1024 and no multiple of 256.
     public init?(batchFrames: Int) {
         guard Self.frameCounts.contains(batchFrames) else { return nil }

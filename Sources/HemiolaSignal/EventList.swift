@@ -1,16 +1,21 @@
 /// The events of the batch under way. Room is kept from batch to batch, so that a warm list does not allocate.
 public struct EventList: Sendable {
+    /// In the order they came; sorted by time when the batch is sealed.
     public private(set) var events: [Event] = []
     /// The analyzer that speaks; stamped on its findings.
     private var speaker = ""
 
+    /// An empty list with room for so many.
     public init(capacity: Int = 64) {
         events.reserveCapacity(capacity)
     }
 
+    /// Whether nothing has happened in this batch yet.
     public var isEmpty: Bool { events.isEmpty }
+    /// Events so far.
     public var count: Int { events.count }
 
+    /// Adds an event; a finding without an analyzer's name gets that of whoever speaks.
     public mutating func append(_ event: Event) {
         if case .finding(var finding) = event.payload, finding.analyzer.isEmpty {
             finding.analyzer = speaker
@@ -20,6 +25,7 @@ public struct EventList: Sendable {
         }
     }
 
+    /// Adds what happens at a time, in seconds since the stream's first frame.
     public mutating func append(_ payload: Event.Payload, at time: Double) {
         append(Event(at: time, payload))
     }

@@ -25,15 +25,19 @@ public struct Feature: Sendable, Hashable {
 
     /// `snake_case`, with its unit when it has one: `rms_db`, `centroid_hz`.
     public var name: String
+    /// In which its values are given; it also settles how they are written.
     public var unit: Unit
     /// Values per batch.
     public var count: Int
     /// Whether it is written as an array. A feature of one value may still be one (`channel_rms_db` of a mono file).
     public var isArray: Bool
+    /// How the hops of a batch become one value.
     public var fold: Fold
+    /// What the engine does to the folded value.
     public var scale: Scale
     /// The smallest and largest value that can occur, where there is one.
     public var minimum: Double?
+    /// The largest value that can occur, where there is one.
     public var maximum: Double?
     /// For bands: the edges in hertz (`count + 1` of them; mel triangles overlap and have `count + 2`).
     public var edges: [Double]
@@ -84,9 +88,12 @@ public struct Feature: Sendable, Hashable {
 
 /// Where a declared feature stands in a row.
 public struct FeatureHandle: Sendable, Hashable {
+    /// The first of its values in the row.
     public let offset: Int
+    /// How many values it has.
     public let count: Int
 
+    /// The place of `count` values from `offset` on.
     public init(offset: Int, count: Int) {
         self.offset = offset
         self.count = count

@@ -4,6 +4,7 @@ public struct FeatureLayout: Sendable, Hashable {
     public struct Section: Sendable, Hashable {
         /// Its name in this pipeline: the plugin's id or its `as=` name.
         public var analyzer: String
+        /// Its features, in the order of the row.
         public var features: [Column]
         /// Its first column and how many it has.
         public var handle: FeatureHandle
@@ -11,16 +12,21 @@ public struct FeatureLayout: Sendable, Hashable {
 
     /// A feature and where it stands in the whole row.
     public struct Column: Sendable, Hashable {
+        /// What it holds.
         public var feature: Feature
+        /// Where it stands in the whole row.
         public var handle: FeatureHandle
     }
 
+    /// One for each analyzer, in the order of the row.
     public private(set) var sections: [Section] = []
     /// Values in a row.
     public private(set) var width = 0
 
+    /// The layout of an empty row.
     public init() {}
 
+    /// Adds the columns of an analyzer of that name behind those that are there.
     public mutating func append(_ outputs: AnalyzerOutputs, of analyzer: String) {
         var offset = width
         var columns: [Column] = []

@@ -5,11 +5,13 @@
 public struct FeatureRow: ~Copyable, ~Escapable {
     private var values: MutableSpan<Float>
 
+    /// A row over values that somebody else keeps.
     @_lifetime(copy values)
     public init(_ values: consuming MutableSpan<Float>) {
         self.values = values
     }
 
+    /// Values in it.
     public var count: Int { values.count }
 
     /// The single value of a feature.

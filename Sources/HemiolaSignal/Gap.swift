@@ -1,9 +1,16 @@
 /// Audio that was lost: the clock moves on by its frames, and nothing is heard of them.
 public struct Gap: Sendable, Hashable {
+    /// How audio comes to be lost.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// The device went away.
         case deviceLost = "device-lost"
+        /// The sound server went away.
         case serverLost = "server-lost"
+        /// The program or the machine stood still.
         case frozen
+        /// The server put the source to sleep.
+        case suspended
+        /// The program did not read in time.
         case overrun
         /// The file promised more than it holds. A gap of zero frames when only part of a frame is missing.
         case truncatedFile = "truncated-file"
@@ -11,8 +18,10 @@ public struct Gap: Sendable, Hashable {
 
     /// Lost frames, 0….
     public var frames: Int64
+    /// How it was lost.
     public var reason: Reason
 
+    /// A loss of so many frames.
     public init(frames: Int64, reason: Reason) {
         self.frames = frames
         self.reason = reason

@@ -6,6 +6,7 @@ public struct Hop: ~Copyable, ~Escapable {
     public let frameCount: Int
     /// Its place in the batch, 0…. Which hop is the batch's last is not known before the next: a gap may break it off.
     public let indexInBatch: Int
+    /// Frames a second and channels.
     public let format: StreamFormat
     /// The mean of the channels, zero-padded to the hop's full length.
     public let mono: Span<Float>
@@ -13,6 +14,7 @@ public struct Hop: ~Copyable, ~Escapable {
     public let samples: Span<Float>
     private let slots: Span<SpectrumSlot>
 
+    /// A hop over buffers that somebody else keeps: the engine's, or a test's.
     @_lifetime(copy mono, copy samples, copy slots)
     public init(
         frame: Int64, frameCount: Int, indexInBatch: Int, format: StreamFormat,

@@ -45,9 +45,12 @@ extension Lanes {
 
 /// The sum of squares and the largest magnitude of a run of samples.
 public struct Loudness: Sendable, Hashable {
+    /// Σx².
     public var squares: Float
+    /// max |x|.
     public var peak: Float
 
+    /// That of silence, unless told otherwise.
     public init(squares: Float = 0, peak: Float = 0) {
         self.squares = squares
         self.peak = peak

@@ -31,7 +31,9 @@ public struct Selection: Sendable, Hashable {
 
     /// What an item that is no record type names: an analyzer, and a feature of it or nil for all.
     public struct FeaturePath: Sendable, Hashable {
+        /// The analyzer's name in the pipeline.
         public var analyzer: String
+        /// One of its features; nil: all.
         public var feature: String?
 
         /// As the user wrote it: `levels.rms_db`.
@@ -63,6 +65,7 @@ public struct Selection: Sendable, Hashable {
         }
     }
 
+    /// Whether nothing is left out.
     public var isAll: Bool { types == nil && features == nil }
 
     /// Whether records of a type are written.

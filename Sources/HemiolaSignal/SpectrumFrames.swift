@@ -3,16 +3,22 @@
 /// The pointers are the bank's buffers, valid while a hop is being processed; `Hop` lends them as spans and never lets one
 /// escape. Unsafe because a span cannot be stored in a table that outlives the hop.
 @unsafe public struct SpectrumSlot {
+    /// Spectra that came with the hop.
     public var count = 0
+    /// Bins from DC to Nyquist.
     public var binCount = 0
     /// The middle of the first window, in frames since the stream's first.
     public var firstCenter: Double = 0
     /// Frames from one spectrum to the next.
     public var hopFrames = 0
+    /// |X|², one spectrum after the other; nil unless requested.
     public var power: UnsafePointer<Float>?
+    /// |X|, one spectrum after the other; nil unless requested.
     public var magnitude: UnsafePointer<Float>?
+    /// Re and Im of X in turn, one spectrum after the other; nil unless requested.
     public var complex: UnsafePointer<Float>?
 
+    /// No spectra.
     public init() {}
 }
 

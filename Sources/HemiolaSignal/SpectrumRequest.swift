@@ -2,12 +2,15 @@
 public struct SpectrumRequest: Sendable, Hashable {
     /// The frames under the window: even, 32…65536.
     public var size: Int
+    /// What the frames are multiplied by.
     public var window: WindowShape
     /// How often.
     public var hop: SpectrumHop
     /// Which of its forms are to be filled; the others are empty.
     public var parts: SpectrumParts
 
+    /// A request for power spectra under a Hann window with every hop, unless told otherwise. The size is even and one of
+    /// `sizes`.
     public init(size: Int, window: WindowShape = .hann, hop: SpectrumHop = .everyHop, parts: SpectrumParts = .power) {
         precondition(Self.sizes.contains(size) && size.isMultiple(of: 2), "a spectrum has an even size within \(Self.sizes)")
         self.size = size
@@ -47,15 +50,20 @@ public struct SpectrumParts: OptionSet, Sendable, Hashable {
 
 /// The window functions, all periodic.
 public enum WindowShape: String, Sendable, Hashable, CaseIterable, Codable {
+    /// 0.5 − 0.5 cos.
     case hann
+    /// 0.54 − 0.46 cos.
     case hamming
     /// Four terms, −92 dB side lobes (F. J. Harris, Proc. IEEE 66(1), 1978).
     case blackmanHarris = "blackman-harris"
+    /// All ones.
     case rectangular
 }
 
 /// Which of an analyzer's requests.
 public struct SpectrumHandle: Sendable, Hashable {
+    /// Its place among the analyzer's requests.
     public let index: Int
+    /// The handle of a request by its place.
     public init(index: Int) { self.index = index }
 }

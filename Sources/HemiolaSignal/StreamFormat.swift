@@ -10,6 +10,7 @@ public struct StreamFormat: Sendable, Hashable, Codable {
     /// Samples per frame.
     public var channelCount: Int
 
+    /// A format, supported or not.
     public init(sampleRate: Int, channelCount: Int) {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
@@ -42,6 +43,7 @@ public struct FormatWish: Sendable {
     /// Whether the run is to end: an `open` that has to wait for its source asks now and then, and throws when it is.
     public var isCancelled: @Sendable () -> Bool
 
+    /// A wish for whatever the source has, but for what is named.
     public init(
         sampleRate: Int? = nil, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -55,6 +57,7 @@ public struct FormatWish: Sendable {
 
 /// A source once it is open: what is heard, and in which format.
 public struct StreamSource: Sendable, Hashable {
+    /// In which it is heard.
     public var format: StreamFormat
     /// The id of the capture plugin: `file`, `pulse` …
     public var kind: String
@@ -63,6 +66,7 @@ public struct StreamSource: Sendable, Hashable {
     /// Length in seconds as the source states it; nil when unknown or endless.
     public var duration: Double?
 
+    /// A source from its parts.
     public init(format: StreamFormat, kind: String, name: String, duration: Double? = nil) {
         self.format = format
         self.kind = kind

@@ -6,11 +6,14 @@ public struct StreamHeader: Sendable, Hashable {
         public var name: String
         /// The plugin's id.
         public var id: String
+        /// The plugin's version: raised when the outputs' meaning changes.
         public var version: Int
         /// Every setting with its value, defaults filled in, in the order of their declaration.
         public var parameters: [(key: String, value: ParameterValue)]
+        /// What it delivers from this stream.
         public var outputs: AnalyzerOutputs
 
+        /// An analyzer as the header tells it.
         public init(
             name: String, id: String, version: Int, parameters: [(key: String, value: ParameterValue)], outputs: AnalyzerOutputs
         ) {
@@ -36,16 +39,22 @@ public struct StreamHeader: Sendable, Hashable {
     /// The version of the record schema. Schema 1 may gain keys, never change or lose one.
     public static let schema = 1
 
+    /// What is heard.
     public var source: StreamSource
     /// The path as given, when one run has several files: every line then carries it.
     public var file: String?
+    /// Whether it comes from a live capture: then batches may be dropped.
     public var isLive: Bool
+    /// How the stream is cut into batches and hops.
     public var batching: Batching
     /// The seed of everything that is random.
     public var seed: UInt64
+    /// In the order of the row.
     public var analyzers: [Analyzer]
+    /// Which column of a row holds what.
     public var layout: FeatureLayout
 
+    /// A header; its layout follows from the analyzers' outputs.
     public init(
         source: StreamSource, file: String? = nil, isLive: Bool, batching: Batching, seed: UInt64, analyzers: [Analyzer]
     ) {
@@ -61,14 +70,19 @@ public struct StreamHeader: Sendable, Hashable {
         }
     }
 
+    /// That of the source.
     public var format: StreamFormat { source.format }
 }
 
 /// What a stream was, told after its last batch.
 public struct StreamSummary: Sendable, Hashable {
+    /// Why a stream ended.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// There is no more.
         case endOfInput = "end-of-input"
+        /// Somebody stopped the run, or every reader has gone.
         case interrupted
+        /// The source could not be read any further.
         case error
         /// A live source changed its format: a new header follows.
         case formatChange = "format-change"
@@ -76,9 +90,12 @@ public struct StreamSummary: Sendable, Hashable {
 
     /// One analyzer's last word, in the order it gave.
     public struct Section: Sendable, Hashable {
+        /// The analyzer's name in this pipeline.
         public var analyzer: String
+        /// What it has to say.
         public var values: [SummaryValue]
 
+        /// The last word of the analyzer of that name.
         public init(analyzer: String, values: [SummaryValue]) {
             self.analyzer = analyzer
             self.values = values
@@ -87,16 +104,20 @@ public struct StreamSummary: Sendable, Hashable {
 
     /// Frames since the stream's first, lost ones included.
     public var frames: Int64
+    /// Batches sealed, the dropped ones included.
     public var batches: Int64
     /// Samples that were NaN or infinite and became 0.
     public var nonFinite: Int64
     /// Batches that each sink lost, by the sink's name; only those that lost any.
     public var dropped: [(sink: String, batches: Int64)]
+    /// One for each analyzer that has a last word.
     public var sections: [Section]
+    /// Why it ended.
     public var reason: Reason
     /// Events that came after the last batch was sealed, in order of time: they are told before the end.
     public var lateEvents: [Event]
 
+    /// The summary of a stream in which nothing was amiss, but for what is named.
     public init(
         frames: Int64, batches: Int64, nonFinite: Int64 = 0, dropped: [(sink: String, batches: Int64)] = [],
         sections: [Section] = [], reason: Reason, lateEvents: [Event] = []
@@ -125,20 +146,26 @@ public struct StreamSummary: Sendable, Hashable {
 
 /// A number of an analyzer's summary: a feature in its unit, or a count.
 public struct SummaryValue: Sendable, Hashable {
+    /// A number with its unit, or a count.
     public enum Number: Sendable, Hashable {
+        /// So many; written without a decimal point.
         case count(Int64)
         /// NaN when there is none.
         case feature(Double, Unit)
     }
 
+    /// `snake_case`, with its unit when it has one.
     public var name: String
+    /// What it comes to.
     public var number: Number
 
+    /// A count of that name.
     public init(_ name: String, count: Int64) {
         self.name = name
         number = .count(count)
     }
 
+    /// A value of that name and unit; NaN when there is none.
     public init(_ name: String, _ value: Double, _ unit: Unit) {
         self.name = name
         number = .feature(value, unit)

@@ -8,8 +8,11 @@ public struct Unit: RawRepresentable, Sendable, Hashable, Codable, ExpressibleBy
 
     /// Decibels relative to full scale; the floor is −120.
     public static let decibels: Unit = "dBFS"
+    /// Hertz: cycles or frames per second.
     public static let hertz: Unit = "Hz"
+    /// Seconds.
     public static let seconds: Unit = "s"
+    /// Beats per minute.
     public static let beatsPerMinute: Unit = "BPM"
     /// Linear amplitude; 1 is full scale.
     public static let amplitude: Unit = "amplitude"

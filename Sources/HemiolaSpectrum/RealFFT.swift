@@ -13,6 +13,7 @@ internal import CFFTW
 ///
 /// - Complexity: O(n log n) per transform, no allocation.
 public struct RealFFT: ~Copyable {
+    /// Samples that it transforms.
     public let size: Int
     /// `size` samples, to be filled before `transform`. Unsafe because FFTW's plan is bound to this very memory.
     let input: UnsafeMutablePointer<Float>
@@ -25,6 +26,8 @@ public struct RealFFT: ~Copyable {
     /// FFTW_ESTIMATE, a shifted macro that Swift does not import.
     private static let estimate: UInt32 = 1 << 6
 
+    /// Plans a transform.
+    ///
     /// - Parameter size: Even, 2….
     public init(size: Int) {
         precondition(size >= 2 && size.isMultiple(of: 2), "the transform has an even size")

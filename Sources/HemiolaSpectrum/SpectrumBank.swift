@@ -47,7 +47,12 @@ public final class SpectrumBank {
     /// How many transforms have run: equal requests cost one.
     package private(set) var transformCount = 0
 
-    /// - Parameter requests: Of all analyzers, in order; `slots(_:)` gives them back by index.
+    /// A bank for these requests, its history all zeros.
+    ///
+    /// - Parameters:
+    ///   - requests: Of all analyzers, in order; `slots(_:)` gives them back by index.
+    ///   - hopFrames: Frames per hop.
+    ///   - sampleRate: Frames per second.
     public init(_ requests: [SpectrumRequest], hopFrames: Int, sampleRate: Int) {
         self.hopFrames = hopFrames
         var identities: [Identity] = []

@@ -19,12 +19,18 @@ public struct AnalyzerExam {
     private let plugin: AnalyzerPlugin
     private let settings: String
 
-    /// - Parameter settings: As in a SPEC after the colon: `size=1024,window=hann`.
+    /// An exam for an analyzer with these settings.
+    ///
+    /// - Parameters:
+    ///   - plugin: Who sits it.
+    ///   - settings: As in a SPEC after the colon: `size=1024,window=hann`.
     public init(_ plugin: AnalyzerPlugin, settings: String = "") {
         self.plugin = plugin
         self.settings = settings
     }
 
+    /// Sits the exam.
+    ///
     /// - Throws: Everything that the analyzer did wrong.
     public func sit() throws(ExamFailure) {
         var paper = ExamPaper()

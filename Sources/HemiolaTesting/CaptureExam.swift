@@ -15,7 +15,10 @@ public struct CaptureExam {
     private let wish: FormatWish
     private let longest: Double
 
+    /// An exam for a capture with these settings.
+    ///
     /// - Parameters:
+    ///   - plugin: Who sits it.
     ///   - settings: As in a SPEC after the colon: `music.flac`.
     ///   - wish: What the capture is asked for.
     ///   - longest: Seconds of audio after which the exam hears no further, where the source is long or endless.
@@ -26,6 +29,8 @@ public struct CaptureExam {
         self.longest = longest
     }
 
+    /// Sits the exam.
+    ///
     /// - Throws: Everything that the capture did wrong.
     public func sit() throws(ExamFailure) {
         var paper = ExamPaper()

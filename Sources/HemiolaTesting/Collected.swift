@@ -2,15 +2,22 @@ public import HemiolaSignal
 
 /// A batch that a sink was given, copied out.
 public struct CollectedBatch: Sendable {
+    /// Its number in the stream, 0….
     public var number: Int64
+    /// Its first frame.
     public var frame: Int64
+    /// Real frames in it.
     public var frameCount: Int
+    /// Whether an end or a gap broke it off.
     public var isPartial: Bool
     /// NaN: there is none.
     public var row: [Float]
+    /// Interleaved; empty unless a sink needs them.
     public var samples: [Float]
+    /// In order of time.
     public var events: [Event]
 
+    /// Copies a batch out of its block.
     public init(_ batch: borrowing Batch) {
         number = batch.number
         frame = batch.frame
@@ -37,13 +44,16 @@ extension CollectedBatch: Equatable {
 
 /// A stream that a sink was given.
 public struct CollectedStream: Sendable, Equatable {
+    /// What `begin` was given.
     public var header: StreamHeader
+    /// What `write` was given, in order.
     public var batches: [CollectedBatch] = []
     /// How many batches came together, for each `write`.
     public var blocks: [Int] = []
     /// nil: it has not ended.
     public var summary: StreamSummary?
 
+    /// A stream that has begun.
     public init(_ header: StreamHeader) {
         self.header = header
     }

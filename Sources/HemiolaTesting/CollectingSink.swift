@@ -12,12 +12,15 @@ internal import Synchronization
 public final class CollectingSink: Sink {
     /// A call that a sink gets.
     public enum Call: String, Sendable, Hashable {
+        /// The requirement of `Sink` of that name.
         case open, begin, write, end, close
     }
 
     /// An answer to a wish.
     public struct Reply: Sendable, Hashable {
+        /// The wish.
         public var control: Control
+        /// What became of it.
         public var reply: ControlReply
         /// How many batches this sink had been given when the answer came.
         public var batchCount: Int
@@ -46,6 +49,8 @@ public final class CollectingSink: Sink {
     private let before: @Sendable (Call, CollectingSink) -> Void
     private let state = Mutex(State())
 
+    /// A sink that takes what comes at once, unless told otherwise.
+    ///
     /// - Parameters:
     ///   - gate: Every `write` blocks its thread until this is open.
     ///   - delay: How long every `write` blocks its thread.
@@ -61,6 +66,7 @@ public final class CollectingSink: Sink {
 
     // MARK: - What it was given
 
+    /// One for each `begin`.
     public var streams: [CollectedStream] { state.withLock { $0.streams } }
     /// All calls so far, the failed ones included.
     public var calls: [Call] { state.withLock { $0.calls } }
@@ -70,6 +76,7 @@ public final class CollectingSink: Sink {
     public var threads: Set<UInt> { state.withLock { $0.threads } }
     /// What the last `open` was given.
     public var context: SinkContext? { state.withLock { $0.context } }
+    /// The answers to its wishes so far.
     public var replies: [Reply] { state.withLock { $0.replies } }
 
     // MARK: - What it is told
@@ -77,8 +84,10 @@ public final class CollectingSink: Sink {
     /// Makes it fail.
     ///
     /// - Parameters:
+    ///   - call: Which of its calls fails.
     ///   - skipped: Such calls that succeed first.
     ///   - times: Such calls that fail then.
+    ///   - error: What they throw.
     public func fail(_ call: Call, after skipped: Int = 0, times: Int = 1, with error: SinkError) {
         state.withLock { $0.failures.append(Failure(call: call, skipped: skipped, times: times, error: error)) }
     }

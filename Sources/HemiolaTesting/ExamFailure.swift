@@ -5,6 +5,7 @@ internal import HemiolaSignal
 public struct ExamFailure: Error, Sendable, CustomStringConvertible {
     /// The plugin's id.
     public var plugin: String
+    /// What is wrong, a sentence each.
     public var faults: [String]
 
     public var description: String {

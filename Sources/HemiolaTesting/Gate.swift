@@ -14,6 +14,7 @@ public final class Gate: @unchecked Sendable {
     private var isOpened: Bool
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
+    /// A closed gate, unless told otherwise.
     public init(isOpen: Bool = false) {
         isOpened = isOpen
         mutex = .allocate(capacity: 1)
@@ -31,6 +32,7 @@ public final class Gate: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    /// Whether it has been opened.
     public var isOpen: Bool {
         locked { isOpened }
     }

@@ -11,9 +11,11 @@ public import HemiolaSignal
 public enum CaptureStep: Sendable {
     /// Interleaved samples, delivered as the reader has room, at most `fragment` frames at a time.
     case samples([Float], fragment: Int = .max)
+    /// Audio is lost here.
     case gap(Gap)
     /// From here on samples are of another format.
     case format(StreamFormat)
+    /// A device has opened, moved or gone.
     case device(DeviceNotice)
     /// Nothing yet, so many times.
     case idle(times: Int = 1)
@@ -29,11 +31,14 @@ extension CapturePlugin {
     /// A capture that delivers a script and then ends.
     ///
     /// - Parameters:
+    ///   - id: The plugin's id.
     ///   - format: What `open` states, whatever the wish.
-    ///   - duration: What `open` states, in seconds.
+    ///   - isLive: Whether it is a live capture.
     ///   - isRewindable: Whether it can start over.
+    ///   - duration: What `open` states, in seconds.
     ///   - openFailure: What `open` throws, if it is to throw.
     ///   - log: Hears every call but `read`: `open`, `rewind`, `close`.
+    ///   - steps: The script.
     public static func scripted(
         as id: String = "scripted", format: StreamFormat = TestSignal.mono, isLive: Bool = false, isRewindable: Bool = false,
         duration: Double? = nil, openFailure: CaptureError? = nil, log: @escaping @Sendable (String) -> Void = { _ in },

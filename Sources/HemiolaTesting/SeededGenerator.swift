@@ -4,6 +4,7 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// Equal seeds give equal numbers.
     public init(seed: UInt64) {
         state = seed
     }

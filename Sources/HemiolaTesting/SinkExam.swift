@@ -11,12 +11,18 @@ public struct SinkExam: Sendable {
     private let plugin: SinkPlugin
     private let settings: String
 
-    /// - Parameter settings: As in a SPEC after the colon: `/tmp/out.jsonl`.
+    /// An exam for a sink with these settings.
+    ///
+    /// - Parameters:
+    ///   - plugin: Who sits it.
+    ///   - settings: As in a SPEC after the colon: `/tmp/out.jsonl`.
     public init(_ plugin: SinkPlugin, settings: String = "") {
         self.plugin = plugin
         self.settings = settings
     }
 
+    /// Sits the exam.
+    ///
     /// - Throws: Everything that the sink did wrong.
     public func sit() async throws(ExamFailure) {
         var paper = ExamPaper()

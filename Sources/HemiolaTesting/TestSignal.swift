@@ -23,6 +23,8 @@ public enum TestSignal {
     /// - Parameters:
     ///   - hertz: 0…half the sample rate.
     ///   - amplitude: Of its peaks; 1 is full scale and has an RMS level of −3.01 dB.
+    ///   - frames: How long it is.
+    ///   - format: Its sample rate, and how many channels have it.
     public static func sine(_ hertz: Double, amplitude: Double = 1, frames: Int, format: StreamFormat = mono) -> [Float] {
         spread(frames, format) { amplitude * sin(2 * .pi * hertz * Double($0) / Double(format.sampleRate)) }
     }
@@ -49,7 +51,12 @@ public enum TestSignal {
 
     /// Short decaying tones of 1 kHz, one per beat, the first at `offset` seconds.
     ///
-    /// - Parameter beatsPerMinute: Above 0. A beat starts on the nearest frame.
+    /// - Parameters:
+    ///   - beatsPerMinute: Above 0. A beat starts on the nearest frame.
+    ///   - offset: Seconds before the first beat.
+    ///   - amplitude: Of the highest peak; 1 is full scale.
+    ///   - frames: How long it is.
+    ///   - format: Its sample rate, and how many channels have it.
     public static func clicks(
         beatsPerMinute: Double, offset: Double = 0, amplitude: Double = 0.9, frames: Int, format: StreamFormat = mono
     ) -> [Float] {

@@ -18,6 +18,8 @@ public struct JSONBuffer: ~Copyable {
     /// Bytes written since the last `removeAll()`.
     public private(set) var count = 0
 
+    /// An empty buffer.
+    ///
     /// - Parameter capacity: Bytes to have at once, 0...; the buffer grows as needed.
     public init(capacity: Int) {
         precondition(capacity >= 0, "a capacity cannot be negative")

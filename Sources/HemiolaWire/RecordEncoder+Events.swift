@@ -3,7 +3,10 @@ public import HemiolaSignal
 extension RecordEncoder {
     /// Writes an event's line.
     ///
-    /// - Parameter batchEnd: The end, in seconds of stream time, of the batch after which the line stands: its `emitted_t`.
+    /// - Parameters:
+    ///   - event: What happened; nothing is written when it is not selected.
+    ///   - batchEnd: The end, in seconds of stream time, of the batch after which the line stands: its `emitted_t`.
+    ///   - buffer: Gets the line.
     public func encode(_ event: Event, batchEnd: Double, into buffer: inout JSONBuffer) {
         guard selection.contains(event.recordType) else { return }
         let time = event.time

@@ -42,7 +42,10 @@ public struct RecordEncoder: Sendable {
     private let literals: [UInt8]
     private let steps: [Step]
 
+    /// An encoder for the streams of one sink.
+    ///
     /// - Parameters:
+    ///   - header: What the stream is.
     ///   - selection: Which record types and features are written.
     ///   - version: Hemiola's version, for the header.
     public init(_ header: StreamHeader, selection: Selection = .all, version: String) {

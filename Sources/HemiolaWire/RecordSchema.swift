@@ -14,7 +14,9 @@ public enum RecordSchema {
 
     /// A key of a record, or of an object in it.
     public struct Field: Sendable, Hashable {
+        /// The key.
         public var name: String
+        /// The JSON type of its value.
         public var type: FieldType
         /// Whether the key may be missing.
         public var isOptional: Bool
@@ -37,11 +39,15 @@ public enum RecordSchema {
         case number
         /// A number within what its feature declares.
         case measurement(minimum: Double?, maximum: Double?)
+        /// True or false.
         case boolean
+        /// Any text.
         case text
+        /// One of these texts.
         case choice([String])
         /// Of so many elements, if that is settled.
         case list(FieldType, count: Int?)
+        /// An object of these keys.
         case object([Field])
         /// An object whose keys depend on the pipeline.
         case table(FieldType)

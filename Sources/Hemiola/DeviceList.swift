@@ -1,0 +1,49 @@
+public import HemiolaSignal
+
+/// What a capture could hear at a moment.
+public struct DeviceList: Sendable, Hashable {
+    /// Who has the devices, for people: `PulseAudio 16.1`.
+    public var server: String
+    /// In the order in which people are shown them.
+    public var devices: [Device]
+
+    /// The devices of a server.
+    public init(server: String, devices: [Device]) {
+        self.server = server
+        self.devices = devices
+    }
+
+    /// Something that can be heard: a microphone, or what an output plays.
+    public struct Device: Sendable, Hashable {
+        /// What a device does.
+        public enum State: String, Sendable, Hashable, CaseIterable {
+            /// `running`: somebody plays or hears it. `idle`: nobody does. `suspended`: the server has put it to sleep.
+            case running, idle, suspended
+        }
+
+        /// What the capture's primary setting takes.
+        public var name: String
+        /// For people: `Monitor of Built-in Audio`.
+        public var summary: String
+        /// Its own format, which a capture may convert.
+        public var format: StreamFormat
+        /// The output whose sound this is; nil for an input.
+        public var monitorOf: String?
+        /// Whether it is what `auto` hears, or the default input.
+        public var isDefault: Bool
+        /// What it does at this moment.
+        public var state: State
+
+        /// A device from its parts; an input unless it is the monitor of an output.
+        public init(
+            name: String, summary: String, format: StreamFormat, monitorOf: String? = nil, isDefault: Bool = false, state: State
+        ) {
+            self.name = name
+            self.summary = summary
+            self.format = format
+            self.monitorOf = monitorOf
+            self.isDefault = isDefault
+            self.state = state
+        }
+    }
+}
