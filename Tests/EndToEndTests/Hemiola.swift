@@ -21,9 +21,6 @@ enum Hemiola {
     /// Whether it was built with `-c release`: what it takes of memory and time depends on that.
     static let isOptimized = URL(fileURLWithPath: path).resolvingSymlinksInPath().path.contains("/release/")
 
-    /// A run under a sanitizer has other memory and other times.
-    static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
-
     /// The bundled piece: 30 s of stereo.
     static let minuet = root + "/examples/music/minuet.flac"
 
@@ -65,6 +62,6 @@ extension Trait where Self == ConditionTrait {
 
     /// A sanitizer's own memory and time would be measured.
     static var measures: Self {
-        .disabled(if: Hemiola.isSanitized, "memory and times under a sanitizer are the sanitizer's")
+        .disabled(if: Sanitizer.isOn, "memory and times under a sanitizer are the sanitizer's")
     }
 }

@@ -9,7 +9,8 @@ import Synchronization
 
 /// A program that runs with real pipes, and is gone when this object is.
 ///
-/// All calls are for one thread and block it, each with a time limit: a program that overruns it is killed and told as an error.
+/// All calls are for one thread and block it, each with a time limit, which a sanitizer stretches: a program that overruns it is
+/// killed and told as an error.
 /// Foundation's `Process` knows neither the peak memory nor a reader that goes away.
 public final class ChildProcess {
     /// What the program reads on standard input.
@@ -129,7 +130,7 @@ extension ChildProcess {
 
     /// The next line of standard output; nil at its end. It is not part of the outcome's output.
     public func readLine(timeout seconds: Double = 30) throws -> String? {
-        let deadline = Self.now + seconds
+        let deadline = Self.deadline(in: seconds)
         while true {
             if let end = output.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = String(decoding: output[..<end], as: UTF8.self)
@@ -155,7 +156,7 @@ extension ChildProcess {
 
     /// Reads everything and waits for the end.
     public func finish(timeout seconds: Double = 60) throws -> Outcome {
-        let deadline = Self.now + seconds
+        let deadline = Self.deadline(in: seconds)
         while standardOutput != nil || standardError != nil { try exchange(until: deadline) }
         standardInput = nil
         return try reap(deadline)
@@ -163,7 +164,7 @@ extension ChildProcess {
 
     /// Waits for the end without reading a byte of standard output.
     public func finishUnread(timeout seconds: Double = 60) throws -> Outcome {
-        try reap(Self.now + seconds)
+        try reap(Self.deadline(in: seconds))
     }
 
     private func reap(_ deadline: Double) throws -> Outcome {
@@ -221,6 +222,10 @@ extension ChildProcess {
     }
 
     private static var now: Double { ProcessInfo.processInfo.systemUptime }
+
+    private static func deadline(in seconds: Double) -> Double {
+        now + seconds * Sanitizer.slowness
+    }
 }
 
 // MARK: - System calls
@@ -260,13 +265,14 @@ extension ChildProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         // Those of this process may be 0, 1 or 2 themselves: out of the way first.
+        let spare = max(100, (descriptors.max() ?? 0) + 1)
         for (number, descriptor) in descriptors.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(100 + number))
+            posix_spawn_file_actions_adddup2(&actions, descriptor, spare + Int32(number))
         }
-        for number in 0..<Int32(descriptors.count) { posix_spawn_file_actions_adddup2(&actions, 100 + number, number) }
+        for number in 0..<Int32(descriptors.count) { posix_spawn_file_actions_adddup2(&actions, spare + number, number) }
         // What other tests have open is none of its business.
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap { Int32($0) } ?? []
-        for number in Set(open + [100, 101, 102]) where number > 2 { posix_spawn_file_actions_addclose(&actions, number) }
+        for number in Set(open + [spare, spare + 1, spare + 2]) where number > 2 { posix_spawn_file_actions_addclose(&actions, number) }
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
