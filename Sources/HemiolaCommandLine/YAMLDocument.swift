@@ -41,10 +41,20 @@ extension YAMLNode {
     /// More nodes than this come from references to references, not from a person.
     private static let largestCount = 100_000
 
+    /// References to references multiply: as keys, some sixty of them keep the library hashing for ever, before any node is seen.
+    private static let mostReferences = 32
+
     /// Reads a document.
     ///
     /// - Returns: nil for an empty one.
     static func parse(_ text: String) throws(SyntaxError) -> YAMLNode? {
+        // Also counts asterisks in comments and quotes, which do no harm as few as they are.
+        let references = zip([UInt8(ascii: " ")] + Array(text.utf8), text.utf8).count { before, byte in
+            byte == UInt8(ascii: "*") && " \n\r\t[{,:?-".utf8.contains(before)
+        }
+        guard references <= mostReferences else {
+            throw SyntaxError(message: "there are \(references) references (*name), at most \(mostReferences) are read", place: nil)
+        }
         var room = largestCount
         return try root(of: text).map { node throws(SyntaxError) in try convert(node, &room) }
     }
@@ -117,12 +127,12 @@ extension YAMLNode.SyntaxError {
             self.init(
                 message: "given twice in one map: \(keys.sorted().joined(separator: ", "))", place: YAMLNode.Place(context.mark))
         case .reader(let problem, let offset, _, let text):
-            // The library counts characters; the place is counted from that.
+            // The library counts characters, of which a carriage return and a line feed are one, but scalars in all other marks.
             let before = offset.map { text.prefix($0) } ?? ""
-            let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
+            let lines = before.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             self.init(
                 message: problem,
-                place: offset == nil ? nil : YAMLNode.Place(line: max(1, lines.count), column: (lines.last?.count ?? 0) + 1))
+                place: offset == nil ? nil : YAMLNode.Place(line: max(1, lines.count), column: (lines.last?.unicodeScalars.count ?? 0) + 1))
         default:
             self.init(message: "\(error)", place: nil)
         }

@@ -115,14 +115,15 @@ import Testing
         ("inputs: x\nselect: [beet]", "p.yaml:2:1: select: \"beet\" is no record type, analyzer or feature here; did you mean beat?"),
         ("inputs: x\nsinks: [jsonlines]", "p.yaml:2:9: sinks[0]: there is no sink \"jsonlines\"; did you mean json-lines?"),
         ("x: &a [1]\ny: *b", "p.yaml:2:4: found undefined alias"),
+        ("x: é\r\ny: \u{1}", "p.yaml:2:4: control characters are not allowed"),
     ])
     func `a problem is told where it stands`(text: String, line: String) {
         #expect(problems(text) == [line])
     }
 
     @Test func `references that unfold without end are refused`() {
-        var text = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
-        for level in 1...8 {
+        var text = "a0: &a0 [\(Array(repeating: "x", count: 1000).joined(separator: ","))]\n"
+        for level in 1...3 {
             let item = "*a\(level - 1)"
             text += "a\(level): &a\(level) [\(Array(repeating: item, count: 10).joined(separator: ","))]\n"
         }
@@ -180,5 +181,15 @@ import Testing
         #expect(throws: Failure("cannot read /nowhere.yaml: No such file or directory")) {
             try PipelinePlan(.standard, pipelineFile: "/nowhere.yaml")
         }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `references to references do not keep anybody busy`() throws {
+        var text = "a0: &a0 [x, x]\n"
+        for level in 1..<12 { text += "a\(level): &a\(level)\n  ? [*a\(level - 1), *a\(level - 1), *a\(level - 1)]\n  : x\n" }
+        text += "? *a11\n: x\n"
+        let failure = try #require(throws: Failure.self) {
+            try PipelinePlan(.standard, pipeline: text, title: "p.yaml")
+        }
+        #expect(failure.lines == ["p.yaml: there are 34 references (*name), at most 32 are read"])
     }
 }

@@ -35,6 +35,10 @@ import Testing
         // JSON strings.
         ("x:text=\"\\u00e4\\n\\t\\r\\\"\\\\\\/\"", PluginSpec("x", settings: ["text": .text("ä\n\t\r\"\\/")])),
         ("x:text=\"\\ud83c\\udfb5\"", PluginSpec("x", settings: ["text": .text("🎵")])),
+        ("x:text=\"\\b\\f\"", PluginSpec("x", settings: ["text": .text("\u{8}\u{c}")])),
+        // A combining mark stands for itself, whatever it stands behind.
+        ("x:\u{301}a,text=\u{301}b", PluginSpec("x", primary: .text("\u{301}a"), settings: ["text": .text("\u{301}b")])),
+        ("x:\"\u{301},\"", PluginSpec("x", primary: .text("\u{301},"))),
         ("x:\"\"", PluginSpec("x", primary: .text(""))),
         ("x:text=", PluginSpec("x", settings: ["text": .text("")])),
         ("x:text=a\"b", PluginSpec("x", settings: ["text": .text("a\"b")])),
@@ -60,6 +64,7 @@ import Testing
         ("x:\"a", "a quote in \"x:\"a\" is not closed"),
         ("x:\"a\\", "a quote in \"x:\"a\\\" is not closed"),
         ("x:\"\\u12\"", "\\u12\" in \"x:\"\\u12\"\" is no character"),
+        ("x:\"\\u+123\"", "\\u+123 in \"x:\"\\u+123\"\" is no character"),
         ("x:\"\\ud800\"", "\\ud800 in \"x:\"\\ud800\"\" is no character"),
     ])
     func `what cannot be read is explained`(text: String, message: String) {

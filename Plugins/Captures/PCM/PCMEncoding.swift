@@ -3,11 +3,17 @@ internal import HemiolaSignal
 
 /// How a sample is written: its type, its bits, its byte order. ffmpeg's names.
 public enum PCMEncoding: String, Sendable, CaseIterable, SettingChoice {
+    /// Eight bits, unsigned and signed.
     case u8, s8
+    /// Sixteen bits, signed, little-endian and big-endian.
     case s16le, s16be
+    /// Twenty-four bits in three bytes, signed.
     case s24le, s24be
+    /// Thirty-two bits, signed.
     case s32le, s32be
+    /// Floats of 32 bits; 1 is full scale.
     case f32le, f32be
+    /// Floats of 64 bits; 1 is full scale.
     case f64le, f64be
 
     /// Bytes per sample.

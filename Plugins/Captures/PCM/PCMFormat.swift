@@ -6,10 +6,12 @@ public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {
     /// The example that messages show.
     static let example = "f32le,44100,2"
 
+    /// How a sample is written.
     public var encoding: PCMEncoding
     /// Frames per second and samples per frame.
     public var stream: StreamFormat
 
+    /// An encoding, and how many frames a second of how many channels.
     public init(_ encoding: PCMEncoding, _ stream: StreamFormat) {
         self.encoding = encoding
         self.stream = stream

@@ -1,0 +1,21 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package apart: `swift build` and `swift test` of Hemiola never wait for it. `run` says how it has to be built.
+let package = Package(
+    name: "HemiolaFuzz",
+    dependencies: [.package(name: "hemiola", path: "../..")],
+    targets: [
+        .systemLibrary(name: "LibFuzzer"),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: [
+                "LibFuzzer",
+                .product(name: "Hemiola", package: "hemiola"),
+                .product(name: "HemiolaCommandLine", package: "hemiola"),
+                .product(name: "HemiolaEngine", package: "hemiola"),
+                .product(name: "HemiolaPlugins", package: "hemiola"),
+            ]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,47 @@
+import HemiolaSignal
+import HemiolaWire
+
+@testable import HemiolaCommandLine
+@testable import HemiolaEngine
+
+extension Fuzzer {
+    /// Any bytes as a file of `--controls`: refused with the number of the line, or controls that are written and read as the same.
+    func tryControls(_ bytes: [UInt8]) {
+        let lineCount = bytes.count { $0 == UInt8(ascii: "\n") } + 1
+        let replay: ControlReplay
+        do throws(Failure) {
+            replay = try ControlRecords.parse(bytes, title: "controls")
+        } catch {
+            require(error.lines.count == 1, "\(error.lines.count) lines of errors")
+            let parts = error.lines[0].split(separator: ":", maxSplits: 2)
+            require(
+                parts.count == 3 && parts[0] == "controls" && Int(parts[1]).map { (1...lineCount).contains($0) } ?? false,
+                "this names no line of \(lineCount): \(error.lines[0])")
+            return
+        }
+        require(replay.count <= lineCount, "\(replay.count) controls in \(lineCount) lines")
+        // Those for every input, and for one.
+        let controls = replay.controls(for: "")
+        for (one, next) in zip(controls, controls.dropFirst()) { require(one.frame <= next.frame, "controls out of order") }
+        let once = written(controls)
+        guard let again = try? ControlRecords.parse(once, title: "controls") else {
+            fatalError("what was written is refused: \(String(decoding: once, as: UTF8.self))")
+        }
+        let twice = written(again.controls(for: ""))
+        require(once == twice, "\(String(decoding: once, as: UTF8.self)) is \(String(decoding: twice, as: UTF8.self))")
+    }
+
+    private func written(_ controls: [StampedControl]) -> [UInt8] {
+        let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
+        let header = StreamHeader(
+            source: StreamSource(format: format, kind: "file", name: "x"), file: nil, isLive: false, batching: .standard, seed: 0,
+            analyzers: [])
+        let encoder = RecordEncoder(header, version: "1")
+        var buffer = JSONBuffer(capacity: 4096)
+        for control in controls {
+            let time = format.seconds(at: control.frame)
+            encoder.encode(Event(at: time, .control(control)), batchEnd: time + 1, into: &buffer)
+        }
+        return buffer.withUnsafeBytes { Array($0) }
+    }
+}

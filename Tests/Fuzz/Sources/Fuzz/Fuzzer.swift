@@ -1,0 +1,29 @@
+/// The fuzzers, by the names of their corpora.
+enum Fuzzer: String, CaseIterable, Sendable {
+    case file, pcm, spec, pipeline, controls
+
+    /// The one that the command line names.
+    static let chosen = Fuzzer(rawValue: CommandLine.arguments[1])!
+
+    /// Tries one input. What it must not do ends the process.
+    func `try`(_ bytes: [UInt8]) {
+        switch self {
+        case .file: tryFile(bytes)
+        case .pcm: tryPCM(bytes)
+        case .spec: trySpec(bytes)
+        case .pipeline: tryPipeline(bytes)
+        case .controls: tryControls(bytes)
+        }
+    }
+}
+
+/// What has to be true whatever comes in.
+func require(_ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, line: UInt = #line) {
+    if !condition() { fatalError(message(), line: line) }
+}
+
+/// A message that a person reads on one line.
+func requireOneLine(_ message: String) {
+    require(!message.isEmpty, "an error has no message")
+    require(!message.unicodeScalars.contains { $0.value < 0x20 }, "a message breaks its line: \(message)")
+}

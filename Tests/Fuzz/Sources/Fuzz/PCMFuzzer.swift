@@ -1,0 +1,44 @@
+import Hemiola
+import PCMCapture
+
+extension Fuzzer {
+    /// A stream: what the last byte but one asks for (a WAV, or samples of an encoding), and how the last says.
+    ///
+    /// It must sound the same from a pipe, from a file, and when it is heard again.
+    func tryPCM(_ bytes: [UInt8]) {
+        guard bytes.count > 2 else { return }
+        let (encoding, options) = (Int(bytes[bytes.count - 2]), Int(bytes[bytes.count - 1]))
+        let stream = Array(bytes.dropLast(2).prefix(1 << 16))
+        var settings = ["spool": "true"]
+        let encodings = PCMEncoding.allCases
+        // A WAV most of the time: its header is where the bugs would be.
+        let raw = encoding % 24 < encodings.count ? encodings[encoding % 24] : nil
+        if let raw { settings["raw"] = "\(raw.rawValue):44100:\(options % 32 + 1)" }
+        let room = [1, 7, 1024, 8192][options / 32 % 4]
+        let file = makeCapture(.pcm, settings.merging(["path": InputFile.path(holding: stream)]) { $1 })
+        let pipe = InputPipe(holding: stream)
+        let piped = makeCapture(.pcm, settings.merging(["path": pipe.path]) { $1 })
+        let sources = (open(file), open(piped))
+        require((sources.0 == nil) == (sources.1 == nil), "a pipe and a file do not agree whether this can be opened")
+        guard let source = sources.0, let other = sources.1 else { return }
+        defer {
+            file.close()
+            piped.close()
+        }
+        require(source.format == other.format, "\(source.format) in a file, \(other.format) in a pipe")
+        let first = Hearing(of: file, in: source.format, room: room)
+        require(first.frameCount * Int64(source.format.channelCount) <= Int64(stream.count), "more samples than bytes")
+        if let raw, !raw.rawValue.hasPrefix("f") { require(first.peak <= 1 && !first.hasNaN, "an integer sample of \(first.peak)") }
+        require(first.sounds(like: Hearing(of: piped, in: source.format, room: 256)), "a pipe sounds different from a file")
+        for capture in [file, piped] {
+            guard first.error == nil, let capture = capture as? any RewindableCapture else { continue }
+            do throws(CaptureError) {
+                try capture.rewind()
+            } catch {
+                fatalError("a stream that was kept cannot be heard again: \(error)")
+            }
+            let again = Hearing(of: capture, in: source.format, room: room)
+            require(first.sounds(like: again), "a stream sounds different the second time: \(first) \(again)")
+        }
+    }
+}

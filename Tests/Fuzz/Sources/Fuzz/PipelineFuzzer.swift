@@ -1,0 +1,64 @@
+import HemiolaEngine
+import HemiolaPlugins
+
+@testable import Hemiola
+@testable import HemiolaCommandLine
+
+extension Fuzzer {
+    /// Any text as a pipeline file: every problem has its place in the text; what has none prints as a file that reads the same.
+    func tryPipeline(_ bytes: [UInt8]) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return }
+        let registry = PluginRegistry.standard
+        let extent = Extent(of: text)
+        do throws(YAMLNode.SyntaxError) {
+            let file = try PipelineFile(text, registry: registry)
+            for problem in file.problems {
+                require(!problem.message.isEmpty, "\(problem.path) is wrong without a reason")
+                guard let place = file.place(of: problem.path) else { fatalError("\(problem) is nowhere") }
+                extent.require(place, problem.message)
+            }
+            for place in file.places.values { extent.require(place, "a value") }
+        } catch {
+            require(!error.message.isEmpty, "refused without a reason")
+            if let place = error.place { extent.require(place, error.message) }
+            return
+        }
+        guard let written = print(text) else { return }
+        guard let again = print(written) else { fatalError("what was printed is refused:\n\(written)") }
+        require(written == again, "what was printed reads as another:\n\(written)\n\(again)")
+    }
+
+    /// As `hemiola check --print` does.
+    private func print(_ text: String) -> String? {
+        do {
+            let plan = try PipelinePlan(.standard, pipeline: text, title: "pipeline")
+            let analyzers = try plan.assemble().describeAnalyzers(for: PluginPage.format)
+            return PipelineFile.text(plan.configuration, analyzers: analyzers, registry: .standard)
+        } catch let error as Failure {
+            require(!error.lines.isEmpty && error.lines.allSatisfy { !$0.isEmpty }, "refused without a reason")
+        } catch {
+            require(!"\(error)".isEmpty, "refused without a reason")
+        }
+        return nil
+    }
+}
+
+/// How far a text goes.
+private struct Extent {
+    let lineCount: Int
+    /// Scalars of the longest line.
+    let width: Int
+
+    init(of text: String) {
+        let breaks = "\n\r\u{85}\u{2028}\u{2029}".unicodeScalars
+        let lines = text.unicodeScalars.split(omittingEmptySubsequences: false) { breaks.contains($0) }
+        lineCount = lines.count
+        width = lines.map(\.count).max() ?? 0
+    }
+
+    /// A place is within the text or right behind it.
+    func require(_ place: YAMLNode.Place, _ message: String) {
+        Fuzz.require((1...lineCount + 1).contains(place.line), "line \(place.line) of \(lineCount): \(message)")
+        Fuzz.require((1...width + 2).contains(place.column), "column \(place.column) of \(width): \(message)")
+    }
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import HemiolaEngine
+import HemiolaPlugins
+
+@testable import Hemiola
+
+extension Fuzzer {
+    /// Any text as a SPEC: refused, or one that reads the same when it is written in full; then a capture, an analyzer and a sink.
+    func trySpec(_ bytes: [UInt8]) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return }
+        tryQuoting(text)
+        guard let spec = parsed(text) else { return }
+        let written = spec.written
+        require(parsed(written) == spec, "\(spec) is written \(written), which is \(String(describing: parsed(written)))")
+        tryChecks(of: spec)
+        let configuration = PipelineConfiguration(captures: [spec], analyzers: [spec], sinks: [spec])
+        do throws(ConfigurationError) {
+            _ = try PluginRegistry.standard.assemble(configuration)
+        } catch {
+            require(!error.problems.isEmpty, "refused without a reason")
+        }
+    }
+
+    private func parsed(_ text: String) -> PluginSpec? {
+        do throws(ConfigurationError) {
+            return try PluginSpec(parsing: text)
+        } catch {
+            require(error.problems.allSatisfy { !$0.message.isEmpty }, "refused without a reason")
+            return nil
+        }
+    }
+
+    /// Every text, quoted by another's writer of JSON, comes back.
+    private func tryQuoting(_ text: String) {
+        let quoted = String(decoding: try! JSONEncoder().encode(text), as: UTF8.self)
+        require(parsed("x:\(quoted)")?.primary == .text(text), "\(quoted) is read as \(String(describing: parsed("x:\(quoted)")))")
+    }
+
+    /// A value that passed a check passes it again, unchanged.
+    private func tryChecks(of spec: PluginSpec) {
+        let registry = PluginRegistry.standard
+        let plugins = registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)
+        let raws = Array(spec.settings.values) + (spec.primary.map { [$0] } ?? [])
+        for setting in plugins.flatMap(\.settings) {
+            for raw in raws {
+                switch setting.check(raw) {
+                case .success(let value):
+                    guard case .success(value) = setting.check(value) else { fatalError("\(setting.key)=\(value) is checked twice") }
+                case .failure(let fault):
+                    require(!fault.message.isEmpty, "refused without a reason")
+                }
+            }
+        }
+    }
+}
+
+extension PluginSpec {
+    /// With every value quoted, in the order of the keys.
+    fileprivate var written: String {
+        if id == "exec" { return id + (primary.map { ":\($0.text)" } ?? "") }
+        var items = [primary.map { $0.text.quoted } ?? ""]
+        if let alias { items.append("as=\(alias.quoted)") }
+        items += settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text.quoted)" }
+        return "\(id):\(items.joined(separator: ","))"
+    }
+}
+
+extension String {
+    /// As a JSON string of ASCII.
+    fileprivate var quoted: String {
+        utf16.reduce("\"") { text, unit in
+            let digits = String(unit, radix: 16)
+            return text + "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        } + "\""
+    }
+}

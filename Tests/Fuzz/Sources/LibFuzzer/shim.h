@@ -1,0 +1,6 @@
+// libFuzzer as a library: https://llvm.org/docs/LibFuzzer.html#using-libfuzzer-as-a-library
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerRunDriver(int *_Nonnull argc, char *_Nullable *_Nonnull *_Nonnull argv,
+                        int (*_Nonnull test_one_input)(const uint8_t *_Nullable data, size_t size));
