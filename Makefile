@@ -35,7 +35,8 @@ test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing, tr
 	scripts/setup --strict
 	$(WITH_PYTHON); HEMIOLA_STRICT=1 swift test --parallel
 	HEMIOLA_STRICT=1 $(MAKE) test-install
-	$(MAKE) examples
+	HEMIOLA_STRICT=1 $(MAKE) examples
+	$(MAKE) soak MINUTES=2
 else
 test:
 	scripts/setup --test

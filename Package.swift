@@ -18,9 +18,9 @@ func room(_ name: String, uses rooms: [Target.Dependency] = [], settings: [Swift
     .target(name: name, dependencies: rooms, swiftSettings: settings)
 }
 
-/// A C library: a header and a module map.
-func cLibrary(_ name: String) -> Target {
-    .systemLibrary(name: name)
+/// A C library: a header and a module map; for one that is loaded only when it is needed, also the functions that load it.
+func cLibrary(_ name: String, isLoadedOnDemand: Bool = false) -> Target {
+    isLoadedOnDemand ? .target(name: name) : .systemLibrary(name: name)
 }
 
 func plugin(_ name: String, at path: String, uses rooms: [Target.Dependency] = []) -> Target {
@@ -64,14 +64,15 @@ let package = Package(
         room(
             "HemiolaPlugins",
             uses: [
-                "FileCapture", "PCMCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer",
-                "CSVSink", "JSONLinesSink", "Hemiola",
+                "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer",
+                "VisualizerAnalyzer", "CSVSink", "JSONLinesSink", "Hemiola",
             ]),
         room("HemiolaEngine", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
         // 2
         plugin("FileCapture", at: "Captures/File", uses: ["CSndFile"]),
         plugin("PCMCapture", at: "Captures/PCM"),
+        plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
@@ -89,6 +90,7 @@ let package = Package(
         // 0
         room("HemiolaSignal", settings: lending),
         cLibrary("CFFTW"),
+        cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
         cLibrary("CZstd"),
 
@@ -115,6 +117,7 @@ let package = Package(
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("PCMCaptureTests", uses: ["PCMCapture", "Hemiola", "HemiolaSignal"]),
+        tests("PulseCaptureTests", uses: ["PulseCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("ToneCaptureTests", uses: ["ToneCapture", "Hemiola", "HemiolaSignal"]),
         tests(
             "LevelsAnalyzerTests",

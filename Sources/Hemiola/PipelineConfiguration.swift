@@ -10,7 +10,7 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var sinks: [PluginSpec]
     /// Frames per batch: 256…8192, above 1024 a multiple of 256.
     public var batchFrames: Int
-    /// Frames per second that a capture is asked for; nil: whatever the source has.
+    /// Frames per second that a live capture is asked for; 0: whatever the source has; nil: 44 100, which every visualizer knows.
     public var sampleRate: Int?
     /// Whether a file is paced to real time.
     public var isPaced: Bool
@@ -40,5 +40,14 @@ public struct PipelineConfiguration: Sendable, Hashable {
         self.seed = seed
         self.jobCount = jobCount
         self.selection = selection
+    }
+
+    /// What a capture is asked for.
+    package func rateWish(isLive: Bool) -> Int? {
+        switch sampleRate {
+        case .none: isLive ? 44_100 : nil
+        case 0: nil
+        case .some(let rate): rate
+        }
     }
 }

@@ -37,6 +37,8 @@ public struct CapturePlugin: Plugin {
     /// Lists what can be heard, as the world is now; nil for a capture that has no devices. Its primary setting takes their
     /// names. May wait a few seconds for a server.
     public let devices: (@Sendable () throws(CaptureError) -> DeviceList)?
+    /// Makes an output that this capture can hear, for measuring latency; nil for a capture that cannot.
+    public let loopback: (@Sendable () throws(CaptureError) -> any Loopback)?
 
     /// A kind of capture, and how one is made.
     ///
@@ -47,14 +49,17 @@ public struct CapturePlugin: Plugin {
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
     ///   - devices: Lists what can be heard; nil for a capture that has no devices.
+    ///   - loopback: Makes an output that this capture can hear; nil for a capture that cannot.
     ///   - make: Checks the settings and touches nothing.
     public init(
         _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
         devices: (@Sendable () throws(CaptureError) -> DeviceList)? = nil,
+        loopback: (@Sendable () throws(CaptureError) -> any Loopback)? = nil,
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
     ) {
         about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
         self.devices = devices
+        self.loopback = loopback
         self.make = make
     }
 }

@@ -1,19 +1,26 @@
 /// The plugins that a program has. No hidden registration: the list is code.
 public struct PluginRegistry: Sendable {
+    /// The kinds of capture.
     public private(set) var captures: [CapturePlugin]
+    /// The kinds of analyzer.
     public private(set) var analyzers: [AnalyzerPlugin]
+    /// The kinds of sink.
     public private(set) var sinks: [SinkPlugin]
     /// What runs when nothing is named.
     public var defaultAnalyzers: [PluginSpec]
+    /// What `hemiola listen` hears; its primary setting takes the name of a device. nil: there is no live capture.
+    public var liveCapture: PluginSpec?
 
+    /// A registry of just these plugins.
     public init(
         captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = [],
-        defaultAnalyzers: [PluginSpec] = []
+        defaultAnalyzers: [PluginSpec] = [], liveCapture: PluginSpec? = nil
     ) {
         self.captures = captures
         self.analyzers = analyzers
         self.sinks = sinks
         self.defaultAnalyzers = defaultAnalyzers
+        self.liveCapture = liveCapture
     }
 
     /// This registry and more plugins; one with the id of an older one takes its place.

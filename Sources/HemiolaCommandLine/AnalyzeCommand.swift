@@ -50,6 +50,6 @@ struct AnalyzeCommand: Command {
     }
 
     func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
-        try PipelinePlan(registry, files: input.names(), options: options, jobs: input.jobs, isPaced: realtime, isQuiet: console.quiet)
+        try PipelinePlan(registry, input, options: options, isPaced: realtime, isQuiet: console.quiet)
     }
 }

@@ -12,6 +12,7 @@ final class Console: Sendable {
 
     let verbosity: Verbosity
     private let output: @Sendable (String) -> Void
+    private let barOutput: @Sendable (String) -> Void
     private let bar = Mutex(Bar())
 
     private struct Bar {
@@ -21,15 +22,26 @@ final class Console: Sendable {
         var isOver = false
     }
 
-    /// - Parameter output: Takes what would be written to standard error.
-    init(_ verbosity: Verbosity = Verbosity(), output: @escaping @Sendable (String) -> Void = Console.writeToStandardError) {
+    /// - Parameters:
+    ///   - output: Takes what would be written to standard error.
+    ///   - barOutput: Takes the bar; nil: the same.
+    init(
+        _ verbosity: Verbosity = Verbosity(), output: @escaping @Sendable (String) -> Void = Console.writeToStandardError,
+        barOutput: (@Sendable (String) -> Void)? = nil
+    ) {
         self.verbosity = verbosity
         self.output = output
+        self.barOutput = barOutput ?? output
     }
 
     /// This console for somebody who wants to read more, or less.
     func with(_ verbosity: Verbosity) -> Console {
-        Console(verbosity, output: output)
+        Console(verbosity, output: output, barOutput: barOutput)
+    }
+
+    /// This console with its bar on standard output.
+    func withBarOnStandardOutput() -> Console {
+        Console(verbosity, output: output) { try? System.write($0, to: System.standardOutput) }
     }
 
     /// Something failed.
@@ -42,6 +54,11 @@ final class Console: Sendable {
         if !verbosity.isQuiet { print("warning: \(text)") }
     }
 
+    /// Nothing is wrong, and everybody wants to know.
+    func remark(_ text: String) {
+        if !verbosity.isQuiet { print(text) }
+    }
+
     /// What goes on, for those who asked.
     func note(_ text: @autoclosure () -> String, detail: Int = 1) {
         if verbosity.detail >= detail { print(text()) }
@@ -52,14 +69,14 @@ final class Console: Sendable {
         bar.withLock { bar in
             guard !bar.isOver else { return }
             bar.line = line
-            output("\r\(line)\u{1B}[K")
+            barOutput("\r\(line)\u{1B}[K")
         }
     }
 
     /// Takes the bar away for good, whoever may be about to draw it.
     func endBar() {
         bar.withLock { bar in
-            if bar.line != nil { output("\r\u{1B}[K") }
+            if bar.line != nil { barOutput("\r\u{1B}[K") }
             bar = Bar(line: nil, isOver: true)
         }
     }
@@ -67,7 +84,9 @@ final class Console: Sendable {
     private func print(_ text: String) {
         bar.withLock { bar in
             let line = "hemiola: \(text.onOneLine)\n"
-            output(bar.line.map { "\r\u{1B}[K\(line)\($0)\u{1B}[K" } ?? line)
+            if bar.line != nil { barOutput("\r\u{1B}[K") }
+            output(line)
+            if let shown = bar.line { barOutput("\(shown)\u{1B}[K") }
         }
     }
 

@@ -1,3 +1,5 @@
+internal import Hemiola
+
 /// What `hemiola doctor` found, and how it is told.
 struct DoctorReport {
     /// One line of the check list.
@@ -65,6 +67,8 @@ struct Surroundings {
     /// Endings of the files that libsndfile reads.
     var formats: [String] = []
     var transform: String?
+    /// What can be heard, or why nothing can; nil where there is no live capture.
+    var devices: Result<DeviceList, CaptureError>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
     var runtime: Folder?
     var state: Folder?
@@ -84,6 +88,9 @@ extension DoctorReport {
             Self.library("libsndfile", found.soundFile, package: "libsndfile1"),
             Self.formats(found.formats),
             Self.library("FFTW", found.transform, package: "libfftw3-single3"),
+        ]
+        if let devices = found.devices { checks += Self.sound(devices) }
+        checks += [
             Self.runtime(found.runtime),
             Self.folder("state folder", found.state, missing: "neither XDG_STATE_HOME nor HOME is set", remedy: "export HOME"),
             Self.folder("temporary files", found.temporary, missing: "there is no folder for them", remedy: "export TMPDIR=/tmp"),
@@ -106,6 +113,30 @@ extension DoctorReport {
                 remedy: "take libsndfile 1.1 or newer, or decode with ffmpeg: ffmpeg -v error -i FILE -f wav - | hemiola analyze -")
         }
         return Check(name: "formats", isWell: true, finding: formats.joined(separator: " "))
+    }
+
+    /// The server, and what `hemiola listen` would hear.
+    private static func sound(_ devices: Result<DeviceList, CaptureError>) -> [Check] {
+        switch devices {
+        case .failure(let error):
+            let parts = error.message.split(separator: "; ", maxSplits: 1)
+            return [
+                Check(
+                    name: "sound server", isWell: false, finding: parts.first.map(String.init) ?? "",
+                    remedy: parts.count > 1 ? String(parts[1]) : nil)
+            ]
+        case .success(let list):
+            let server = Check(name: "sound server", isWell: true, finding: list.server)
+            guard let source = list.devices.first(where: { $0.isDefault && $0.monitorOf != nil }) else {
+                return [
+                    server,
+                    Check(
+                        name: "source", isWell: false, finding: "there is no default output to listen to",
+                        remedy: "choose one in the desktop's sound settings, or: pactl set-default-sink NAME; see: hemiola devices"),
+                ]
+            }
+            return [server, Check(name: "source", isWell: true, finding: "\(source.summary) (\(source.name)), \(source.state.rawValue)")]
+        }
     }
 
     private static func runtime(_ folder: Surroundings.Folder?) -> Check {

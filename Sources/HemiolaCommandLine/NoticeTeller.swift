@@ -20,8 +20,10 @@ final class NoticeTeller: Sendable {
         switch notice {
         case .captureFailed, .analyzerRefused, .sinkFailed:
             console.error(notice.text)
-        case .gap, .nonFinite, .sinkTrouble, .sinkReopened, .pacing, .controlRefused:
+        case .gap, .silence, .nonFinite, .sinkTrouble, .sinkReopened, .pacing, .controlRefused:
             console.warning(notice.text)
+        case .device(_, let device):
+            device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
         case .finished:
             let now = System.now
             let took = lastEnd.withLock { last in
@@ -51,6 +53,14 @@ extension PipelineNotice {
                 + "; what is there was analysed"
         case .gap(let input, let time, let duration, let reason):
             return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s (\(reason.rawValue))"
+        case .device(_, let device):
+            switch device.state {
+            case .opened: return "listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
+            case .moved: return "now listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
+            case .lost: return "lost \(device.title); waiting for it"
+            }
+        case .silence(let input, _):
+            return "silence on \"\(input)\": is the music playing elsewhere? see: hemiola devices"
         case .nonFinite(let input, let samples):
             return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and taken for 0"
         case .sinkFailed(_, let error):
@@ -73,6 +83,17 @@ extension PipelineNotice {
     private static func line(_ name: String, _ message: String) -> String {
         message.contains(name.onOneLine) ? message : "\(name): \(message)"
     }
+}
+
+extension DeviceNotice {
+    /// `"Monitor of HDMI" (alsa_output.hdmi.monitor)`
+    fileprivate var title: String {
+        summary.isEmpty || summary == name ? "\"\(name)\"" : "\"\(summary)\" (\(name))"
+    }
+}
+
+extension StreamFormat {
+    fileprivate var channelText: String { "\(channelCount) channel\(channelCount == 1 ? "" : "s")" }
 }
 
 extension Double {

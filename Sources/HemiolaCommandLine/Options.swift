@@ -22,6 +22,11 @@ struct InputOptions: ParsableArguments {
     var isNullSeparated = false
 
     @Option(
+        help: ArgumentHelp(
+            "The files are bare samples: encoding, sample rate and channels, as in f32le,44100,2.", valueName: "layout"))
+    var raw: String?
+
+    @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp(
             "Files to analyse at a time; 0: as many as there are processors. The output is the same.", valueName: "number"))
@@ -47,11 +52,6 @@ struct InputOptions: ParsableArguments {
 
 /// What is heard, and where it goes.
 struct PipelineOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The files are bare samples: encoding, sample rate and channels, as in f32le,44100,2.", valueName: "layout"))
-    var raw: String?
-
     @OptionGroup var analyzing: AnalyzerOptions
 
     @Option(

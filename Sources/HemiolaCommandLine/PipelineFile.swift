@@ -24,7 +24,7 @@ struct PipelineFile {
     init(_ text: String, registry: PluginRegistry) throws(YAMLNode.SyntaxError) {
         self.registry = registry
         configuration.analyzers = registry.defaultAnalyzers
-        configuration.sinks = [PluginSpec("json-lines")]
+        configuration.sinks = [PluginSpec(PipelinePlan.jsonLines)]
         paths["analyzers"] = registry.defaultAnalyzers.map { _ in "analyzers" }
         paths["sinks"] = ["sinks"]
         guard let root = try YAMLNode.parse(text) else { return }
@@ -72,7 +72,8 @@ struct PipelineFile {
         switch entry.key {
         case "captures", "inputs", "analyzers", "sinks": readList(entry)
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
-        case "rate": read(entry, "a whole number of hertz", into: \.sampleRate) { Int($0).map(Optional.some) }
+        case "rate":
+            read(entry, "a whole number of hertz or native", into: \.sampleRate) { RateWish(argument: $0)?.sampleRate }
         case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0) }
         case "jobs":
             read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }

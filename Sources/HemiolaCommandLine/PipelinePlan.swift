@@ -4,6 +4,9 @@ internal import HemiolaSignal
 
 /// A pipeline as the command line describes it, and what was typed for each part, so that errors can speak of that.
 struct PipelinePlan {
+    /// The sink that writes to standard output when nobody asks for another.
+    static let jsonLines = "json-lines"
+
     private(set) var configuration: PipelineConfiguration
     private let registry: PluginRegistry
     /// The text of every analyzer's option; nil where nobody typed one.
@@ -11,29 +14,55 @@ struct PipelinePlan {
     private var sinkTexts: [String?] = []
 
     /// - Throws: A SPEC that cannot be read.
-    init(_ registry: PluginRegistry, files: [String] = [], raw: String? = nil, analyzers texts: [String] = []) throws(Failure) {
+    init(_ registry: PluginRegistry, captures: [PluginSpec], analyzers texts: [String] = []) throws(Failure) {
         self.registry = registry
-        configuration = PipelineConfiguration(captures: files.map { captureSpec(for: $0, raw: raw) })
+        configuration = PipelineConfiguration(captures: captures)
         try setAnalyzers(texts)
     }
 
+    /// - Parameters:
+    ///   - defaultSink: What takes standard output when nothing else does; nil where quiet is wanted.
     /// - Throws: Options that cannot be read or do not go together.
-    init(_ registry: PluginRegistry, files: [String], options: PipelineOptions, jobs: Int, isPaced: Bool, isQuiet: Bool) throws(Failure) {
-        try self.init(registry, files: files, raw: options.raw, analyzers: options.analyzing.analyzers)
+    init(
+        _ registry: PluginRegistry, captures: [PluginSpec], options: PipelineOptions, defaultSink: String = jsonLines,
+        isQuiet: Bool
+    ) throws(Failure) {
+        try self.init(registry, captures: captures, analyzers: options.analyzing.analyzers)
         configuration.batchFrames = options.batch
         configuration.seed = options.seed
-        configuration.jobCount = jobs == 0 ? System.processorCount : jobs
-        configuration.isPaced = isPaced
         configuration.selection = try Self.items(of: options.select)
-        try setSinks(options.sinks, output: options.output, isQuiet: isQuiet)
+        try setSinks(options.sinks, output: options.output, defaultSink: defaultSink, isQuiet: isQuiet)
+    }
+
+    /// `hemiola analyze`.
+    init(
+        _ registry: PluginRegistry, _ input: InputOptions, options: PipelineOptions, isPaced: Bool, isQuiet: Bool
+    ) throws(Failure) {
+        let files = try input.names()
+        try self.init(
+            registry, captures: files.map { captureSpec(for: $0, raw: input.raw) }, options: options, isQuiet: isQuiet)
+        configuration.isPaced = isPaced
+        configuration.jobCount = input.jobs == 0 ? System.processorCount : input.jobs
         try checkThatNoInputIsOverwritten(files)
+    }
+
+    /// `hemiola listen`.
+    init(
+        _ registry: PluginRegistry, device: String?, waits: Bool, rate: Int?, options: PipelineOptions, defaultSink: String,
+        isQuiet: Bool
+    ) throws(Failure) {
+        guard var capture = registry.liveCapture else { throw Failure("this program has no live capture") }
+        if let device { capture.primary = .text(device) }
+        if waits { capture.settings["wait"] = .boolean(true) }
+        try self.init(registry, captures: [capture], options: options, defaultSink: defaultSink, isQuiet: isQuiet)
+        configuration.sampleRate = rate
     }
 
     /// A pipeline that never runs, to ask what it would write. The sink is there so that the selection is checked.
     init(_ registry: PluginRegistry, describing analyzers: [String], selecting texts: [String]) throws(Failure) {
-        try self.init(registry, files: ["-"], analyzers: analyzers)
+        try self.init(registry, captures: [captureSpec(for: "-")], analyzers: analyzers)
         configuration.selection = try Self.items(of: texts)
-        try setSinks([], output: nil, isQuiet: false)
+        try setSinks([], output: nil, defaultSink: Self.jsonLines, isQuiet: false)
     }
 
     /// What a file says; the problems of a pipeline file were told by its own paths.
@@ -86,7 +115,9 @@ struct PipelinePlan {
 
     /// Standard output carries JSON Lines unless a sink that writes there is named, or quiet is wanted and there is another.
     /// An output path takes the place of standard output, for whichever sink writes there.
-    private mutating func setSinks(_ texts: [String], output: String?, isQuiet: Bool) throws(Failure) {
+    private mutating func setSinks(
+        _ texts: [String], output: String?, defaultSink: String, isQuiet: Bool
+    ) throws(Failure) {
         for text in texts {
             configuration.sinks.append(try Self.spec(text, of: "--sink"))
             sinkTexts.append(text)
@@ -107,7 +138,7 @@ struct PipelinePlan {
         } else if output == nil && isQuiet && !texts.isEmpty {
             return
         }
-        configuration.sinks.append(PluginSpec("json-lines", primary: path))
+        configuration.sinks.append(PluginSpec(path == nil ? defaultSink : Self.jsonLines, primary: path))
         sinkTexts.append(nil)
     }
 

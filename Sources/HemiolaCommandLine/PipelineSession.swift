@@ -14,12 +14,16 @@ struct PipelineSession {
     /// - Parameters:
     ///   - usesStandardOutput: Whether records go to standard output.
     ///   - replay: Controls to be obeyed again.
-    init(_ pipeline: Pipeline, usesStandardOutput: Bool, replay: ControlReplay = ControlReplay(), console: Console) {
+    ///   - showsProgress: Whether it is known how far a run is.
+    init(
+        _ pipeline: Pipeline, usesStandardOutput: Bool, replay: ControlReplay = ControlReplay(), console: Console,
+        showsProgress: Bool = true
+    ) {
         self.pipeline = pipeline
         self.replay = replay
         self.console = console
         showsBar =
-            !console.verbosity.isQuiet
+            showsProgress && !console.verbosity.isQuiet
             && ProgressLine.fits(
                 standardError: System.destination(of: System.standardError),
                 standardOutput: usesStandardOutput ? System.destination(of: System.standardOutput) : .nowhere,

@@ -6,7 +6,7 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The system calls of the command line. Everything unsafe in this module is in this file and `System+Doctor.swift`.
+/// The system calls of the command line. Everything unsafe in this module is in this file and those beside it.
 enum System {
     static let standardInput: Int32 = 0
     static let standardOutput: Int32 = 1
@@ -244,12 +244,23 @@ extension System {
 private let firstSignal = Atomic<Int32>(0)
 private let signalPipe = Atomic<Int32>(-1)
 
-/// Runs in the middle of anything: atomics, write(2) and _exit(2) are all that is allowed here.
+/// When it came, in milliseconds of the monotonic clock.
+private let firstSignalTime = Atomic<Int>(0)
+
+/// Within so many milliseconds a second signal is the same wish: timeout(1) sends each twice, to the process and to its group.
+private let signalEcho = 200
+
+/// Runs in the middle of anything: atomics, clock_gettime(2), write(2) and _exit(2) are all that is allowed here.
 private func hear(_ number: Int32) {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let now = time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     if firstSignal.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged {
+        firstSignalTime.store(now, ordering: .releasing)
         tell(UInt8(truncatingIfNeeded: number))
     } else {
-        _exit(128 + number)
+        let first = firstSignalTime.load(ordering: .acquiring)
+        if first > 0, now - first > signalEcho { _exit(128 + number) }
     }
 }
 

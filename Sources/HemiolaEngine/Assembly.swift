@@ -27,7 +27,7 @@ extension PluginRegistry {
         if batching == nil {
             problems.append(ConfigurationProblem("batch", Self.batchFault(configuration.batchFrames)))
         }
-        if let rate = configuration.sampleRate, !StreamFormat.sampleRates.contains(rate) {
+        if let rate = configuration.sampleRate, rate != 0, !StreamFormat.sampleRates.contains(rate) {
             let range = StreamFormat.sampleRates
             problems.append(
                 ConfigurationProblem("rate", "\(rate) is outside \(range.lowerBound)...\(range.upperBound) Hz"))

@@ -22,6 +22,8 @@ final class InputRun {
     private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
     /// The input under way: its path as given.
     private var inputPath: String?
+    /// What people call the device that is heard.
+    private var deviceSummary: String?
     /// Controls that are still to be replayed in this stream, by frame.
     private var script: ArraySlice<StampedControl> = []
     /// What was refused among them and told.
@@ -45,11 +47,12 @@ final class InputRun {
         let input = pipeline.inputs[index]
         guard let made = try? input.make() else { preconditionFailure("\(input.name) was made before") }
         inputPath = input.path
+        deviceSummary = nil
         let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
         do throws(CaptureError) {
             var source = try capture.open(
                 FormatWish(
-                    sampleRate: pipeline.configuration.sampleRate, batchFrames: pipeline.batching.batchFrames,
+                    sampleRate: pipeline.configuration.rateWish(isLive: made.isLive), batchFrames: pipeline.batching.batchFrames,
                     isCancelled: { [pipeline] in pipeline.shouldStop }))
             defer { capture.close() }
             var isOver = false
@@ -93,7 +96,7 @@ final class InputRun {
         let stream = StreamAnalysis(
             header, voices: voices, directors: directors, bank: bank!.bank,
             batchesPerBlock: isLive || pipeline.isPaced ? 1 : BatchBlock.capacity,
-            carriesSamples: pipeline.outlets.contains { $0.needs.samples },
+            carriesSamples: pipeline.outlets.contains { $0.needs.samples }, silence: isLive ? SilenceWatch() : nil,
             publish: { receiver.receive($0) })
         if voices.contains(where: { $0.offline != nil }) {
             try survey(stream, base)
@@ -162,7 +165,14 @@ final class InputRun {
             }
             do throws(CaptureError) {
                 switch try stream.advance(capture) {
-                case .frames, .idle, .device:
+                case .frames:
+                    if isLive, let seconds = stream.takeSilence() {
+                        receiver.report(.silence(input: deviceSummary ?? stream.header.source.name, seconds: seconds))
+                    }
+                case .device(let notice):
+                    deviceSummary = notice.summary
+                    receiver.report(.device(input: stream.header.source.name, notice))
+                case .idle:
                     break
                 case .gap(let gap):
                     let duration = stream.header.format.seconds(at: gap.frames)

@@ -9,6 +9,11 @@ public enum PipelineNotice: Sendable {
     case analyzerRefused(input: String, AnalyzerError)
     /// Audio was lost. Seconds of stream time.
     case gap(input: String, at: Double, duration: Double, reason: Gap.Reason)
+    /// A live capture opened, moved or lost its source.
+    case device(input: String, DeviceNotice)
+    /// Nothing but silence for so many seconds; told once, until something is heard again. Live only. The input by the name
+    /// that people know.
+    case silence(input: String, seconds: Double)
     /// NaN or infinite samples became 0: told once per stream, at its end.
     case nonFinite(input: String, samples: Int64)
     /// A sink gave up; the others go on.
@@ -33,7 +38,9 @@ public struct PipelineProgress: Sendable, Hashable {
     public var duration: Double?
     /// Which of the inputs, 0….
     public var streamIndex: Int
+    /// How many inputs there are.
     public var streamCount: Int
+    /// What the user would call the stream under way.
     public var streamName: String
 }
 
@@ -43,11 +50,13 @@ public struct RunOutcome: Sendable, Hashable {
     public var streams = 0
     /// Inputs that were not, or not wholly, analysed.
     public var failedInputs = 0
+    /// Sinks that gave up.
     public var failedSinks = 0
     /// Somebody called `stop()`.
     public var wasStopped = false
     /// Every sink's reader has gone: the rest of the input was not analysed.
     public var readerIsGone = false
 
+    /// The outcome of a run in which nothing has happened yet.
     public init() {}
 }

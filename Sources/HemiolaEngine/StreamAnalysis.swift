@@ -26,6 +26,8 @@ final class StreamAnalysis {
     private(set) var clock: Int64 = 0
     private(set) var batchCount: Int64 = 0
     private(set) var nonFinite: Int64 = 0
+    /// How long it has been silent; nil where nobody asks.
+    private var silence: SilenceWatch?
 
     private let voices: [Voice]
     private let directors: [any Director]
@@ -54,7 +56,7 @@ final class StreamAnalysis {
     ///   - publish: Takes each full block: one batch live, up to 64 from a file.
     init(
         _ header: StreamHeader, voices: [Voice], directors: [any Director], bank: SpectrumBank, batchesPerBlock: Int,
-        carriesSamples: Bool, publish: @escaping (BatchBlock) -> Void
+        carriesSamples: Bool, silence: SilenceWatch? = nil, publish: @escaping (BatchBlock) -> Void
     ) {
         self.header = header
         self.voices = voices
@@ -62,6 +64,7 @@ final class StreamAnalysis {
         self.bank = bank
         self.publish = publish
         self.carriesSamples = carriesSamples
+        self.silence = silence
         channelCount = header.format.channelCount
         hopFrames = header.batching.hopFrames
         hopsPerBatch = header.batching.hopsPerBatch
@@ -123,6 +126,11 @@ final class StreamAnalysis {
             break
         }
         return delivery
+    }
+
+    /// Whether silence is to be told now, and how long it has lasted.
+    func takeSilence() -> Double? {
+        silence?.takeAlarm() == true ? silence?.seconds : nil
     }
 
     /// Ends the first pass: the analyzers conclude, the clock goes back to the start.
@@ -250,6 +258,9 @@ final class StreamAnalysis {
             var span = heard.mutableSpan
             nonFinite += Int64(span.silenceNonFinite())
             _ = mix.mix(heard.span, channelCount: channelCount)
+        }
+        if silence != nil {
+            silence?.hear(peak: mix.span.loudness(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
         }
         if frames < hopFrames {
             (mono + frames).update(repeating: 0, count: hopFrames - frames)

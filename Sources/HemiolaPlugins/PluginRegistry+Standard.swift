@@ -4,6 +4,7 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import PCMCapture
+internal import PulseCapture
 internal import SpectrumAnalyzer
 internal import ToneCapture
 internal import VisualizerAnalyzer
@@ -11,6 +12,7 @@ internal import VisualizerAnalyzer
 extension PluginRegistry {
     /// The plugins that Hemiola comes with: the one list of built-ins.
     public static let standard = PluginRegistry(
-        captures: [.file, .pcm, .tone], analyzers: [.levels, .spectrum, .visualizer], sinks: [.csv, .jsonLines],
-        defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")])
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer], sinks: [.csv, .jsonLines],
+        defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")],
+        liveCapture: PluginSpec("pulse"))
 }

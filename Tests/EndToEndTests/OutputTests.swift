@@ -154,11 +154,24 @@ import Testing
         _ = try #require(try process.readLine())
         usleep(300_000)
         process.send(SIGINT)
-        usleep(300_000)
+        usleep(400_000)
         #expect(process.isRunning)
         process.send(SIGINT)
         let outcome = try process.finishUnread(timeout: 3)
         #expect(outcome.status == 130 && !outcome.wasKilled)
+    }
+
+    @Test func `a signal that comes several times at once is one`() throws {
+        // As timeout(1) sends it: to the process, and to its group.
+        let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet])
+        _ = try #require(try process.readLine())
+        for _ in 0..<5 {
+            process.send(SIGTERM)
+            usleep(2000)
+        }
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.status == 143)
+        #expect(try Record.all(in: outcome.output).last?.string("reason") == "interrupted")
     }
 
     @Test(arguments: [0, 44, 30_000]) func `a signal ends the wait for standard input`(count: Int) throws {

@@ -1,15 +1,24 @@
 import Foundation
 import Hemiola
 import HemiolaPlugins
+import HemiolaSignal
 import Testing
 
 @testable import HemiolaCommandLine
 
 @Suite struct DoctorTests {
+    private static let devices = DeviceList(
+        server: "PulseAudio 16.1",
+        devices: [
+            DeviceList.Device(
+                name: "hdmi.monitor", summary: "Monitor of HDMI", format: StreamFormat(sampleRate: 48_000, channelCount: 2),
+                monitorOf: "hdmi", isDefault: true, state: .running)
+        ])
+
     private var healthy: Surroundings {
         Surroundings(
             version: "0.1.0", swift: "6.3, runtime linked in", soundFile: "libsndfile-1.2.2", formats: ["flac", "mp3", "ogg", "wav"],
-            transform: "fftw-3.3.10", runtime: Surroundings.Folder(path: "/run/user/1"),
+            transform: "fftw-3.3.10", devices: .success(Self.devices), runtime: Surroundings.Folder(path: "/run/user/1"),
             state: Surroundings.Folder(path: "/home/a/.local/state/hemiola"), temporary: Surroundings.Folder(path: "/tmp"),
             terminal: "xterm, 80 columns", locale: "C.UTF-8")
     }
@@ -19,7 +28,7 @@ import Testing
         #expect(report.isWell)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All is well.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 11)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 13)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
@@ -42,6 +51,12 @@ import Testing
         Breakage("libsndfile", "not found", "apt install libsndfile1") { $0.soundFile = nil },
         Breakage("FFTW", "not found", "apt install libfftw3-single3") { $0.transform = nil },
         Breakage("formats", "flac wav; ogg and mp3 missing", "libsndfile 1.1") { $0.formats = ["flac", "wav"] },
+        Breakage("sound server", "no sound server answers", "pulseaudio --start") {
+            $0.devices = .failure(CaptureError("no sound server answers; start one: pulseaudio --start"))
+        },
+        Breakage("source", "there is no default output", "hemiola devices") {
+            $0.devices = .success(DeviceList(server: "PulseAudio 16.1", devices: []))
+        },
         Breakage("runtime folder", "XDG_RUNTIME_DIR is not set", "export XDG_RUNTIME_DIR") { $0.runtime = nil },
         Breakage("runtime folder", "/run/user/1 is open to others", "chmod 700 /run/user/1") { $0.runtime?.isShared = true },
         Breakage("runtime folder", "/run/user/1: Not a directory", "mkdir -p /run/user/1") { $0.runtime?.fault = "Not a directory" },
@@ -78,6 +93,6 @@ import Testing
         let report = try #require(object as? [String: Any])
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
-        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 9) + [false])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 11) + [false])
     }
 }

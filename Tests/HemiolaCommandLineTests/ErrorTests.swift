@@ -18,7 +18,10 @@ import Testing
     @Test(arguments: [
         (["analyse", "x"], "there is no command \"analyse\"; did you mean analyze?"),
         (["help", "shema"], "there is no command \"shema\"; did you mean schema?"),
-        (["frobnicate"], "there is no command \"frobnicate\"; there are: analyze, run, check, plugins, doctor, schema, help"),
+        (
+            ["frobnicate"],
+            "there is no command \"frobnicate\"; there are: analyze, listen, devices, run, check, plugins, doctor, schema, help"
+        ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
         (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),
         (["analyze", "a", "-x"], "unknown option '-x'; see hemiola analyze --help"),

@@ -1,0 +1,78 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// What the reader is told.
+extension Session {
+    /// The format in which a source is heard.
+    func format(of target: DeviceWish.Target?) -> StreamFormat {
+        if wish.isApplication {
+            return StreamFormat(sampleRate: terms.sampleRate ?? 44_100, channelCount: terms.channelCount ?? 2)
+        }
+        let own = target?.format ?? StreamFormat(sampleRate: 44_100, channelCount: 2)
+        let rates = StreamFormat.sampleRates
+        return StreamFormat(
+            sampleRate: terms.sampleRate ?? min(max(own.sampleRate, rates.lowerBound), rates.upperBound),
+            channelCount: terms.channelCount ?? min(own.channelCount, StreamFormat.channelCounts.upperBound))
+    }
+
+    func label(_ target: DeviceWish.Target) -> String {
+        wish.isApplication ? wish.description : target.name
+    }
+
+    func announce(_ name: String, summary: String, _ format: StreamFormat) {
+        if feed == nil {
+            let feed = Feed(format, bell: bell)
+            self.feed = feed
+            clock = StreamClock(sampleRate: format.sampleRate)
+            outcome = .success(Opening(source: StreamSource(format: format, kind: "pulse", name: name), feed: feed))
+        }
+        let state: DeviceNotice.State? =
+            if let announced { announced.name != name ? .moved : announced.isThere ? nil : .opened } else { .opened }
+        announced = (name, summary, true)
+        if let state { feed?.mark(.device(DeviceNotice(name: name, summary: summary, state: state, format: format))) }
+        bell.ring()
+    }
+
+    /// Notes that nothing is heard any more, and tells it once.
+    func lose(_ reason: Gap.Reason) {
+        target = nil
+        clock?.interrupt(reason)
+        connection.tickMilliseconds = 50
+        tellLost()
+    }
+
+    private func tellLost() {
+        guard let announced, announced.isThere, let feed else { return }
+        self.announced?.isThere = false
+        feed.mark(.device(DeviceNotice(name: announced.name, summary: announced.summary, state: .lost, format: feed.format)))
+    }
+
+    /// Gives up, if nobody said that it may take time.
+    func refuse(_ reason: String) {
+        guard outcome == nil, !terms.waits else { return }
+        outcome = .failure(CaptureError(reason))
+        bell.ring()
+    }
+
+    // MARK: - Silence in an application's place
+
+    func beSilent() {
+        if announced == nil { announce(wish.description, summary: "", format(of: nil)) }
+        tellLost()
+        connection.tickMilliseconds = 20
+        if let gap = clock?.resume(at: Connection.now) { feed?.mark(.gap(gap)) }
+    }
+
+    func fillWithSilence(upTo time: Int64) {
+        // Behind the clock by more than a fragment, so that the first ones that come find room.
+        let margin: Int64 = isRunning ? 0 : 40_000_000
+        guard let feed, clock?.reason == nil, let frames = clock?.framesDue(at: time - margin), frames > 0 else { return }
+        let limit = feed.format.sampleRate / 10
+        var rest = frames
+        while rest > 0 {
+            feed.write(nil, frames: min(rest, limit))
+            rest -= limit
+        }
+        clock?.advance(frames)
+    }
+}

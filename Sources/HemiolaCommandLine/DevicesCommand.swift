@@ -1,0 +1,78 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaSignal
+
+/// `hemiola devices`
+struct DevicesCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "devices",
+        abstract: "List what can be heard: outputs' monitors and inputs.",
+        usage: "hemiola devices [--json]",
+        discussion: """
+            A star marks what "hemiola listen" hears when no device is named. In JSON the default input is marked too.
+
+            Examples:
+              hemiola devices
+              hemiola devices --json
+              hemiola devices --json | jq -r '.devices[] | select(.monitor_of) | .name'
+
+            Exit codes: 0 all is well; 1 no sound server answers.
+            """)
+
+    @Flag(help: "As JSON.")
+    var json = false
+
+    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        let lists = registry.captures.compactMap { plugin in plugin.devices.map { (plugin.about.id, $0) } }
+        guard !lists.isEmpty else { throw Failure("this program has no live capture") }
+        var found: [(capture: String, list: DeviceList)] = []
+        for (id, list) in lists {
+            do throws(CaptureError) {
+                found.append((id, try list()))
+            } catch {
+                throw Failure(error.message, status: .inputFailed)
+            }
+        }
+        return try Root.print(json ? Self.json(found).line : found.map { Self.table($0.list) }.joined(separator: "\n"))
+    }
+
+    static func json(_ found: [(capture: String, list: DeviceList)]) -> JSONTree {
+        .object([
+            ("server", found.first.map { .text($0.list.server) } ?? .null),
+            (
+                "devices",
+                .list(
+                    found.flatMap { capture, list in
+                        list.devices.map { device in
+                            .object([
+                                ("name", .text(device.name)), ("description", .text(device.summary)),
+                                ("sample_rate", .integer(device.format.sampleRate)),
+                                ("channels", .integer(device.format.channelCount)),
+                                ("monitor_of", device.monitorOf.map { .text($0) } ?? .null),
+                                ("default", .boolean(device.isDefault)), ("state", .text(device.state.rawValue)),
+                                ("capture", .text(capture)),
+                            ])
+                        }
+                    })
+            ),
+        ])
+    }
+
+    static func table(_ list: DeviceList) -> String {
+        if list.devices.isEmpty { return "\(list.server) has nothing that can be heard.\n" }
+        var rows = [["", "NAME", "DESCRIPTION", "HZ", "CHANNELS", "STATE"]]
+        rows += list.devices.map { device in
+            [
+                device.isDefault && device.monitorOf != nil ? "*" : "", device.name.onOneLine, device.summary.onOneLine,
+                "\(device.format.sampleRate)", "\(device.format.channelCount)", device.state.rawValue,
+            ]
+        }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].columns }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.columns) }
+            var line = cells.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line + "\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,135 @@
+internal import Hemiola
+
+/// Measures how long a sound takes from a player's write to the line that tells of it: plays clicks into an output of its own and
+/// reads what another `hemiola listen` writes about them.
+struct LatencyTest {
+    /// A click is heard in a batch whose peak is above this, in dBFS.
+    private static let threshold = -12.0
+    /// Seconds that a click may take before it counts as lost.
+    private static let patience = 2.0
+
+    var clickCount: Int
+    var batchFrames: Int
+    /// Whether it is to end before its time.
+    var isCancelled: () -> Bool
+
+    /// - Throws: There is no server, or what listens hears nothing.
+    func run(with registry: PluginRegistry) throws(Failure) -> LatencyReport {
+        guard let id = registry.liveCapture?.id, let plugin = registry.captures.first(where: { $0.about.id == id }),
+            let make = plugin.loopback
+        else { throw Failure("this program has no live capture that can hear itself") }
+        do throws(CaptureError) {
+            let stage = try make()
+            defer { stage.close() }
+            let server = try plugin.devices?().server ?? id
+            return LatencyReport(times: try times(stage), clickCount: clickCount, batchFrames: batchFrames, server: server)
+        } catch {
+            throw Failure(error.message, status: .inputFailed)
+        }
+    }
+
+    private func times(_ stage: any Loopback) throws(CaptureError) -> [Double] {
+        let listener: System.Child
+        do throws(System.CallError) {
+            listener = try System.Child(["listen", "--device", stage.device, "--json", "--quiet", "--batch", String(batchFrames)])
+        } catch {
+            throw CaptureError("cannot start another hemiola to listen: \(error)")
+        }
+        defer { listener.stop() }
+        // The first lines take longer: it starts, and the server wakes.
+        guard listener.waitForLine(within: 10, where: { $0.hasPrefix(#"{"type":"batch","n":20,"#) }) != nil else {
+            throw CaptureError("what listens to \(stage.device) hears nothing")
+        }
+        var generator = SplitMix(state: 1)
+        var times: [Double] = []
+        for _ in 0..<clickCount where !isCancelled() {
+            let start = try stage.click()
+            if let time = listener.waitForLine(within: Self.patience, where: Self.tellsClick) {
+                times.append(time - start)
+            } else if !listener.isRunning {
+                throw CaptureError("what listened has ended")
+            }
+            // No multiple of a batch or of the server's fragments, so that clicks fall everywhere in them.
+            listener.drain(for: 0.1 + 0.1 * generator.next())
+        }
+        return times
+    }
+
+    private static func tellsClick(_ line: Substring) -> Bool {
+        guard line.hasPrefix(#"{"type":"batch""#), let key = line.firstRange(of: #""peak_db":"#) else { return false }
+        return Double(line[key.upperBound...].prefix { "+-.0123456789eE".contains($0) }).map { $0 > threshold } ?? false
+    }
+}
+
+/// Pseudo-random numbers in 0…1 (Steele, Lea and Flood's SplitMix64).
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var bits = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Double((bits ^ (bits >> 31)) >> 11) / 9_007_199_254_740_992
+    }
+}
+
+/// What a latency test found.
+struct LatencyReport {
+    /// Seconds of each click that was heard, as they came.
+    var times: [Double]
+    /// Clicks that were played.
+    var clickCount: Int
+    var batchFrames: Int
+    var server: String
+
+    private static let sampleRate = 44_100.0
+    private static let rowCount = 12
+    private static let barWidth = 40
+
+    var batchSeconds: Double { Double(batchFrames) / Self.sampleRate }
+
+    /// The time that such a part of the clicks took at most: the nearest rank.
+    func quantile(_ part: Double) -> Double? {
+        guard !times.isEmpty else { return nil }
+        let rank = Int((part * Double(times.count)).rounded(.up))
+        return times.sorted()[min(max(rank, 1), times.count) - 1]
+    }
+
+    var text: String {
+        guard let least = quantile(0), let median = quantile(0.5), let most = quantile(1), let late = quantile(0.99) else {
+            return "\(server): none of \(clickCount) clicks was heard\n"
+        }
+        var text = "\(server), batches of \(batchFrames) frames (\(Self.milliseconds(batchSeconds)) ms)\n\n"
+        text += "From a click's write to its line, in ms, \(times.count) of \(clickCount) clicks heard\n"
+        for (name, time) in [("least", least), ("median", median), ("99 %", late), ("most", most)] {
+            text += "  \(name.padded(to: 7)) \(Self.milliseconds(time))\n"
+        }
+        return text + "\n" + histogram(from: least, to: most)
+    }
+
+    private func histogram(from least: Double, to most: Double) -> String {
+        let step = max((most - least) / Double(Self.rowCount), 0.001)
+        var counts = [Int](repeating: 0, count: Self.rowCount)
+        for time in times { counts[min(Int((time - least) / step), Self.rowCount - 1)] += 1 }
+        let highest = max(counts.max() ?? 1, 1)
+        return counts.indices.filter { Double($0) * step <= most - least }.map { row in
+            let start = Self.milliseconds(least + Double(row) * step)
+            let bar = String(repeating: "#", count: (counts[row] * Self.barWidth + highest - 1) / highest)
+            return "  \(String(repeating: " ", count: max(0, 6 - start.count)))\(start)  \(bar)\n"
+        }.joined()
+    }
+
+    var json: JSONTree {
+        let figure = { (part: Double) -> JSONTree in quantile(part).map { .number(($0 * 1e6).rounded() / 1000) } ?? .null }
+        return .object([
+            ("server", .text(server)), ("batch_frames", .integer(batchFrames)),
+            ("batch_ms", .number((batchSeconds * 1e6).rounded() / 1000)), ("clicks", .integer(clickCount)),
+            ("heard", .integer(times.count)), ("least_ms", figure(0)), ("median_ms", figure(0.5)), ("p99_ms", figure(0.99)),
+            ("most_ms", figure(1)), ("times_ms", .list(times.map { .number(($0 * 1e6).rounded() / 1000) })),
+        ])
+    }
+
+    private static func milliseconds(_ seconds: Double) -> String {
+        "\((seconds * 1000).rounded(toPlaces: 1))"
+    }
+}

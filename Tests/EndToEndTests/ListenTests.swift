@@ -1,0 +1,170 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `listen`, `devices` and what the doctor says of sound, with sound servers of their own.
+@Suite(.timeLimit(.minutes(2))) struct ListenTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func start(_ arguments: [String], with server: SoundServer) throws -> ChildProcess {
+        try ChildProcess(Hemiola.path, arguments, in: folder.path, environment: server.environment)
+    }
+
+    /// Reads lines until one is of a type.
+    private func read(_ process: ChildProcess, until type: String, count: Int = 1) throws {
+        var seen = 0
+        while seen < count {
+            let line = try #require(try process.readLine(timeout: 20), "it ended before a \(type)")
+            if line.hasPrefix("{\"type\":\"\(type)\"") { seen += 1 }
+        }
+    }
+
+    // MARK: - Records
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
+    func `what is heard are records, and a signal gives them an end`(kind: SoundServer.Kind) throws {
+        let server = try SoundServer(kind)
+        let process = try start(["listen", "--sink", "json-lines:out.jsonl"], with: server)
+        try read(process, until: "batch", count: 50)
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.status == 130 && !outcome.wasKilled)
+        #expect(outcome.errors.split(separator: "\n").count == 1 && outcome.errors.contains("listening to "), "\(outcome.errors)")
+        let records = try Record.all(in: folder.text(of: "out.jsonl"))
+        #expect(records.first?.type == "header" && records.first?.int("sample_rate") == 44_100)
+        let device = try #require(records.of("device").first)
+        #expect(device.string("state") == "opened" && device.string("name") == "stage.monitor")
+        #expect(records.batches.count >= 50)
+        #expect(records.batches.enumerated().allSatisfy { $1.int("n") == $0 && $1.int("frame") == $0 * 1024 })
+        let end = try #require(records.last)
+        #expect(end.type == "end" && end.string("reason") == "interrupted" && end.int("batches") == records.batches.count)
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `live, the records are those of a file with the same sound`() throws {
+        let server = try SoundServer(.pulseAudio)
+        let wav = folder("minuet.raw")
+        _ = try Hemiola.shell("flac -sdc '\(Hemiola.minuet)' | sox -t wav - -t f32 '\(wav)' trim 0 6")
+        let recorder = try server.record("stage.monitor", to: folder("heard.raw"))
+        // Into a file: a pipe would have to be read all the time.
+        try folder.write("", to: "live.jsonl")
+        let process = try ChildProcess(
+            Hemiola.path, ["listen"], environment: server.environment, output: .path(folder("live.jsonl")))
+        try server.wait(10, for: "records") { try folder.text(of: "live.jsonl").split(separator: "\n").count > 20 }
+        let player = try server.play(wav, on: "stage", as: "player")
+        usleep(4_000_000)
+        process.send(SIGINT)
+        #expect(try process.finish(timeout: 20).status == 130)
+        let live = try Record.all(in: folder.text(of: "live.jsonl"))
+        usleep(300_000)
+        recorder.send(SIGINT)
+        _ = try recorder.finish(timeout: 10)
+        withExtendedLifetime(player) {}
+
+        let heard = try Data(contentsOf: URL(fileURLWithPath: folder("heard.raw"))).withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        let end = try #require(live.last?.int("frames"))
+        try #require(live.of("gap").isEmpty, "the machine is too busy to compare anything")
+        let start = try #require(Self.alignment(of: live.batches, in: heard), "what was heard is not in the recording")
+        let samples = Array(heard[2 * start..<2 * (start + end)])
+        try Data(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes)
+            .write(to: URL(fileURLWithPath: folder("heard.wav")))
+        let file = try Hemiola.records([folder("heard.wav")]).batches
+        #expect(live.batches.count > 150 && live.batches.map(\.line) == file.map(\.line))
+    }
+
+    /// The frame of a recording at which batches begin: where the levels of each are those of its frames.
+    private static func alignment(of batches: [Record], in heard: [Float]) -> Int? {
+        var squares = [0.0]
+        for frame in 0..<heard.count / 2 {
+            let mono = Double((heard[2 * frame] + heard[2 * frame + 1]) / 2)
+            squares.append(squares[frame] + mono * mono)
+        }
+        let levels = batches.map { $0.double("levels.rms_db") ?? -120 }
+        guard let loud = levels.firstIndex(where: { $0 > -50 }), levels.count > loud + 20 else { return nil }
+        return (0..<max(0, squares.count - levels.count * 1024)).first { start in
+            (loud..<loud + 20).allSatisfy { batch in
+                let frame = start + batch * 1024
+                let level = 10 * log10((squares[frame + 1024] - squares[frame]) / 1024)
+                return abs(level - levels[batch]) < 0.002
+            }
+        }
+    }
+
+    // MARK: - Errors
+
+    @Test func `without a server there is an error with the way out`() throws {
+        for arguments in [["listen"], ["devices"], ["doctor", "--latency"]] {
+            let outcome = try ChildProcess.run(
+                Hemiola.path, arguments, environment: ["PULSE_SERVER": "unix:\(folder("none"))", "HOME": folder.path])
+            #expect(outcome.status == 1 && outcome.output.isEmpty)
+            #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("no sound server answers") && outcome.errors.contains("pulseaudio --start"))
+        }
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
+    func `a device that is not there is an error`(kind: SoundServer.Kind) throws {
+        let server = try SoundServer(kind)
+        let outcome = try start(["listen", "--device", "stag.monitor"], with: server).finish(timeout: 20)
+        #expect(outcome.status == 1 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains("stag.monitor") && outcome.errors.contains("hemiola devices"), "\(outcome.errors)")
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `with --wait it begins when there is a server`() throws {
+        let server = try SoundServer(.pulseAudio, isStarted: false)
+        let process = try start(["listen", "--wait"], with: server)
+        usleep(600_000)
+        #expect(process.isRunning)
+        try server.start()
+        try read(process, until: "batch", count: 3)
+        process.send(SIGTERM)
+        #expect(try process.finish(timeout: 20).status == 143)
+        let endless = try start(["listen", "--wait", "--device", "nowhere"], with: server)
+        usleep(600_000)
+        endless.send(SIGINT)
+        let outcome = try endless.finish(timeout: 20)
+        #expect(outcome.status == 130 && outcome.output.isEmpty)
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `silence is told after five seconds`() throws {
+        let server = try SoundServer(.pulseAudio)
+        let process = try start(["listen"], with: server)
+        try read(process, until: "batch", count: 230)
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.errors.contains("warning: silence on \"Monitor of "), "\(outcome.errors)")
+        #expect(outcome.errors.contains("see: hemiola devices"))
+    }
+
+    // MARK: - Devices and doctor
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
+    func `devices and doctor name what would be heard`(kind: SoundServer.Kind) throws {
+        let server = try SoundServer(
+            kind, sinks: [SoundServer.Sink("stage"), SoundServer.Sink("quad", sampleRate: 48_000, channelCount: 4)])
+        let text = try start(["devices"], with: server).finish(timeout: 20)
+        #expect(text.status == 0 && text.output.contains("*  stage.monitor") && text.output.contains("quad.monitor"), "\(text.output)")
+        let list = try JSON(document: try start(["devices", "--json"], with: server).finish(timeout: 20).output)
+        let quad = try #require(list["devices"]?.array.first { $0["name"]?.string == "quad.monitor" })
+        #expect(quad["sample_rate"]?.int == 48_000 && quad["channels"]?.int == 4 && quad["monitor_of"]?.string == "quad")
+        let doctor = try start(["doctor"], with: server).finish(timeout: 20)
+        #expect(doctor.output.contains("(stage.monitor)"), "\(doctor.output)")
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
+    func `the latency test hears its clicks and tidies up`(kind: SoundServer.Kind) throws {
+        let server = try SoundServer(kind)
+        let before = try server.control("list", "short", "modules")
+        let outcome = try start(["doctor", "--latency", "--clicks", "5", "--json"], with: server).finish(timeout: 40)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let report = try JSON(document: outcome.output)
+        #expect(report["heard"]?.int == 5 && report["batch_frames"]?.int == 1024)
+        let median = try #require(report["median_ms"]?.double)
+        // What the bars are is measured on a machine that does nothing else.
+        #expect(median > 1 && median < 500)
+        try server.wait(3, for: "the modules to go") { try server.control("list", "short", "modules") == before }
+    }
+}

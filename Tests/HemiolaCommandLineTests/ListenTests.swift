@@ -1,0 +1,180 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import Testing
+
+@testable import HemiolaCommandLine
+@testable import HemiolaEngine
+
+/// What `listen` and `devices` make of their options, and how they show what they hear.
+@Suite struct ListenTests {
+    private static let registry = PluginRegistry(
+        captures: [
+            CapturePlugin(
+                "live", "Never ends.", settings: [device.declared, wait.declared], primary: "device",
+                devices: { () throws(CaptureError) in
+                    DeviceList(
+                        server: "Server 1",
+                        devices: [
+                            DeviceList.Device(
+                                name: "hdmi.monitor", summary: "Monitor of 音楽", format: StreamFormat(sampleRate: 48_000, channelCount: 2),
+                                monitorOf: "hdmi", isDefault: true, state: .running),
+                            DeviceList.Device(
+                                name: "mic", summary: "Microphone", format: StreamFormat(sampleRate: 44_100, channelCount: 1),
+                                isDefault: true, state: .suspended),
+                        ])
+                }, make: { _ in Never() })
+        ],
+        sinks: [
+            SinkPlugin(
+                "json-lines", "",
+                make: { _ throws(ConfigurationError) in
+                    throw ConfigurationError("never made", at: "")
+                })
+        ],
+        liveCapture: PluginSpec("live"))
+
+    private static let device = Setting("device", default: "auto", "Which.")
+    private static let wait = Setting("wait", default: false, "Whether to wait.")
+
+    private final class Never: Capture {
+        var isLive: Bool { true }
+        func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource { throw CaptureError("never opened") }
+        func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery { .end }
+        func close() {}
+    }
+
+    private func command(_ arguments: [String]) throws -> ListenCommand {
+        guard case .command(let command) = try Root.parsed(["listen"] + arguments) else {
+            throw Failure("no command")
+        }
+        return try #require(command as? ListenCommand)
+    }
+
+    private func configuration(_ arguments: [String], defaultSink: String = "json-lines") throws -> PipelineConfiguration {
+        let command = try self.command(arguments)
+        return try PipelinePlan(
+            Self.registry, device: command.device, waits: command.wait, rate: command.rate.sampleRate, options: command.options,
+            defaultSink: defaultSink, isQuiet: command.console.quiet
+        ).configuration
+    }
+
+    @Test func `without options it hears the default at 44.1 kHz`() throws {
+        let configuration = try configuration([])
+        #expect(configuration.captures == [PluginSpec("live")])
+        #expect(configuration.sampleRate == 44_100)
+        #expect(configuration.sinks == [PluginSpec("json-lines")])
+    }
+
+    @Test func `options reach the capture`() throws {
+        let configuration = try configuration(["--device", "app:Fire,fox=x", "--wait", "--rate", "native", "-o", "a.jsonl"])
+        #expect(
+            configuration.captures
+                == [PluginSpec("live", primary: .text("app:Fire,fox=x"), settings: ["wait": .boolean(true)])])
+        #expect(configuration.sampleRate == 0)
+        #expect(configuration.sinks == [PluginSpec("json-lines", primary: .text("a.jsonl"))])
+    }
+
+    @Test(arguments: ["fast", "44.1k", "-1x", ""]) func `a rate that is none is refused`(rate: String) {
+        #expect(throws: Failure.self) { try Root.parsed(["listen", "--rate", rate]) }
+    }
+
+    @Test func `a rate out of range is a problem in one line`() throws {
+        let command = try self.command(["--rate", "1000"])
+        let plan = try PipelinePlan(
+            Self.registry, device: nil, waits: false, rate: command.rate.sampleRate, options: command.options,
+            defaultSink: "json-lines", isQuiet: true)
+        let failure = try #require(throws: Failure.self) { try plan.assemble() }
+        #expect(failure.lines.contains("--rate: 1000 is outside 8000...384000 Hz"))
+    }
+
+    @Test(arguments: [
+        ([], true), (["--json"], false), (["--sink", "csv:x"], false), (["-o", "x"], false), (["--select", "levels"], false),
+        (["--batch", "512"], true),
+    ])
+    func `the live line is for a person who asked for nothing else`(arguments: [String], isShown: Bool) throws {
+        let command = try self.command(arguments)
+        #expect(command.showsLine(on: .terminal) == isShown)
+        #expect(!command.showsLine(on: .pipe))
+    }
+
+    // MARK: - Devices
+
+    @Test func `devices are a table that is straight`() throws {
+        let devices = try #require(Self.registry.captures[0].devices)
+        let list = try devices()
+        #expect(
+            DevicesCommand.table(list) == """
+                   NAME          DESCRIPTION      HZ     CHANNELS  STATE
+                *  hdmi.monitor  Monitor of 音楽  48000  2         running
+                   mic           Microphone       44100  1         suspended
+
+                """)
+    }
+
+    @Test func `devices as JSON have every field`() throws {
+        let devices = try #require(Self.registry.captures[0].devices)
+        let list = try devices()
+        let object = try JSONSerialization.jsonObject(with: Data(DevicesCommand.json([("live", list)]).line.utf8))
+        let told = try #require((object as? [String: Any])?["devices"] as? [[String: Any]])
+        #expect(told.map { $0["name"] as? String } == ["hdmi.monitor", "mic"])
+        #expect(told[0]["monitor_of"] as? String == "hdmi" && told[1]["monitor_of"] is NSNull)
+        #expect(told[1]["sample_rate"] as? Int == 44_100 && told[1]["channels"] as? Int == 1)
+        #expect(told[1]["default"] as? Bool == true && told[1]["state"] as? String == "suspended")
+    }
+
+    // MARK: - The live line
+
+    private static let plain = ProgressLine.Style(usesUnicode: false, usesColor: false)
+    private static let line = LiveLine(
+        name: "Monitor of HDMI", level: -18.4, bars: (0..<24).map { Float($0) / 23 }, tempo: 123.6, lost: 0.25, dropped: 3)
+
+    @Test func `the live line says all it knows`() {
+        #expect(
+            Self.line.rendered(width: 120, style: Self.plain)
+                == "Monitor of HDMI   -18 dB ########....   ...:::---===+++***###%%%  124 BPM  lost 0.3 s  dropped 3"
+                .replacing("   ...:::---===+++***###%%%", with: "  " + Self.glyphs))
+        var quiet = LiveLine(name: "x", level: -.infinity)
+        #expect(quiet.rendered(width: 80, style: Self.plain) == "x  -inf dB ............")
+        quiet.level = nil
+        #expect(quiet.rendered(width: 80, style: Self.plain) == "x")
+    }
+
+    private static var glyphs: String {
+        String((0..<24).map { Array(" .:-=+*%#")[Int((Float($0) / 23 * 8).rounded())] })
+    }
+
+    @Test(arguments: 0...140) func `the live line is always shorter than the terminal is wide`(width: Int) {
+        for name in ["a", "Monitor of HDMI", String(repeating: "long ", count: 50), "音楽音楽音楽音楽"] {
+            for tempo in [nil, 120] as [Float?] {
+                for bars in [[], Self.line.bars, [Float](repeating: .nan, count: 64)] {
+                    let line = LiveLine(name: name, level: -3, bars: bars, tempo: tempo, lost: tempo == nil ? 0 : 1)
+                    #expect(line.rendered(width: width, style: Self.plain).columns <= max(width - 1, 0))
+                }
+            }
+        }
+    }
+
+    // MARK: - Notices
+
+    @Test func `devices and silence are told in a person's words`() {
+        let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
+        let opened = DeviceNotice(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .opened, format: format)
+        #expect(
+            PipelineNotice.device(input: "x", opened).text
+                == "listening to \"Monitor of HDMI\" (hdmi.monitor), 44100 Hz, 1 channel")
+        #expect(
+            PipelineNotice.silence(input: "Monitor of HDMI", seconds: 5).text
+                == "silence on \"Monitor of HDMI\": is the music playing elsewhere? see: hemiola devices")
+    }
+
+    @Test func `the bar may go elsewhere than the messages`() {
+        let (messages, bars) = (Log(), Log())
+        let console = Console(output: { messages.append($0) }, barOutput: { bars.append($0) })
+        console.show(bar: "one")
+        console.warning("two")
+        console.endBar()
+        #expect(messages.text == "hemiola: warning: two\n")
+        #expect(bars.text == "\rone\u{1B}[K\r\u{1B}[Kone\u{1B}[K\r\u{1B}[K")
+    }
+}

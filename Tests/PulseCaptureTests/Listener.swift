@@ -1,0 +1,159 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import Synchronization
+import TestSupport
+
+@testable import PulseCapture
+
+/// A capture of a SPEC that has not been opened.
+func pulse(_ spec: String) throws -> any Capture {
+    var problems: [ConfigurationProblem] = []
+    let values = CapturePlugin.pulse.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
+    guard let values else { throw ConfigurationError(problems) }
+    return try CapturePlugin.pulse.make(values)
+}
+
+/// Hears a capture on a thread of its own and writes down what it hears.
+final class Listener: Sendable {
+    struct Entry {
+        /// On the clock of `now`.
+        var time: Double
+        var delivery: Delivery
+    }
+
+    struct Log {
+        var source: StreamSource?
+        var error: CaptureError?
+        var entries: [Entry] = []
+        var samples: [Float] = []
+        /// When it had closed.
+        var end: Double?
+
+        var isOver: Bool { end != nil }
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let log = Mutex(Log())
+    private let shallStop = Atomic(false)
+    private let isPaused = Atomic(false)
+
+    /// Opens it there.
+    ///
+    /// - Parameter keepsSamples: Whether to keep all that is heard.
+    init(_ spec: String, rate: Int? = 44_100, batchFrames: Int = 1024, keepsSamples: Bool = false) throws {
+        _ = try pulse(spec)
+        let thread = Thread { [self] in
+            let wish = FormatWish(sampleRate: rate, batchFrames: batchFrames) { self.shallStop.load(ordering: .relaxed) }
+            run(spec, wish, keepsSamples)
+        }
+        thread.start()
+    }
+
+    private func run(_ spec: String, _ wish: FormatWish, _ keepsSamples: Bool) {
+        do throws(CaptureError) {
+            guard let capture = try? pulse(spec) else { return }
+            var source = try capture.open(wish)
+            log.withLock { $0.source = source }
+            defer { capture.close() }
+            while !shallStop.load(ordering: .relaxed) {
+                while isPaused.load(ordering: .relaxed) { usleep(5_000) }
+                var buffer = [Float](repeating: .nan, count: 1024 * source.format.channelCount)
+                var span = buffer.mutableSpan
+                let delivery = try capture.read(into: &span)
+                if case .format(let format) = delivery { source.format = format }
+                let entry = Entry(time: Self.now, delivery: delivery)
+                log.withLock { log in
+                    if delivery != .idle { log.entries.append(entry) }
+                    if keepsSamples, case .frames(let count) = delivery {
+                        log.samples += buffer[..<(count * source.format.channelCount)]
+                    }
+                }
+            }
+        } catch {
+            log.withLock { $0.error = error }
+        }
+        log.withLock { $0.end = Self.now }
+    }
+
+    static var now: Double { ProcessInfo.processInfo.systemUptime }
+
+    var current: Log { log.withLock { $0 } }
+
+    /// Stops reading for a while, with the source open.
+    func pause(_ isPaused: Bool) { self.isPaused.store(isPaused, ordering: .relaxed) }
+
+    /// Ends it and waits for its end.
+    func stop() async throws {
+        shallStop.store(true, ordering: .relaxed)
+        isPaused.store(false, ordering: .relaxed)
+        try await wait(10, for: "the capture to close") { $0.isOver }
+    }
+
+    /// Waits until the log shows something.
+    func wait(_ seconds: Double = 10, for what: String, until isSo: (Log) -> Bool) async throws {
+        let deadline = Self.now + seconds
+        while true {
+            let log = current
+            if isSo(log) { return }
+            if Self.now > deadline {
+                let error = log.error?.message ?? "none"
+                throw Failure(description: "no use waiting for \(what); heard \(log.frames) frames, told \(log.told), error: \(error)")
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Waits until some audio has come from now on.
+    func hear(seconds: Double = 0.3, rate: Int = 44_100) async throws {
+        let before = current.frames
+        try await wait(for: "audio") { $0.frames - before >= Int(seconds * Double(rate)) }
+    }
+}
+
+extension Listener.Log {
+    var frames: Int {
+        entries.reduce(0) { if case .frames(let count) = $1.delivery { $0 + count } else { $0 } }
+    }
+
+    var gaps: [Gap] {
+        entries.compactMap { if case .gap(let gap) = $0.delivery { gap } else { nil } }
+    }
+
+    var notices: [DeviceNotice] {
+        entries.compactMap { if case .device(let notice) = $0.delivery { notice } else { nil } }
+    }
+
+    /// Each notice as `state name`.
+    var devices: [String] { notices.map { "\($0.state) \($0.name)" } }
+
+    var formats: [StreamFormat] {
+        entries.compactMap { if case .format(let format) = $0.delivery { format } else { nil } }
+    }
+
+    /// Everything but audio.
+    var told: [Delivery] {
+        entries.compactMap { if case .frames = $0.delivery { nil } else { $0.delivery } }
+    }
+
+    /// Seconds of audio and gaps, less the time that went by: 0 when nothing is missing and nothing is told twice.
+    ///
+    /// A busy machine can only make a delivery late; so the promptest of the first ten is compared with that of the last ten.
+    func imbalance(rate: Int = 44_100) -> Double {
+        var total: Int64 = 0
+        var leads: [Double] = []
+        for entry in entries {
+            switch entry.delivery {
+            case .gap(let gap): total += gap.frames
+            case .frames(let count):
+                total += Int64(count)
+                leads.append(Double(total) / Double(rate) - entry.time)
+            default: break
+            }
+        }
+        return (leads.suffix(10).max() ?? .nan) - (leads.prefix(10).max() ?? .nan)
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import TestSupport
+import Testing
+
+@testable import PulseCapture
+
+/// How a source is opened and what it delivers, with real servers.
+@Suite(.enabled(if: SoundServer.Kind.pulseAudio.tool.isExpected, "\(SoundServer.Kind.pulseAudio.tool.reason)"))
+struct OpeningTests {
+    private func refusal(_ spec: String) -> CaptureError? {
+        do throws(CaptureError) {
+            guard let capture = try? pulse(spec) else { return nil }
+            _ = try capture.open(FormatWish(sampleRate: 44_100))
+            capture.close()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: - Opening
+
+    @Test(arguments: SoundServer.Kind.expected)
+    func `what plays is heard, channel by channel`(kind: SoundServer.Kind) async throws {
+        let server = try SoundServer(kind)
+        let player = try server.play(left: 440, right: 1000, on: "stage")
+        let listener = try Listener("pulse:server=\(server.address)", keepsSamples: true)
+        try await listener.hear(seconds: 2)
+        try await listener.stop()
+        withExtendedLifetime(player) {}
+        let log = listener.current
+        #expect(log.source == StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "pulse", name: "stage.monitor"))
+        guard case .device(let notice) = log.entries.first?.delivery else {
+            Issue.record("the first delivery is \(log.told.prefix(1))")
+            return
+        }
+        #expect(notice.state == .opened && notice.name == "stage.monitor" && notice.format == log.source?.format)
+        #expect(Tones.areHeard(left: 440, right: 1000, in: log.samples[...]))
+        #expect(log.gaps == [])
+    }
+
+    @Test(arguments: SoundServer.Kind.expected)
+    func `the cadence is the batch's, whatever the fragments`(kind: SoundServer.Kind) async throws {
+        let server = try SoundServer(kind)
+        let listener = try Listener("pulse:server=\(server.address)")
+        try await listener.hear(seconds: 2)
+        try await listener.stop()
+        let log = listener.current
+        let batches = log.entries.filter { $0.delivery == .frames(1024) }
+        #expect(batches.count * 1024 >= log.frames * 9 / 10)
+        let steps = zip(batches.dropFirst(), batches).map { $0.time - $1.time }.sorted()
+        // 1024 frames are 23.2 ms; PipeWire's own are 21.3 ms.
+        #expect((0.010...0.045).contains(steps[steps.count / 2]), "\(steps[steps.count / 2])")
+        #expect(abs(log.imbalance()) < 0.1)
+    }
+
+    @Test(arguments: SoundServer.Kind.expected)
+    func `a name that does not exist is an error that knows a better one`(kind: SoundServer.Kind) throws {
+        let server = try SoundServer(kind)
+        let error = try #require(refusal("pulse:stag.monitor,server=\(server.address)"))
+        #expect(error.remedy == .giveUp)
+        #expect(error.message.contains("stag.monitor") && error.message.contains("did you mean stage.monitor?"))
+        #expect(error.message.contains("hemiola devices"))
+    }
+
+    @Test func `a headset's microphone is opened by its name only`() throws {
+        let server = try SoundServer(.pulseAudio)
+        try server.control("load-module", "module-null-source", "source_name=bluez_input.00_11")
+        try server.control("set-default-source", "bluez_input.00_11")
+        #expect(refusal("pulse:auto-input,server=\(server.address)")?.message.contains("headset") == true)
+        #expect(refusal("pulse:bluez_input.00_11,server=\(server.address)") == nil)
+        try server.control("set-default-source", "stage.monitor")
+        #expect(refusal("pulse:auto-input,server=\(server.address)") == nil)
+    }
+
+    @Test func `without an output nothing else is heard`() throws {
+        let server = try SoundServer(.pulseAudio, sinks: [])
+        try server.control("load-module", "module-null-source", "source_name=microphone")
+        #expect(refusal("pulse:server=\(server.address)")?.message.contains("no default output") == true)
+    }
+
+    // MARK: - Waiting
+
+    @Test func `without a server there is an error with the way out`() throws {
+        let server = try SoundServer(.pulseAudio, isStarted: false)
+        let start = Listener.now
+        let error = try #require(refusal("pulse:server=\(server.address)"))
+        #expect(Listener.now - start < 2)
+        #expect(error.message.contains(server.socket) && error.message.contains("PULSE_SERVER"))
+        #expect(throws: CaptureError.self) { try DeviceProbe.devices(server: server.address) }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a server that does not answer is an error`() throws {
+        let server = try SoundServer(.pulseAudio)
+        server.freeze()
+        let error = try #require(refusal("pulse:server=\(server.address)"))
+        #expect(error.message.contains("does not answer"))
+    }
+
+    @Test(arguments: SoundServer.Kind.expected)
+    func `it waits for a server and a device when told to`(kind: SoundServer.Kind) async throws {
+        let server = try SoundServer(kind, isStarted: false)
+        let listener = try Listener("pulse:hall,wait=true,server=\(server.address)")
+        try await Task.sleep(for: .milliseconds(300))
+        try server.start()
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(listener.current.source == nil && !listener.current.isOver)
+        try server.load(.init("hall"))
+        try await listener.hear()
+        try await listener.stop()
+        #expect(listener.current.devices == ["opened hall.monitor"])
+    }
+
+    @Test func `waiting ends when the run does`() async throws {
+        let server = try SoundServer(.pulseAudio, isStarted: false)
+        let listener = try Listener("pulse:wait=true,server=\(server.address)")
+        try await Task.sleep(for: .milliseconds(300))
+        let start = Listener.now
+        try await listener.stop()
+        #expect(try #require(listener.current.end) - start < 1)
+        #expect(listener.current.error?.remedy == .finish)
+    }
+
+    // MARK: - Around it
+
+    @Test(arguments: SoundServer.Kind.expected)
+    func `its devices are listed`(kind: SoundServer.Kind) throws {
+        let server = try SoundServer(kind, sinks: [.init("stage"), .init("hall", sampleRate: 48_000, channelCount: 6)])
+        let list = try DeviceProbe.devices(server: server.address)
+        #expect(list.server.contains(kind == .pulseAudio ? "PulseAudio 1" : "PipeWire"))
+        let stage = try #require(list.devices.first { $0.name == "stage.monitor" })
+        let hall = try #require(list.devices.first { $0.name == "hall.monitor" })
+        #expect(stage.monitorOf == "stage" && stage.isDefault && !hall.isDefault)
+        #expect(hall.format == StreamFormat(sampleRate: 48_000, channelCount: 6))
+        #expect(!stage.summary.isEmpty)
+    }
+
+    @Test func `closing lets go of everything, every time`() throws {
+        let server = try SoundServer(.pulseAudio)
+        for _ in 0..<50 {
+            weak var session: Session?
+            do {
+                let capture = try #require(try pulse("pulse:server=\(server.address)") as? PulseCapture)
+                _ = try capture.open(FormatWish(sampleRate: 44_100))
+                var buffer = [Float](repeating: 0, count: 2048)
+                var span = buffer.mutableSpan
+                _ = try capture.read(into: &span)
+                session = capture.session
+                #expect(session != nil)
+                capture.close()
+            }
+            #expect(session == nil)
+        }
+        // pactl itself is one.
+        #expect(try server.control("list", "short", "clients").split(separator: "\n").count == 1)
+    }
+}

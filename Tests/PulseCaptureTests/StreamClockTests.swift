@@ -1,0 +1,89 @@
+import HemiolaSignal
+import Testing
+
+@testable import PulseCapture
+
+@Suite struct StreamClockTests {
+    private static let rate = 48_000
+    /// Nanoseconds of a millisecond.
+    private static let ms: Int64 = 1_000_000
+
+    /// A clock that has had a second of audio, in fragments of 10 ms, up to one second.
+    private func running() -> StreamClock {
+        var clock = StreamClock(sampleRate: Self.rate)
+        for index in 1...100 { #expect(clock.receive(480, at: Int64(index) * 10 * Self.ms) == .deliver) }
+        return clock
+    }
+
+    @Test(arguments: [Gap.Reason.serverLost, .deviceLost, .suspended])
+    func `a gap is from the end of the last to the begin of the next`(reason: Gap.Reason) {
+        var clock = running()
+        clock.interrupt(reason)
+        #expect(clock.receive(480, at: 1_260 * Self.ms) == .deliverAfter(Gap(frames: 12_000, reason: reason)))
+        #expect(clock.receive(480, at: 1_270 * Self.ms) == .deliver)
+    }
+
+    @Test func `nothing lost is no gap`() {
+        var clock = running()
+        clock.interrupt(.deviceLost)
+        #expect(clock.receive(480, at: 1_005 * Self.ms) == .deliver)
+    }
+
+    @Test func `several causes make one gap, of the gravest`() {
+        var clock = running()
+        clock.interrupt(.deviceLost)
+        clock.interrupt(.serverLost)
+        clock.interrupt(.suspended)
+        #expect(clock.receive(480, at: 2_010 * Self.ms) == .deliverAfter(Gap(frames: 48_000, reason: .serverLost)))
+    }
+
+    @Test func `what happens before the first frame is no gap`() {
+        var clock = StreamClock(sampleRate: Self.rate)
+        clock.interrupt(.serverLost)
+        #expect(clock.receive(480, at: 5_000 * Self.ms) == .deliver)
+    }
+
+    @Test func `a pause that is not long is none`() {
+        var clock = running()
+        #expect(clock.receive(480, at: 1_500 * Self.ms) == .deliver)
+    }
+
+    @Test func `after a freeze the burst is dropped, and all of it is in the gap`() throws {
+        var clock = running()
+        var now: Int64 = 4_000 * Self.ms
+        // Three seconds of old audio, in 30 ms.
+        for _ in 0..<300 {
+            #expect(clock.receive(480, at: now) == .drop)
+            now += Self.ms / 10
+        }
+        var verdict = StreamClock.Verdict.drop
+        for _ in 0..<50 where verdict == .drop {
+            now += 10 * Self.ms
+            verdict = clock.receive(480, at: now)
+        }
+        let lost = Int64(Self.rate) * (now - 10 * Self.ms - 1_000 * Self.ms) / 1_000_000_000
+        #expect(verdict == .deliverAfter(Gap(frames: lost, reason: .frozen)))
+        #expect(now < 4_200 * Self.ms)
+        #expect(clock.receive(480, at: now + 10 * Self.ms) == .deliver)
+    }
+
+    @Test func `silence is paid to the frame`() {
+        var clock = running()
+        var paid = 0
+        for step in 1...997 {
+            let due = clock.framesDue(at: 1_000 * Self.ms + Int64(step) * 1_003_009)
+            clock.advance(due)
+            paid += due
+        }
+        #expect(abs(paid - 997 * 1_003_009 * Self.rate / 1_000_000_000) <= 1)
+        #expect(clock.framesDue(at: 0) == 0)
+    }
+
+    @Test func `an interruption can end without audio`() {
+        var clock = running()
+        #expect(clock.resume(at: 1_500 * Self.ms) == nil)
+        clock.interrupt(.serverLost)
+        #expect(clock.resume(at: 1_500 * Self.ms) == Gap(frames: 24_000, reason: .serverLost))
+        #expect(clock.framesDue(at: 1_510 * Self.ms) == 480)
+    }
+}

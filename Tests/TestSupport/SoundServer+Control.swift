@@ -1,0 +1,95 @@
+import Foundation
+
+extension SoundServer {
+    /// Tells it something with pactl.
+    ///
+    /// - Returns: Its answer.
+    @discardableResult
+    public func control(_ arguments: String...) throws -> String {
+        let outcome = try run("pactl", arguments)
+        guard outcome.status == 0 else {
+            throw Failure(description: "pactl \(arguments.joined(separator: " ")): \(outcome.errors)")
+        }
+        return outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Adds a sink.
+    public func load(_ sink: Sink) throws {
+        modules[sink.name] = try control("load-module", "module-null-sink", Self.arguments(sink, kind))
+        // PipeWire answers before it is there.
+        try wait(5, for: "the sink \(sink.name)") { try self.sinkNames.contains(sink.name) }
+    }
+
+    /// Takes a sink away.
+    public func unload(_ name: String) throws {
+        guard let module = try modules.removeValue(forKey: name) ?? listedModule(of: name) else {
+            throw Failure(description: "no sink \(name)")
+        }
+        try control("unload-module", module)
+        try wait(5, for: "\(name) to go") { try !self.sinkNames.contains(name) }
+    }
+
+    /// One that was loaded as the server started.
+    private func listedModule(of sink: String) throws -> String? {
+        let lines = try control("list", "short", "modules").split(separator: "\n")
+        return lines.first { $0.contains("sink_name=\(sink) ") }?.split(separator: "\t").first.map(String.init)
+    }
+
+    public func setDefault(_ name: String) throws {
+        try control("set-default-sink", name)
+    }
+
+    public func suspend(_ name: String, _ isSuspended: Bool) throws {
+        try control("suspend-sink", name, isSuspended ? "1" : "0")
+    }
+
+    public var sinkNames: [String] {
+        get throws {
+            try control("list", "short", "sinks").split(separator: "\n").compactMap { line in
+                let columns = line.split(separator: "\t")
+                return columns.count > 1 ? String(columns[1]) : nil
+            }
+        }
+    }
+
+    /// Plays two sines of half the full scale for as long as the returned object lives.
+    ///
+    /// - Parameters:
+    ///   - left: In hertz.
+    ///   - right: In hertz.
+    ///   - application: What the player says it is.
+    public func play(
+        left: Double, right: Double, on sink: String, as application: String = "player", seconds: Double = 20
+    ) throws -> ChildProcess {
+        let rate = 44_100.0
+        var samples: [Float] = []
+        for frame in 0..<Int(seconds * rate) {
+            for hertz in [left, right] {
+                let turns = Double(frame) * hertz / rate
+                samples.append(Float(0.5 * sin(2 * Double.pi * (turns - turns.rounded(.down)))))
+            }
+        }
+        let bytes = samples.withUnsafeBytes { Array($0) }
+        let url = URL(fileURLWithPath: file(named: "\(application)-\(UUID().uuidString).raw"))
+        try Data(bytes).write(to: url)
+        return try play(url.path, on: sink, as: application)
+    }
+
+    /// Plays stereo samples at 44.1 kHz, as 32-bit floats in a file, for as long as the returned object lives.
+    public func play(_ path: String, on sink: String, as application: String) throws -> ChildProcess {
+        let arguments = [
+            "--playback", "--device=\(sink)", "--raw", "--format=float32le", "--rate=44100", "--channels=2", "--latency-msec=100",
+            "--client-name=\(application)", "--property=application.name=\(application)", path,
+        ]
+        return try ChildProcess(try self.path(of: "pacat"), arguments, environment: environment)
+    }
+
+    /// Records what a source has as bare 32-bit floats, stereo at 44.1 kHz, for as long as the returned object lives.
+    public func record(_ source: String, to path: String) throws -> ChildProcess {
+        let arguments = [
+            "--record", "--device=\(source)", "--raw", "--format=float32le", "--rate=44100", "--channels=2", "--latency-msec=20",
+            "--client-name=recorder", path,
+        ]
+        return try ChildProcess(try self.path(of: "pacat"), arguments, environment: environment)
+    }
+}
