@@ -44,6 +44,7 @@ let package = Package(
         .executable(name: "hemiola", targets: ["HemiolaMain"]),
         .library(name: "Hemiola", targets: ["Hemiola", "HemiolaSignal"]),
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
+        .library(name: "HemiolaEvaluation", targets: ["HemiolaEvaluation"]),
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
         .library(name: "HemiolaCommandLine", targets: ["HemiolaCommandLine"]),
@@ -58,14 +59,16 @@ let package = Package(
             name: "HemiolaMain", dependencies: ["HemiolaCommandLine", "HemiolaPlugins"], swiftSettings: settings),
 
         // 4
-        room("HemiolaCommandLine", uses: ["HemiolaEngine", "HemiolaWire", "Hemiola", "HemiolaSignal", arguments, yaml]),
+        room(
+            "HemiolaCommandLine",
+            uses: ["HemiolaEngine", "HemiolaWire", "HemiolaEvaluation", "Hemiola", "HemiolaSignal", arguments, yaml]),
 
         // 3
         room(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer",
-                "VisualizerAnalyzer", "CSVSink", "JSONLinesSink", "Hemiola",
+                "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink", "Hemiola",
             ]),
         room("HemiolaEngine", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
@@ -74,9 +77,11 @@ let package = Package(
         plugin("PCMCapture", at: "Captures/PCM"),
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
+        plugin("BeatAnalyzer", at: "Analyzers/Beat"),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
+        plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput", "HemiolaWire"]),
         room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
@@ -84,6 +89,7 @@ let package = Package(
         // 1
         room("Hemiola", uses: ["HemiolaSignal"]),
         room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lending),
+        room("HemiolaEvaluation"),
         room("HemiolaWire", uses: ["HemiolaSignal"]),
         room("HemiolaOutput", uses: ["CZstd"]),
 
@@ -108,6 +114,9 @@ let package = Package(
         tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
         tests("HemiolaTests", uses: ["Hemiola", "HemiolaSignal"]),
         tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
+        tests(
+            "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
+            exclude: ["make_cases.py"]),
         tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
         tests(
             "HemiolaEngineTests",
@@ -129,6 +138,7 @@ let package = Package(
         tests(
             "VisualizerAnalyzerTests",
             uses: ["VisualizerAnalyzer", "FileCapture", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
+        tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(

@@ -36,6 +36,12 @@ struct AnalyzeCommand: Command {
     @Flag(help: "Take the time that the sound takes.")
     var realtime = false
 
+    @Flag(
+        help: """
+            Let analyzers look at the whole file before they answer: better beats, not what "listen" would print.
+            """)
+    var wholeFile = false
+
     @OptionGroup var replay: ReplayOptions
 
     @OptionGroup var console: ConsoleOptions
@@ -50,6 +56,6 @@ struct AnalyzeCommand: Command {
     }
 
     func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
-        try PipelinePlan(registry, input, options: options, isPaced: realtime, isQuiet: console.quiet)
+        try PipelinePlan(registry, input, options: options, isPaced: realtime, usesLookAhead: wholeFile, isQuiet: console.quiet)
     }
 }

@@ -7,7 +7,10 @@ internal import HemiolaSignal
 /// What the plugins say to their settings is the registry's business: `PipelinePlan.problems(of:)` puts both together.
 struct PipelineFile {
     /// Keys of the file.
-    static let keys = ["captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "seed", "jobs", "select"]
+    static let keys = [
+        "captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "whole_file", "seed", "jobs",
+        "select",
+    ]
 
     private(set) var configuration = PipelineConfiguration()
     /// By path: `sinks[1].period_s`.
@@ -78,6 +81,7 @@ struct PipelineFile {
         case "jobs":
             read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }
         case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
+        case "whole_file": read(entry, "true or false", into: \.usesLookAhead) { Bool($0) }
         case "select":
             if let items = texts(of: entry.node, entry.key) {
                 configuration.selection = items.flatMap { $0.split { "+, ".contains($0) }.map(String.init) }
@@ -251,6 +255,7 @@ extension PipelineFile {
         text += "batch: \(configuration.batchFrames)\n"
         text += "rate: \(configuration.sampleRate.map(String.init) ?? "null")\n"
         text += "realtime: \(configuration.isPaced)\n"
+        text += "whole_file: \(configuration.usesLookAhead)\n"
         text += "seed: \(configuration.seed)\n"
         text += "jobs: \(configuration.jobCount)\n"
         return text + "select: \(ParameterValue.list(configuration.selection.map { .text($0) }).yaml)\n"

@@ -36,13 +36,30 @@ struct PipelinePlan {
 
     /// `hemiola analyze`.
     init(
-        _ registry: PluginRegistry, _ input: InputOptions, options: PipelineOptions, isPaced: Bool, isQuiet: Bool
+        _ registry: PluginRegistry, _ input: InputOptions, options: PipelineOptions, isPaced: Bool, usesLookAhead: Bool,
+        isQuiet: Bool
     ) throws(Failure) {
         let files = try input.names()
         try self.init(
             registry, captures: files.map { captureSpec(for: $0, raw: input.raw) }, options: options, isQuiet: isQuiet)
         configuration.isPaced = isPaced
+        configuration.usesLookAhead = usesLookAhead
         configuration.jobCount = input.jobs == 0 ? System.processorCount : input.jobs
+        try checkThatNoInputIsOverwritten(files)
+    }
+
+    /// `hemiola beats`.
+    init(_ registry: PluginRegistry, _ command: BeatsCommand) throws(Failure) {
+        let files = try command.input.names()
+        try self.init(registry, captures: files.map { captureSpec(for: $0, raw: command.input.raw) }, analyzers: ["beat"])
+        configuration.usesLookAhead = !command.causal
+        configuration.jobCount = command.input.jobs == 0 ? System.processorCount : command.input.jobs
+        if command.output == "" { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
+        var sink = PluginSpec("beats")
+        sink.settings["path"] = command.output.map { .text($0) }
+        sink.settings["format"] = command.format.map { .text($0) }
+        configuration.sinks = [sink]
+        sinkTexts = [nil]
         try checkThatNoInputIsOverwritten(files)
     }
 

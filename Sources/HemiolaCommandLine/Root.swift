@@ -25,8 +25,8 @@ struct Root: ParsableCommand {
             """,
         version: HemiolaVersion.current,
         subcommands: [
-            AnalyzeCommand.self, ListenCommand.self, DevicesCommand.self, RunCommand.self, CheckCommand.self, PluginsCommand.self,
-            DoctorCommand.self, SchemaCommand.self,
+            AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, DevicesCommand.self, RunCommand.self, CheckCommand.self,
+            EvaluateCommand.self, PluginsCommand.self, DoctorCommand.self, SchemaCommand.self,
         ])
 
     /// Parses the arguments and does what they say.

@@ -20,8 +20,9 @@ struct RunCommand: Command {
               sinks:                         # unset: JSON Lines on standard output
                 - {id: json-lines, path: song.jsonl}
               batch: 1024                    # frames
-              rate: 48000                    # a wish to live captures
+              rate: 48000                    # a wish to live captures, or native
               realtime: false
+              whole_file: false              # analyzers look at it all before they answer
               seed: 0
               jobs: 1                        # files at a time; 0: one per processor
               select: [levels, end]

@@ -1,3 +1,5 @@
+internal import BeatAnalyzer
+internal import BeatsSink
 internal import CSVSink
 internal import FileCapture
 public import Hemiola
@@ -12,7 +14,7 @@ internal import VisualizerAnalyzer
 extension PluginRegistry {
     /// The plugins that Hemiola comes with: the one list of built-ins.
     public static let standard = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer], sinks: [.csv, .jsonLines],
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat], sinks: [.beats, .csv, .jsonLines],
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")],
         liveCapture: PluginSpec("pulse"))
 }

@@ -20,7 +20,8 @@ import Testing
         (["help", "shema"], "there is no command \"shema\"; did you mean schema?"),
         (
             ["frobnicate"],
-            "there is no command \"frobnicate\"; there are: analyze, listen, devices, run, check, plugins, doctor, schema, help"
+            "there is no command \"frobnicate\"; there are: analyze, listen, beats, devices, run, check, evaluate, "
+                + "plugins, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
         (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),
@@ -53,7 +54,7 @@ import Testing
             ["analyze", "a", "--analyzer", "levels", "--analyzer", "levels"],
             "--analyzer levels: there are two analyzers \"levels\"; name one with as=NAME"
         ),
-        (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: csv, json-lines"),
+        (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines"),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
             "json-lines and json-lines-2 both write to standard output; give one a path"
@@ -61,7 +62,7 @@ import Testing
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (
             ["schema", "--analyzer", "+nothing"],
-            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, spectrum, visualizer"
+            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, spectrum, visualizer, beat"
         ),
     ])
     func `a wrong command line gets one line and the code 2`(arguments: [String], line: String) async {

@@ -8,14 +8,15 @@ struct House {
         "HemiolaCommandLine": 4,
         "HemiolaPlugins": 3, "HemiolaEngine": 3,
         "HemiolaTesting": 2,
-        "Hemiola": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1, "HemiolaOutput": 1,
+        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1, "HemiolaOutput": 1,
         "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CSndFile": 0, "CZstd": 0,
     ]
     static let pluginFloor = 2
 
     /// Rooms that know no plugin.
     static let core: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput", "HemiolaEngine",
+        "HemiolaTesting",
     ]
     /// C libraries and the one file, or the one folder, that touches each.
     static let wrappers = [
@@ -23,7 +24,7 @@ struct House {
         "CPulse": "Plugins/Captures/Pulse/Client/", "CZstd": "Sources/HemiolaOutput/ZstdStream.swift",
     ]
     static let withoutFoundation: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaSpectrum", "HemiolaOutput", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaOutput", "HemiolaEngine", "HemiolaTesting",
     ]
     /// Outside modules that any room may use, and those that belong to one.
     static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "Foundation", "FoundationEssentials"]

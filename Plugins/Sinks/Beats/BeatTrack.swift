@@ -1,0 +1,112 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import HemiolaWire
+
+/// The beats of one stream, and how they are written.
+struct BeatTrack {
+    struct Item {
+        var time: Double
+        var beat: Beat
+    }
+
+    /// Decimals of a time: microseconds.
+    private static let decimals = 6
+
+    private let header: StreamHeader
+    var beats: [Item] = []
+
+    init(_ header: StreamHeader) {
+        self.header = header
+    }
+
+    // MARK: - Lines
+
+    /// Of a file with several inputs; what reads beats passes it over.
+    static func comment(_ file: String) -> [UInt8] {
+        Array("# \(file.replacing("\n", with: " "))\n".utf8)
+    }
+
+    static func line(_ time: Double, _ beat: Beat, _ format: BeatFormat) -> [UInt8] {
+        var buffer = JSONBuffer(capacity: 64)
+        buffer.append(fixed: time, decimals: decimals)
+        if format == .audacity {
+            // A label is from a time to a time.
+            buffer.append("\t")
+            buffer.append(fixed: time, decimals: decimals)
+            buffer.append("\t")
+            if let position = beat.position { buffer.append(integer: position) } else { buffer.append("beat") }
+        } else if let position = beat.position {
+            buffer.append("\t")
+            buffer.append(integer: position)
+        }
+        buffer.append("\n")
+        return buffer.withUnsafeBytes { Array($0) }
+    }
+
+    // MARK: - Documents
+
+    /// What is written when all beats are known; nothing for formats of lines.
+    ///
+    /// - Parameter frames: The stream's length.
+    func document(_ format: BeatFormat, frames: Int64) -> [UInt8] {
+        switch format {
+        case .auto, .text, .audacity: []
+        case .json: json(duration: header.format.seconds(at: frames))
+        case .jams: jams(duration: header.format.seconds(at: frames))
+        case .midi: MIDIFile(beats: beats.map { ($0.time, $0.beat.position) }).bytes
+        }
+    }
+
+    private func json(duration: Double) -> [UInt8] {
+        var buffer = JSONBuffer(capacity: 4096)
+        buffer.append(#"{"file":"#)
+        buffer.append(string: header.source.name)
+        buffer.append(#","duration_s":"#)
+        buffer.append(fixed: duration, decimals: Self.decimals)
+        buffer.append(#","beats":["#)
+        for (index, item) in beats.enumerated() {
+            if index > 0 { buffer.append(",") }
+            buffer.append(#"{"t":"#)
+            buffer.append(fixed: item.time, decimals: Self.decimals)
+            buffer.append(#","position":"#)
+            append(item.beat.position, to: &buffer)
+            buffer.append(#","bpm":"#)
+            buffer.append(fixed: item.beat.beatsPerMinute, decimals: 3)
+            buffer.append(#","confidence":"#)
+            buffer.append(fixed: item.beat.confidence, decimals: 3)
+            buffer.append("}")
+        }
+        buffer.append("]}\n")
+        return buffer.withUnsafeBytes { Array($0) }
+    }
+
+    private func jams(duration: Double) -> [UInt8] {
+        var buffer = JSONBuffer(capacity: 4096)
+        buffer.append(#"{"annotations":[{"namespace":"beat","data":["#)
+        for (index, item) in beats.enumerated() {
+            if index > 0 { buffer.append(",") }
+            buffer.append(#"{"time":"#)
+            buffer.append(fixed: item.time, decimals: Self.decimals)
+            buffer.append(#","duration":0.0,"value":"#)
+            append(item.beat.position, to: &buffer)
+            buffer.append(#","confidence":"#)
+            buffer.append(fixed: item.beat.confidence, decimals: 3)
+            buffer.append("}")
+        }
+        buffer.append(#"],"annotation_metadata":{"annotator":{},"annotation_tools":"#)
+        buffer.append(string: "Hemiola \(HemiolaVersion.current)")
+        buffer.append(#","data_source":"program","corpus":"","version":"","annotation_rules":"","validation":"","#)
+        buffer.append(#""curator":{"name":"","email":""}},"sandbox":{},"time":0.0,"duration":"#)
+        buffer.append(fixed: duration, decimals: Self.decimals)
+        buffer.append(#"}],"file_metadata":{"title":"#)
+        buffer.append(string: header.source.name)
+        buffer.append(#","artist":"","release":"","jams_version":"0.3.4","identifiers":{},"duration":"#)
+        buffer.append(fixed: duration, decimals: Self.decimals)
+        buffer.append("},\"sandbox\":{}}\n")
+        return buffer.withUnsafeBytes { Array($0) }
+    }
+
+    private func append(_ position: Int?, to buffer: inout JSONBuffer) {
+        if let position { buffer.append(integer: position) } else { buffer.append("null") }
+    }
+}

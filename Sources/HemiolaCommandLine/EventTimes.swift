@@ -1,0 +1,77 @@
+internal import FoundationEssentials
+internal import HemiolaSignal
+
+/// Beats or onsets as a file has them.
+struct EventTimes: Equatable {
+    enum Kind: String, CaseIterable {
+        case beat, onset
+    }
+
+    /// In seconds, ascending.
+    private(set) var times: [Double] = []
+    /// The place of each in the bar, 1 = downbeat; 0 where it is not told.
+    private(set) var positions: [Int] = []
+    /// When each was told, in seconds of stream time; nil for a file that does not say.
+    private(set) var emitted: [Double]?
+
+    /// Times of those at the start of a bar; nil where no positions are told.
+    var downbeats: [Double]? {
+        positions.contains { $0 > 0 } ? zip(times, positions).filter { $1 == 1 }.map(\.0) : nil
+    }
+
+    /// When somebody who waits for the record can act: at the event's time if it was announced, else when it was told.
+    var actionable: [Double]? {
+        emitted.map { zip(times, $0).map { max($0, $1) } }
+    }
+
+    struct Fault: Error {
+        var line: Int
+        var message: String
+    }
+
+    /// Reads records of Hemiola's, or a line per event: seconds, and in a second column the place in the bar. `#` begins a comment.
+    init(_ text: String, kind: Kind) throws(Fault) {
+        var events: [(time: Double, position: Int, emitted: Double?)] = []
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let content = line.drop { $0 == " " || $0 == "\t" }
+            if content.isEmpty || content.first == "#" { continue }
+            if content.first == "{" {
+                guard let record = try? JSONDecoder().decode(Record.self, from: Data(content.utf8)) else {
+                    throw Fault(line: index + 1, message: "this is no record")
+                }
+                guard record.type == kind.rawValue else { continue }
+                guard let time = record.t else { throw Fault(line: index + 1, message: "the record has no \"t\"") }
+                events.append((time, record.position ?? 0, record.emittedTime))
+            } else {
+                let columns = content.split { $0 == "\t" || $0 == " " || $0 == "," || $0 == ";" }
+                guard let time = columns.first.flatMap({ Double($0) }), time.isFinite, time >= 0 else {
+                    throw Fault(line: index + 1, message: "\"\(content.prefix(40))\" begins with no time in seconds")
+                }
+                let position = columns.dropFirst().first.flatMap { Double($0) }.map { $0.isFinite ? Int($0.clamped(to: 0...1000)) : 0 }
+                events.append((time, position ?? 0, nil))
+            }
+        }
+        events = events.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+        times = events.map(\.time)
+        positions = events.map(\.position)
+        if !events.isEmpty, events.allSatisfy({ $0.emitted != nil }) { emitted = events.compactMap(\.emitted) }
+    }
+
+    private struct Record: Decodable {
+        var type: String
+        var t: Double?
+        var position: Int?
+        var emittedTime: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case type, t, position
+            case emittedTime = "emitted_t"
+        }
+    }
+}
+
+extension Double {
+    fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
+        min(max(self, range.lowerBound), range.upperBound).rounded()
+    }
+}

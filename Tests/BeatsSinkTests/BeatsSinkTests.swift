@@ -1,0 +1,198 @@
+import BeatsSink
+import Foundation
+import Hemiola
+import HemiolaSignal
+import TestSupport
+import Testing
+
+@Suite struct BeatsSinkTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private static let beats = [
+        Event(at: 0.464399, .beat(Beat(beatsPerMinute: 120, position: 1, confidence: 0.5))),
+        Event(at: 0.75, .onset(Onset(strength: 1))),
+        Event(at: 1.25, .beat(Beat(beatsPerMinute: 76.25, position: 2, confidence: 0.75))),
+        Event(at: 1.75, .beat(Beat(beatsPerMinute: 120, position: nil, confidence: 1))),
+    ]
+
+    private func header(_ name: String = "music/song.flac", file: String? = nil) -> StreamHeader {
+        StreamHeader(
+            source: StreamSource(format: StreamFormat(sampleRate: 1024, channelCount: 1), kind: "file", name: name), file: file,
+            isLive: false, batching: .standard, seed: 0, analyzers: [])
+    }
+
+    private func sink(_ path: String, format: String? = nil) throws -> any Sink {
+        var problems: [ConfigurationProblem] = []
+        var spec = PluginSpec("beats", primary: .text(path))
+        spec.settings["format"] = format.map { .text($0) }
+        let values = SinkPlugin.beats.about.values(from: spec, path: "", problems: &problems)
+        guard let values else { throw ConfigurationError(problems) }
+        return try SinkPlugin.beats.make(values)
+    }
+
+    /// A whole life: the last beat comes after the last batch.
+    private func run(_ sink: any Sink, headers: [StreamHeader], beats: [Event] = beats) async throws {
+        try await sink.open(SinkContext(name: "beats"))
+        for header in headers {
+            try await sink.begin(header)
+            let storage = BatchStorage(capacity: 1, width: 0, samplesPerBatch: 0, channelCount: 1)
+            var list = EventList()
+            for event in beats.dropLast() { list.append(event) }
+            storage.seal(.init(number: 0, frame: 0, frameCount: 1024, isPartial: false), events: &list)
+            try await sink.write(BatchBlock(storage))
+            try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput, lateEvents: Array(beats.suffix(1))))
+        }
+        try await sink.close()
+    }
+
+    // MARK: - Lines
+
+    @Test func `text is seconds, a tab and the place in the bar`() async throws {
+        try await run(sink(folder("a.txt")), headers: [header()])
+        #expect(
+            try folder.text(of: "a.txt")
+                == "0.464399\t1\n1.25\t2\n1.75\n")
+    }
+
+    @Test func `Audacity's labels are from a time to a time`() async throws {
+        try await run(sink(folder("a.txt"), format: "audacity"), headers: [header()])
+        #expect(
+            try folder.text(of: "a.txt")
+                == "0.464399\t0.464399\t1\n1.25\t1.25\t2\n1.75\t1.75\tbeat\n")
+    }
+
+    @Test func `several inputs in one file are told apart`() async throws {
+        try await run(sink(folder("a.txt")), headers: [header(file: "one.wav"), header(file: "two\n.wav")])
+        let lines = try folder.text(of: "a.txt").split(separator: "\n")
+        #expect(lines.count == 8 && lines[0] == "# one.wav" && lines[4] == "# two .wav")
+    }
+
+    @Test func `a stem in the path gives each input a file`() async throws {
+        try await run(
+            sink(folder("{stem}.beats")), headers: [header("a/one.wav", file: "a/one.wav"), header("b/two.x.mp3", file: "b/two.x.mp3")])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["one.beats", "two.x.beats"])
+        #expect(try folder.text(of: "one.beats").hasPrefix("0.464399\t1\n"))
+    }
+
+    // MARK: - Documents
+
+    private func object(_ name: String) throws -> [String: Any] {
+        let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: folder(name))))
+        return try #require(object as? [String: Any])
+    }
+
+    @Test func `JSON has everything`() async throws {
+        try await run(sink(folder("a.json")), headers: [header()])
+        let object = try object("a.json")
+        #expect(object["file"] as? String == "music/song.flac" && object["duration_s"] as? Double == 2)
+        let beats = try #require(object["beats"] as? [[String: Any]])
+        #expect(beats.map { $0["t"] as? Double } == [0.464399, 1.25, 1.75])
+        #expect(beats[1]["bpm"] as? Double == 76.25 && beats[1]["confidence"] as? Double == 0.75)
+        #expect(beats[0]["position"] as? Int == 1 && beats[2]["position"] is NSNull)
+    }
+
+    @Test func `JAMS is one beat annotation`() async throws {
+        try await run(sink(folder("a.jams")), headers: [header()])
+        let object = try object("a.jams")
+        let annotations = try #require(object["annotations"] as? [[String: Any]])
+        #expect(annotations.count == 1 && annotations[0]["namespace"] as? String == "beat")
+        let data = try #require(annotations[0]["data"] as? [[String: Any]])
+        #expect(data.map { $0["time"] as? Double } == [0.464399, 1.25, 1.75] && data[0]["value"] as? Int == 1)
+        #expect((object["file_metadata"] as? [String: Any])?["duration"] as? Double == 2)
+    }
+
+    @Test func `MIDI is a tempo map and a click on each beat`() async throws {
+        try await run(sink(folder("a.mid")), headers: [header()])
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))
+        let file = try #require(MIDIReader(bytes))
+        #expect(file.clicks.map(\.note) == [34, 33, 33])
+        for (click, time) in zip(file.clicks, [0.464399, 1.25, 1.75]) {
+            #expect(abs(click.time - time) < 2e-6)
+        }
+    }
+
+    @Test func `a first beat at zero has nothing before it`() async throws {
+        let beats = [0, 0.5, 1.0].map { Event(at: $0, .beat(Beat(beatsPerMinute: 120, position: 1, confidence: 1))) }
+        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
+        #expect(file.clicks.map(\.time) == [0, 0.5, 1.0])
+    }
+
+    @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats are a whole file too`(format: String) async throws {
+        let sink = try sink(folder("a"), format: format)
+        try await sink.open(SinkContext(name: "beats"))
+        try await sink.begin(header())
+        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput))
+        try await sink.close()
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a"))))
+        #expect(bytes.isEmpty == ["text", "audacity"].contains(format))
+        if format == "midi" { #expect(MIDIReader(bytes)?.clicks.isEmpty == true) }
+    }
+
+    // MARK: - Faults
+
+    @Test(arguments: ["jams", "midi"]) func `two inputs do not fit into one document`(format: String) async throws {
+        let sink = try sink(folder("a"), format: format)
+        let error = await #expect(throws: SinkError.self) { try await run(sink, headers: [header(), header()]) }
+        #expect(error?.message.contains("{stem}") == true)
+        // Nothing half done is left behind.
+        try await sink.close()
+        #expect(!FileManager.default.fileExists(atPath: folder("a")))
+    }
+
+    @Test func `an empty path and an unknown format are refused`() {
+        #expect(throws: ConfigurationError.self) { try sink("") }
+        #expect(throws: ConfigurationError.self) { try sink("a", format: "mp3") }
+    }
+}
+
+/// A second reading of the standard: when each note begins, by the tempo map.
+private struct MIDIReader {
+    var clicks: [(time: Double, note: UInt8)] = []
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.starts(with: Array("MThd".utf8) + [0, 0, 0, 6, 0, 1, 0, 2]), bytes.count > 14 else { return nil }
+        let division = Double(Int(bytes[12]) << 8 | Int(bytes[13]))
+        var tempi: [(tick: Int, quarter: Double)] = []
+        var notes: [(tick: Int, note: UInt8)] = []
+        var place = 14
+        while place < bytes.count {
+            guard bytes[place...].starts(with: Array("MTrk".utf8)), place + 8 <= bytes.count else { return nil }
+            let length = bytes[(place + 4)..<(place + 8)].reduce(0) { $0 << 8 | Int($1) }
+            var (index, tick) = (place + 8, 0)
+            let end = index + length
+            guard end <= bytes.count else { return nil }
+            while index < end {
+                var delta = 0
+                repeat {
+                    delta = delta << 7 | Int(bytes[index] & 0x7F)
+                    index += 1
+                } while bytes[index - 1] & 0x80 != 0
+                tick += delta
+                if bytes[index] == 0xFF {
+                    let (kind, size) = (bytes[index + 1], Int(bytes[index + 2]))
+                    if kind == 0x51 {
+                        tempi.append((tick, Double(bytes[(index + 3)..<(index + 6)].reduce(0) { $0 << 8 | Int($1) }) / 1e6))
+                    }
+                    index += 3 + size
+                } else {
+                    if bytes[index] & 0xF0 == 0x90 { notes.append((tick, bytes[index + 1])) }
+                    index += 3
+                }
+            }
+            place = end
+        }
+        clicks = notes.map { note in
+            var (time, last, quarter) = (0.0, 0, 0.5)
+            for tempo in tempi where tempo.tick <= note.tick {
+                time += Double(tempo.tick - last) / division * quarter
+                (last, quarter) = (tempo.tick, tempo.quarter)
+            }
+            return (time + Double(note.tick - last) / division * quarter, note.note)
+        }
+    }
+}

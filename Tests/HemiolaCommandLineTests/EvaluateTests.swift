@@ -1,0 +1,77 @@
+import Testing
+
+@testable import HemiolaCommandLine
+
+@Suite struct EvaluateTests {
+    private func command(_ arguments: [String] = []) throws -> EvaluateCommand {
+        guard case .command(let command) = try Root.parsed(["evaluate", "a", "b"] + arguments) else { throw Failure("no command") }
+        return try #require(command as? EvaluateCommand)
+    }
+
+    private func value(_ key: String, _ figures: [EvaluateCommand.Figure]) -> Double? {
+        guard case .part(let part)? = figures.first(where: { $0.key == key })?.value else { return nil }
+        return part
+    }
+
+    // MARK: - Files
+
+    @Test(arguments: [
+        ("0.5\n1.25 2\n# a comment\n\n2\t1\r\n", [0.5, 1.25, 2], [0, 2, 1]), ("2,1\n1;4\n", [1, 2], [4, 1]), ("", [], []),
+        ("0.5\tdrum\n", [0.5], [0]),
+    ])
+    func `a line is an event`(text: String, times: [Double], positions: [Int]) throws {
+        let events = try EventTimes(text, kind: .beat)
+        #expect(events.times == times && events.positions == positions && events.emitted == nil)
+    }
+
+    @Test func `records are read, each kind for itself`() throws {
+        let text = """
+            {"type":"header","schema":1}
+            {"type":"beat","t":1.5,"bpm":120.0,"position":1,"confidence":0.9,"emitted_t":1.4,"due_in_s":0.1}
+            {"type":"onset","t":1.51,"strength":1.0,"emitted_t":1.6}
+            {"type":"beat","t":2.0,"bpm":120.0,"position":null,"confidence":0.9,"emitted_t":2.25,"due_in_s":-0.25}
+            """
+        let beats = try EventTimes(text, kind: .beat)
+        #expect(beats.times == [1.5, 2] && beats.positions == [1, 0] && beats.downbeats == [1.5])
+        // Announced: at its time. Late: when it was told.
+        #expect(beats.actionable == [1.5, 2.25])
+        #expect(try EventTimes(text, kind: .onset).times == [1.51])
+    }
+
+    @Test(arguments: [("1\nx y", 2, "begins with no time"), ("-1", 1, "no time"), ("nan", 1, "no time"), ("{\"type\":", 1, "no record")])
+    func `a line that is no event is named`(text: String, line: Int, message: String) throws {
+        let fault = try #require(throws: EventTimes.Fault.self) { try EventTimes(text, kind: .beat) }
+        #expect(fault.line == line && fault.message.contains(message))
+    }
+
+    // MARK: - Figures
+
+    @Test func `beats are judged, downbeats and lateness where they are told`() throws {
+        let beats = (0..<40).map { "\(Double($0) * 0.5) \($0 % 4 + 1)" }.joined(separator: "\n")
+        let records = (0..<40).map {
+            let time = Double($0) * 0.5
+            return #"{"type":"beat","t":\#(time),"position":\#(($0 + 2) % 4 + 1),"emitted_t":\#(time + 0.1)}"#
+        }
+        let figures = try command().figures(
+            try EventTimes(beats, kind: .beat), try EventTimes(records.joined(separator: "\n"), kind: .beat))
+        #expect(value("f", figures) == 1 && value("amlt", figures) == 1)
+        #expect(value("downbeat_f", figures) == 0 && value("f_when_told", figures) == 0)
+        #expect(EvaluateCommand.table(figures).hasPrefix("annotated    30\nestimated    30\nF            1.000\n"))
+        #expect(EvaluateCommand.json(figures).line.hasPrefix(#"{"reference":30,"estimate":30,"f":1.0,"#))
+    }
+
+    @Test func `onsets have a narrower window and no start`() throws {
+        let figures = try command(["--onsets"]).figures(
+            try EventTimes("0\n1\n2", kind: .onset), try EventTimes("0.04\n1.06\n2", kind: .onset))
+        #expect(value("f", figures) == 2.0 / 3 && value("cemgil", figures) == nil)
+        #expect(
+            try value(
+                "recall",
+                command(["--onsets", "--skip", "0.5"]).figures(
+                    EventTimes("0\n1\n2", kind: .onset), EventTimes("0.04\n1.06\n2", kind: .onset))) == 0.5)
+    }
+
+    @Test(arguments: [["--skip", "-1"], ["--skip", "nan"]]) func `a senseless start is refused`(arguments: [String]) {
+        #expect(throws: Failure.self) { try command(arguments) }
+    }
+}
