@@ -86,7 +86,7 @@ struct AnalyzerOptions: ParsableArguments {
     @Option(
         name: .customLong("analyzer"),
         help: ArgumentHelp(
-            "An analyzer, instead of the default ones (levels, spectrum, visualizer); +spec: besides them; repeatable.",
+            "An analyzer, instead of the default ones (levels, spectrum, visualizer, beat); +spec: besides them; repeatable.",
             valueName: "spec"))
     var analyzers: [String] = []
 }

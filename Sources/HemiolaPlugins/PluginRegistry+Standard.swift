@@ -15,6 +15,6 @@ extension PluginRegistry {
     /// The plugins that Hemiola comes with: the one list of built-ins.
     public static let standard = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat], sinks: [.beats, .csv, .jsonLines],
-        defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")],
+        defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 }

@@ -143,9 +143,9 @@ import Testing
         func names(_ options: String...) throws -> [String] {
             try Hemiola.records([file] + options).batches[0].json.members.dropFirst(4).map(\.key)
         }
-        #expect(try names() == ["levels", "spectrum", "visualizer"])
+        #expect(try names() == ["levels", "spectrum", "visualizer", "beat"])
         #expect(try names("--analyzer", "levels") == ["levels"])
-        #expect(try names("--analyzer", "+spectrum:bands=8,as=coarse") == ["levels", "spectrum", "visualizer", "coarse"])
+        #expect(try names("--analyzer", "+spectrum:bands=8,as=coarse") == ["levels", "spectrum", "visualizer", "beat", "coarse"])
         let records = try Hemiola.records([file, "--analyzer", "spectrum:bands=8,scale=mel-htk,mfcc=5,magnitudes=true,size=512"])
         #expect(records.batches.allSatisfy { $0["spectrum.bands_db"]?.array.count == 8 })
         #expect(records.batches.allSatisfy { $0["spectrum.mfcc"]?.array.count == 5 })

@@ -149,10 +149,10 @@ import Testing
     }
 
     @Test func `a second signal does not wait for a reader that is stuck`() throws {
-        // 1 MB into a pipe of 64 KiB that nobody reads.
-        let process = try Hemiola.start(["analyze", Hemiola.minuet])
+        // Megabytes into a pipe of 64 KiB that nobody reads.
+        let process = try Hemiola.start(["analyze", Hemiola.minuet, "--analyzer", "levels", "--analyzer", "spectrum:magnitudes=true"])
         _ = try #require(try process.readLine())
-        usleep(300_000)
+        usleep(600_000)
         process.send(SIGINT)
         usleep(400_000)
         #expect(process.isRunning)
@@ -176,9 +176,9 @@ import Testing
 
     @Test(arguments: [0, 44, 30_000]) func `a signal ends the wait for standard input`(count: Int) throws {
         let bytes = Array(TemporaryFolder.tone().bytes.prefix(count))
-        let process = try Hemiola.start(["analyze", "-"], input: .bytes(bytes, staysOpen: true))
+        let process = try Hemiola.start(["analyze", "-", "--analyzer", "levels"], input: .bytes(bytes, staysOpen: true))
         // What it has heard so far may wait for more.
-        for _ in 0..<20 where process.isRunning { try process.exchange(for: 0.02) }
+        for _ in 0..<60 where process.isRunning { try process.exchange(for: 0.02) }
         process.send(SIGINT)
         let outcome = try process.finish(timeout: 4)
         #expect(outcome.status == 130 && !outcome.wasKilled && outcome.errors.isEmpty, "\(outcome.errors)")

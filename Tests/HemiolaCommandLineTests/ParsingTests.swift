@@ -11,7 +11,7 @@ import Testing
         let configuration = try configuration(["song.flac"])
         let expected = PipelineConfiguration(
             captures: [PluginSpec("file", primary: .text("song.flac"))],
-            analyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")], sinks: [PluginSpec("json-lines")])
+            analyzers: ["levels", "spectrum", "visualizer", "beat"].map { PluginSpec($0) }, sinks: [PluginSpec("json-lines")])
         #expect(configuration == expected)
     }
 
@@ -40,12 +40,12 @@ import Testing
 
     @Test func `a plus adds to the default analyzers`() throws {
         let names = try configuration(["a", "--analyzer", "+spectrum:bands=8,as=coarse"]).analyzers.map(\.name)
-        #expect(names == ["levels", "spectrum", "visualizer", "coarse"])
+        #expect(names == ["levels", "spectrum", "visualizer", "beat", "coarse"])
     }
 
     @Test func `a plus with a default analyzer's name takes its place`() throws {
         let analyzers = try configuration(["a", "--analyzer", "+spectrum:bands=8"]).analyzers
-        #expect(analyzers.map(\.name) == ["levels", "spectrum", "visualizer"])
+        #expect(analyzers.map(\.name) == ["levels", "spectrum", "visualizer", "beat"])
         #expect(analyzers[1] == PluginSpec("spectrum", settings: ["bands": .text("8")]))
     }
 

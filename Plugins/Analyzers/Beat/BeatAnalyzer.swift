@@ -13,7 +13,7 @@ extension AnalyzerPlugin {
 /// Hears where things begin, how fast they go and when the next beat is due.
 ///
 /// - Complexity: per 10 ms a transform and O(bins + states / 8); no allocation.
-final class BeatAnalyzer: Analyzer {
+final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
     /// The step from spectrum to spectrum and the length of their windows, in seconds.
     private static let hopSeconds = 0.01
     private static let windowSeconds = 2048.0 / 44_100
@@ -28,9 +28,13 @@ final class BeatAnalyzer: Analyzer {
     private var flux = OnsetFlux(size: 64, sampleRate: 6400, frameSeconds: 0.01)
     private var picker = OnsetPicker(frameSeconds: 0.01)
     private var tracker: BeatTracker?
+    /// The beats of the whole stream, when it was heard before.
+    private var survey: BeatSurvey?
+    private var timeline: BeatTimeline?
     private var strength: Float = 0
-    private var beatCount = 0
-    private var onsetCount = 0
+    private var beatCount: Int64 = 0
+    private var onsetCount: Int64 = 0
+    private var tally = TempoTally()
 
     private var onsetStrength = FeatureHandle(offset: 0, count: 0)
     private var tempo = FeatureHandle(offset: 0, count: 0)
@@ -50,9 +54,12 @@ final class BeatAnalyzer: Analyzer {
         flux = OnsetFlux(size: size, sampleRate: sampleRate, frameSeconds: frameSeconds)
         picker = OnsetPicker(frameSeconds: frameSeconds)
         tracker = BeatTracker(TempoSpace(frameSeconds: frameSeconds, tempi: settings.tempi))
+        survey = nil
+        timeline = nil
         strength = 0
         beatCount = 0
         onsetCount = 0
+        tally = TempoTally()
         var outputs = AnalyzerOutputs()
         spectrum = outputs.request(SpectrumRequest(size: size, hop: .seconds(Self.hopSeconds), parts: .magnitude))
         onsetStrength = outputs.add(
@@ -77,41 +84,103 @@ final class BeatAnalyzer: Analyzer {
                 onsetCount += 1
                 events.append(.onset(Onset(strength: Double(marked))), at: max(0, end - Self.onsetDelay))
             }
-            if let beat = tracker?.advance(change, at: end - Self.delay) {
-                tell(beat, &events)
-            }
+            if timeline == nil, let beat = tracker?.advance(change, at: end - Self.delay) { tell(beat, &events) }
+            while let beat = timeline?.next(before: end + BeatTracker.lead) { tell(beat, &events) }
         }
         write(at: Double(hop.frame + Int64(hop.frameCount)) / sampleRate, into: &row)
     }
 
-    private func tell(_ beat: BeatTracker.Report, _ events: inout EventList) {
+    private func tell(_ beat: BeatReport, _ events: inout EventList) {
         guard beat.time >= 0 else { return }
         beatCount += 1
+        tally.add(beat.beatsPerMinute)
         events.append(
-            .beat(Beat(beatsPerMinute: beat.beatsPerMinute, position: nil, confidence: beat.confidence)), at: beat.time)
+            .beat(Beat(beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence)), at: beat.time)
     }
 
     private func write(at now: Double, into row: inout FeatureRow) {
         row[onsetStrength] = picker.ordinary > 0 ? strength / picker.ordinary : 0
         row[confidence] = 0
-        guard let tracker, tracker.isKnown else { return }
+        if let timeline {
+            guard let place = timeline.place(at: now) else { return }
+            row[confidence] = Float(place.beat.confidence)
+            row[tempo] = Float(place.beat.beatsPerMinute)
+            row[phase] = Float(place.phase)
+            if let position = place.beat.position, let meter = place.beat.meter {
+                row[barPhase] = Float((Double(position - 1) + place.phase) / Double(meter))
+            }
+            return
+        }
+        guard let tracker, let bpm = tracker.beatsPerMinute, let place = tracker.phase(at: now) else { return }
         row[confidence] = Float(tracker.confidence)
-        row[tempo] = Float(60 / tracker.period)
-        let beats = (now - tracker.nextTime) / tracker.period
-        row[phase] = Float(beats - beats.rounded(.down))
+        row[tempo] = Float(bpm)
+        row[phase] = Float(place.beat)
+        if let bar = place.bar { row[barPhase] = Float(bar) }
+    }
+
+    func survey(_ hop: borrowing Hop) {
+        guard let space = tracker?.space else { return }
+        let spectra = hop.spectra(spectrum)
+        if survey == nil { survey = BeatSurvey(space) }
+        for index in 0..<spectra.count {
+            let end = (spectra.center(of: index) + Double(size) / 2) / sampleRate
+            survey?.hear(flux.advance(spectra.magnitude(index)), at: end - Self.delay)
+        }
+    }
+
+    func concludeSurvey() {
+        survey?.conclude()
+        timeline = BeatTimeline(survey?.beats ?? [])
+        survey = nil
+        flux.reset()
+    }
+
+    func obey(_ control: StampedControl) -> ControlReply? {
+        switch control.control {
+        case .tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .resetTempo: break
+        default: return nil
+        }
+        if timeline != nil { return .refused("the whole file has been heard before; leave out --whole-file") }
+        let moment = Double(control.frame) / sampleRate
+        switch control.control {
+        case .tap: tracker?.tap(at: moment)
+        case .lockTempo(let tempo):
+            if tracker?.lock(tempo) == false {
+                return .refused("\(tempo ?? 0) BPM is outside \(settings.tempi.lowerBound)...\(settings.tempi.upperBound)")
+            }
+        case .halveTempo, .doubleTempo:
+            let factor = control.control == .halveTempo ? 0.5 : 2
+            if tracker?.beatsPerMinute == nil { return .refused("there is no tempo yet") }
+            if tracker?.multiply(by: factor) == nil {
+                return .refused("that would be outside \(settings.tempi.lowerBound)...\(settings.tempi.upperBound) BPM")
+            }
+        case .setDownbeat:
+            if tracker?.setDownbeat(at: moment) == false { return .refused("there is no beat yet") }
+        default: tracker?.reset()
+        }
+        return .done
+    }
+
+    func summary() -> [SummaryValue] {
+        [
+            SummaryValue("beats", count: beatCount), SummaryValue("onsets", count: onsetCount),
+            SummaryValue("bpm", tally.median, .beatsPerMinute),
+        ]
     }
 
     func skip(_ gap: Gap) {
-        flux.reset()
+        flux.interrupt()
     }
 
     func reset() {
         flux.reset()
-        flux = OnsetFlux(size: size, sampleRate: sampleRate, frameSeconds: tracker?.space.frameSeconds ?? 0.01)
-        picker = OnsetPicker(frameSeconds: tracker?.space.frameSeconds ?? 0.01)
+        picker = OnsetPicker(frameSeconds: tracker?.space.frameSeconds ?? Self.hopSeconds)
         tracker = tracker.map { BeatTracker($0.space) }
+        survey = nil
+        timeline = nil
         strength = 0
         beatCount = 0
         onsetCount = 0
+        tally = TempoTally()
     }
 }

@@ -87,14 +87,27 @@ struct BeatBelief: Sendable {
         for (tempo, cost) in reluctance.enumerated() { starts[tempo] = Float(exp(-cost) / sum) }
     }
 
-    /// Weighs every state: what the user says about tempo and phase.
-    mutating func weigh(_ weight: (_ interval: Int, _ age: Int) -> Double) {
+    /// Weighs every state: what the user says about the phase.
+    mutating func weigh(_ weight: (_ interval: Int, _ age: Double) -> Double) {
+        change { old, interval, age in old * Float(weight(interval, age)) }
+    }
+
+    /// Believes what the user says about tempo and phase, whatever was believed before.
+    mutating func seed(_ weight: (_ interval: Int, _ age: Double) -> Double) {
+        change { _, interval, age in Float(1e-9 + weight(interval, age)) }
+    }
+
+    private mutating func change(_ value: (_ old: Float, _ interval: Int, _ age: Double) -> Float) {
         for tempo in 0..<space.count {
             let interval = space.intervals[tempo]
-            for age in 0..<interval { ring[place(tempo, age: age)] *= Float(weight(interval, age)) }
+            let middle = Double(space.areas[tempo] - 1) / 2
+            for age in 0..<interval {
+                let place = place(tempo, age: age)
+                ring[place] = value(ring[place], interval, Double(age) - middle)
+            }
         }
-        summarize()
         normalize()
+        summarize()
     }
 
     private func place(_ tempo: Int, age: Int) -> Int {

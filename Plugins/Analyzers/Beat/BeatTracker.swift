@@ -1,44 +1,43 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
-
 /// Follows the beat as the music goes: from onset strength to beats that are told before they sound.
 struct BeatTracker: Sendable {
-    /// A beat as it is told.
-    struct Report: Sendable {
-        var time: Double
-        var beatsPerMinute: Double
-        var confidence: Double
-    }
-
     /// A steady beat is told this long before it sounds.
-    private static let lead = 0.1
+    static let lead = 0.1
     /// A beat counts as heard when it is this long past, and is told then if it could not be foreseen.
     private static let settling = 0.05
+    /// Later than this it is not told at all.
+    private static let patience = 0.13
     /// Beats that come, on average, nearer than this to where they were foreseen are steady.
     private static let steadiness = 0.0225
+    /// The longest silence or loss that a beat outlives, in seconds.
+    private static let longestSilence = 2.0
 
     let space: TempoSpace
+    private let frameSeconds: Double
     private(set) var belief: BeatBelief
     private var level = Activation.Level()
-    private var heard: HeardBeats
+    private(set) var heard: HeardBeats
     private var likeness: MusicLikeness
-    private let frameSeconds: Double
+    private var bar = BarTracker()
 
     /// The last beat told, the last one heard, and where the one under way was foreseen.
     private var toldTime = -Double.infinity
     private var heardTime = -Double.infinity
-    /// When sound was first heard.
-    private var soundTime: Double?
     private var foreseenTime: Double?
+    /// When sound was first heard, and how long there has been none.
+    private var soundTime: Double?
+    private var silence = 0.0
     /// Mean distance from foreseen to heard, in seconds.
     private var surprise = 0.1
+    private(set) var time = 0.0
     private(set) var period = 0.0
+    private(set) var nextTime = 0.0
     /// Whether there is a beat to speak of.
     private(set) var isKnown = false
-    private(set) var nextTime = 0.0
+
+    /// What the user has said: beats per minute that are kept to, or preferred.
+    private var lockedTempo: Double?
+    private var chosenTempo: Double?
+    private var taps = Taps()
 
     init(_ space: TempoSpace) {
         self.space = space
@@ -51,71 +50,228 @@ struct BeatTracker: Sendable {
     /// 0…1.
     var confidence: Double {
         let plausibility = plausibility
-        return heard.confidence * plausibility * plausibility
+        return isKnown ? heard.confidence * plausibility * plausibility : 0
     }
 
-    /// Whether it can be a beat at all: in what sounds like music, or as regular as only a machine is.
     private var plausibility: Double {
-        let agreement = min(1, max(0, (heard.confidence - 0.55) / 0.15))
-        let regularity = min(1, max(0, (0.03 - surprise) / 0.015))
-        return max(Double(likeness.value), agreement * regularity)
+        BeatPlausibility.value(musicLikeness: likeness.value, agreement: heard.confidence, miss: surprise)
     }
-    var debug: String { heard.debug + " like \(likeness.value) " + likeness.debug + " surprise \(surprise) share \(belief.summary.share)" }
+
+    /// Beats per minute; nil when unknown.
+    var beatsPerMinute: Double? { isKnown ? 60 / period : nil }
+
+    /// How much of the beat, and of the bar, has passed at a moment; nil when unknown.
+    func phase(at moment: Double) -> (beat: Double, bar: Double?)? {
+        guard isKnown else { return nil }
+        let beats = (moment - nextTime) / period
+        let phase = beats - beats.rounded(.down)
+        let lastBeat = nextTime + beats.rounded(.down) * period
+        let place = bar.place(stepsAhead: Int(((lastBeat - heardTime) / period).rounded()))
+        return (phase, place.map { (Double($0.position - 1) + phase) / Double($0.meter) })
+    }
 
     /// Takes in a frame.
     ///
     /// - Returns: A beat, when one is to be told.
-    mutating func advance(_ change: SpectralChange, at time: Double) -> Report? {
+    mutating func advance(_ change: SpectralChange, at time: Double) -> BeatReport? {
+        pass(to: time)
         let activation = level.activation(change.rise, frameSeconds: Float(frameSeconds))
         belief.advance(Activation.evidence(activation))
         heard.hear(activation, at: time)
         likeness.hear(change, activation: activation)
+        bar.hear(change)
+        silence = change.isSilent ? silence + frameSeconds : 0
+        if silence > Self.longestSilence, soundTime != nil { forget() }
         if soundTime == nil, change.rise > 0 { soundTime = time }
-        let summary = belief.summary
-        guard summary.interval > 0 else { return nil }
-        let believedPeriod = Double(summary.interval) * frameSeconds
-        let believedNext = time + Double(summary.remaining) * frameSeconds
-        settle(believedNext - believedPeriod, period: believedPeriod, now: time)
-        (nextTime, period) = heard.refine(next: believedNext, period: believedPeriod)
-        decide(now: time)
-        if foreseenTime == nil, nextTime - time <= Self.lead { foreseenTime = nextTime }
-        return tell(now: time)
+        guard soundTime != nil, belief.summary.interval > 0 else { return nil }
+        foresee()
+        decide()
+        return tell()
     }
 
-    /// Settles whether there is a beat to speak of. The sooner after the first sound, the better it has to meet the onsets.
-    private mutating func decide(now: Double) {
-        if isKnown {
-            isKnown = plausibility > 0.25
-        } else if let soundTime, plausibility > 0.4 {
-            let elapsed = now - soundTime
-            isKnown = elapsed > 2.2 && heard.weakerAgreement > 0.6 - 0.15 * (elapsed - 2.2)
+    /// Goes on through frames that were lost.
+    private mutating func pass(to time: Double) {
+        let lost = time - self.time - 1.5 * frameSeconds
+        if soundTime != nil, lost > Self.longestSilence {
+            forget()
+        } else if soundTime != nil, lost > 0 {
+            for frame in 1...Int((lost / frameSeconds).rounded(.up)) {
+                belief.advance(0)
+                heard.hear(0, at: self.time + Double(frame) * frameSeconds)
+            }
         }
+        self.time = time
+    }
+
+    /// From what is believed to when the next beat is due.
+    private mutating func foresee() {
+        let summary = belief.summary
+        let believedPeriod = Double(summary.interval) * frameSeconds
+        let believedNext = time + Double(summary.remaining) * frameSeconds
+        settle(believedNext - believedPeriod, period: believedPeriod)
+        (nextTime, period) = heard.refine(next: believedNext, period: believedPeriod)
+        if let lockedTempo { period = 60 / lockedTempo }
+        if foreseenTime == nil, nextTime - time <= Self.lead { foreseenTime = nextTime }
     }
 
     /// Holds a beat that has passed against what was foreseen.
-    private mutating func settle(_ last: Double, period: Double, now: Double) {
-        guard now - last >= Self.settling, last - heardTime > 0.5 * period else { return }
+    private mutating func settle(_ last: Double, period: Double) {
+        guard time - last >= Self.settling, last - heardTime > 0.5 * period else { return }
+        let steps = heardTime.isFinite ? Int(((last - heardTime) / period).rounded()) : 1
         heardTime = last
         let place = heard.settle(last, period: period)
         let distance = foreseenTime.map { min(0.1, abs($0 - place)) } ?? 0.1
         surprise += 0.3 * (distance - surprise)
         foreseenTime = nil
+        bar.settle(steps: max(1, steps))
     }
 
-    private mutating func tell(now: Double) -> Report? {
+    /// Settles whether there is a beat to speak of. The sooner after the first sound, the better it has to meet the onsets.
+    private mutating func decide() {
+        if lockedTempo != nil {
+            isKnown = true
+        } else if isKnown {
+            isKnown = plausibility > 0.25
+        } else if let soundTime, plausibility > 0.4 {
+            let elapsed = time - soundTime
+            isKnown = elapsed > 2.2 && heard.weakerAgreement > 0.6 - 0.15 * (elapsed - 2.2)
+        }
+    }
+
+    private mutating func tell() -> BeatReport? {
         let isSteady = surprise < Self.steadiness
         let last = nextTime - period
-        let time: Double
-        if isSteady, nextTime - now <= Self.lead {
-            time = nextTime
-        } else if now - last >= Self.settling, now - last <= 0.13 {
-            time = last
+        let beat: Double
+        if isSteady, nextTime - time <= Self.lead {
+            beat = nextTime
+        } else if time - last >= Self.settling, time - last <= Self.patience {
+            beat = last
         } else {
             return nil
         }
-        guard time - toldTime > 0.5 * period else { return nil }
-        toldTime = time
+        guard beat - toldTime > 0.5 * period else { return nil }
+        toldTime = beat
         guard isKnown else { return nil }
-        return Report(time: time, beatsPerMinute: 60 / period, confidence: confidence)
+        let place = bar.place(stepsAhead: Int(((beat - heardTime) / period).rounded()))
+        return BeatReport(
+            time: beat, beatsPerMinute: 60 / period, confidence: confidence, position: place?.position,
+            meter: place?.meter)
     }
+
+    /// Starts anew; what has been told stays told, and what the user wishes holds.
+    mutating func forget() {
+        belief.reset()
+        level = Activation.Level()
+        heard.reset()
+        likeness.reset()
+        bar = BarTracker()
+        heardTime = -.infinity
+        foreseenTime = nil
+        soundTime = nil
+        silence = 0
+        surprise = 0.1
+        period = 0
+        nextTime = 0
+        isKnown = false
+    }
+}
+
+// MARK: - What the user says
+
+extension BeatTracker {
+    /// The user taps on a beat.
+    mutating func tap(at moment: Double) {
+        let frameSeconds = frameSeconds
+        guard let tempo = taps.add(moment), space.tempi.contains(tempo) else {
+            let frames = (time - moment) / frameSeconds
+            belief.weigh { interval, age in
+                let distance = Self.distance(from: age, to: frames, in: Double(interval))
+                return 1 + 400 * Self.bell(distance / 0.08)
+            }
+            heard.lose()
+            return
+        }
+        chosenTempo = tempo
+        prefer()
+        seed(tempo, beat: moment)
+        isKnown = true
+        (nextTime, period) = (moment + 60 / tempo, 60 / tempo)
+    }
+
+    /// Keeps to a tempo; nil lets go of it.
+    ///
+    /// - Returns: Whether that is a tempo that can be followed.
+    mutating func lock(_ tempo: Double?) -> Bool {
+        if let tempo {
+            guard space.tempi.contains(tempo) else { return false }
+            lockedTempo = tempo
+            prefer()
+            seed(tempo, beat: isKnown ? nextTime - period : time, tolerance: isKnown ? 0.2 : 10)
+            period = 60 / tempo
+            isKnown = true
+        } else {
+            lockedTempo = nil
+            prefer()
+        }
+        return true
+    }
+
+    /// The tempo is another than it was believed to be.
+    ///
+    /// - Returns: nil when there is none, or it cannot be followed.
+    mutating func multiply(by factor: Double) -> Double? {
+        guard let old = beatsPerMinute, space.tempi.contains(old * factor) else { return nil }
+        let tempo = old * factor
+        let last = nextTime - period
+        if lockedTempo != nil { lockedTempo = tempo } else { chosenTempo = tempo }
+        prefer()
+        seed(tempo, beat: last)
+        period = 60 / tempo
+        nextTime = last + period
+        return tempo
+    }
+
+    /// The beat next to this moment is the first of its bar.
+    mutating func setDownbeat(at moment: Double) -> Bool {
+        guard isKnown else { return false }
+        bar.setDownbeat(stepsAhead: Int(((moment - heardTime) / period).rounded()))
+        return true
+    }
+
+    /// Forgets everything, and what the user said about the tempo.
+    mutating func reset() {
+        lockedTempo = nil
+        chosenTempo = nil
+        prefer()
+        forget()
+    }
+
+    private mutating func prefer() {
+        if let lockedTempo {
+            belief.prefer(space.reluctance(locked: lockedTempo))
+        } else {
+            belief.prefer(space.reluctance(around: chosenTempo))
+        }
+    }
+
+    private mutating func seed(_ tempo: Double, beat: Double, tolerance: Double = 0.05) {
+        let frameSeconds = frameSeconds
+        let frames = (time - beat) / frameSeconds
+        belief.seed { interval, age in
+            let octaves = (60 / tempo / frameSeconds / Double(interval) - 1) / 0.02
+            let distance = Self.distance(from: age, to: frames, in: Double(interval))
+            return Self.bell(octaves) * (0.001 + Self.bell(distance / tolerance)) / Double(interval)
+        }
+        heard.lose()
+        surprise = max(surprise, 0.03)
+        foreseenTime = nil
+    }
+
+    /// How far apart two ages are, in beats.
+    private static func distance(from age: Double, to other: Double, in interval: Double) -> Double {
+        let beats = (age - other) / interval
+        return beats - beats.rounded()
+    }
+
+    private static func bell(_ x: Double) -> Double { 1 / (1 + x * x * x * x) }
 }

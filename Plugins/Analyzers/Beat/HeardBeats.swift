@@ -35,7 +35,6 @@ struct HeardBeats: Sendable {
         guard count >= 4 else { return 0 }
         return agreement(min(alternateHits.0, alternateHits.1))
     }
-    var debug: String { "hit \(hit) chance \(chanceNow) n \(count) steady \(steadyCount)" }
     private var chanceNow: Double { chanceWeight > 0 ? chance / chanceWeight : 1 }
 
     /// Agreement above chance, as Cohen's kappa.
@@ -46,6 +45,19 @@ struct HeardBeats: Sendable {
     private func agreement(_ hit: Double) -> Double {
         let chance = chanceNow
         return max(0, min(1, (hit - chance) / max(0.05, 1 - chance)))
+    }
+
+    /// Back to the start, in place.
+    mutating func reset() {
+        for index in history.indices { history[index] = 0 }
+        (frame, lastTime, count, steadyCount) = (0, 0, 0, 0)
+        (hit, chance, chanceWeight, alternateHits) = (0, 0, 0, (0, 0))
+        (phase, steadyPeriod) = (0, 0)
+    }
+
+    /// The steady beat is somewhere else from here on.
+    mutating func lose() {
+        steadyCount = 0
     }
 
     mutating func hear(_ activation: Float, at time: Double) {

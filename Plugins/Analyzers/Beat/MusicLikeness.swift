@@ -21,6 +21,10 @@ struct MusicLikeness: Sendable {
         keep = Float(exp(-frameSeconds / Double(Self.seconds)))
     }
 
+    mutating func reset() {
+        (rise, fall, unsuppressed, activation, weight) = (0, 0, 0, 0, 0)
+    }
+
     mutating func hear(_ change: SpectralChange, activation: Float) {
         rise = rise * keep + change.rise
         fall = fall * keep + change.fall
@@ -37,5 +41,4 @@ struct MusicLikeness: Sendable {
         let noise = (activation / weight - 0.40) / 0.08
         return (1 - min(1, max(0, speech))) * (1 - min(1, max(0, noise)))
     }
-    var debug: String { "sym \(fall / rise) sup \(rise / unsuppressed) act \(activation / weight)" }
 }

@@ -34,8 +34,7 @@ struct OnsetFlux: Sendable {
     private var levels: [Float]
     private var previous: [Float]
     private var hasPrevious = false
-    /// Whether the frame was below all that can be heard.
-    private(set) var isSilent = true
+    private var isSilent = true
 
     /// - Parameter size: The frames under the periodic Hann window.
     init(size: Int, sampleRate: Double, frameSeconds: Double) {
@@ -72,8 +71,13 @@ struct OnsetFlux: Sendable {
 
     mutating func reset() {
         loudest = 0
-        hasPrevious = false
         isSilent = true
+        interrupt()
+    }
+
+    /// What comes next does not follow what came before.
+    mutating func interrupt() {
+        hasPrevious = false
     }
 
     /// Takes in a magnitude spectrum. O(bins), no allocation.
@@ -82,7 +86,7 @@ struct OnsetFlux: Sendable {
         filter(magnitudes)
         compress()
         defer { hasPrevious = true }
-        return hasPrevious ? compare() : SpectralChange()
+        return hasPrevious ? compare() : SpectralChange(isSilent: isSilent)
     }
 
     private mutating func filter(_ magnitudes: Span<Float>) {
@@ -138,7 +142,7 @@ struct OnsetFlux: Sendable {
                 }
                 return SpectralChange(
                     rise: rise.sum() / bandCount, fall: fall.sum() / bandCount, unsuppressedRise: plain.sum() / bandCount,
-                    bassRise: bass.sum() / 8)
+                    bassRise: bass.sum() / 8, isSilent: isSilent)
             }
         }
     }

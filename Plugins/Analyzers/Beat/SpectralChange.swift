@@ -8,4 +8,6 @@ struct SpectralChange: Sendable {
     var unsuppressedRise: Float = 0
     /// What rose among the lowest bands.
     var bassRise: Float = 0
+    /// Whether the frame was below all that can be heard.
+    var isSilent = true
 }

@@ -26,6 +26,8 @@ struct TempoSpace: Sendable {
     private static let slowCost = 3.0
     private static let fastCost = 7.0
 
+    /// Beats per minute, from the slowest to the fastest.
+    let tempi: ClosedRange<Double>
     /// Seconds per frame.
     let frameSeconds: Double
     /// Frames from beat to beat, rising.
@@ -47,6 +49,7 @@ struct TempoSpace: Sendable {
     /// - Parameter tempi: Beats per minute, from the slowest to the fastest.
     init(frameSeconds: Double, tempi: ClosedRange<Double>) {
         self.frameSeconds = frameSeconds
+        self.tempi = tempi
         let shortest = max(4, Int((60 / tempi.upperBound / frameSeconds - 1e-9).rounded(.up)))
         let longest = max(shortest, Int((60 / tempi.lowerBound / frameSeconds + 1e-9).rounded(.down)))
         var intervals = [shortest]
@@ -105,5 +108,11 @@ struct TempoSpace: Sendable {
             let cost = octaves < 0 ? Self.slowCost : Self.fastCost
             return cost * max(0, abs(octaves) - Self.freedom)
         }
+    }
+
+    /// The same, where the user keeps the music to one tempo.
+    func reluctance(locked tempo: Double) -> [Double] {
+        // The nearest of the table are allowed: they lie up to 1.5 % apart.
+        intervals.map { abs(60 / tempo / frameSeconds / Double($0) - 1) < 0.02 ? 0 : 200 }
     }
 }
