@@ -109,6 +109,7 @@ actor SinkRunner {
             try await sink.begin(header)
         case .block(let block, let replies):
             try await sink.write(block)
+            block.storage.noteUse()
             for reply in replies { reply() }
         case .end(let summary):
             try await sink.end(summary)

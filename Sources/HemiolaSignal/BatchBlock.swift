@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A batch as a sink sees it: one row of features, its events, and the audio itself where the sink asked for it.
 public struct Batch: ~Escapable {
     /// 0, 1, 2 … since the stream's start.
@@ -100,6 +102,10 @@ package final class BatchStorage: @unchecked Sendable {
         }
     }
 
+    /// The reference count alone says when a storage may be used again, and orders what its readers did before that. Said once
+    /// more where tools can see it, which cannot look into the runtime.
+    private let uses = Atomic<Int>(0)
+
     package let capacity: Int
     package let width: Int
     /// 0 when no sink needs the audio.
@@ -153,7 +159,14 @@ package final class BatchStorage: @unchecked Sendable {
         infos.append(info)
     }
 
+    /// A sink is through with it.
+    package func noteUse() {
+        uses.add(1, ordering: .releasing)
+    }
+
+    /// Empties it, to be used again by whoever is its only owner.
     package func removeAll() {
+        _ = uses.load(ordering: .acquiring)
         infos.removeAll(keepingCapacity: true)
         events.removeAll(keepingCapacity: true)
         eventEnds.removeAll(keepingCapacity: true)

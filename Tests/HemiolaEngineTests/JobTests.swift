@@ -88,6 +88,7 @@ import Testing
         trial.configuration.jobCount = 2
         let pipeline = try trial.pipeline()
         running.value = pipeline
+        defer { running.value = nil }
         let outcome = await pipeline.run()
         #expect(outcome.wasStopped && outcome.streams == 1)
         #expect(sink.streams.map(\.summary?.reason) == [.interrupted])

@@ -97,9 +97,10 @@ final class Listener: Sendable {
     func wait(_ seconds: Double = 10, for what: String, until isSo: (Log) -> Bool) async throws {
         let deadline = Self.now + seconds
         while true {
-            let log = current
-            if isSo(log) { return }
+            // Looked at in place: what orders the end of a copy is its reference count, which the thread sanitizer cannot see.
+            if log.withLock({ isSo($0) }) { return }
             if Self.now > deadline {
+                let log = current
                 let error = log.error?.message ?? "none"
                 throw Failure(description: "no use waiting for \(what); heard \(log.frames) frames, told \(log.told), error: \(error)")
             }
@@ -109,7 +110,7 @@ final class Listener: Sendable {
 
     /// Waits until some audio has come from now on.
     func hear(seconds: Double = 0.3, rate: Int = 44_100) async throws {
-        let before = current.frames
+        let before = log.withLock { $0.frames }
         try await wait(for: "audio") { $0.frames - before >= Int(seconds * Double(rate)) }
     }
 }
