@@ -12,7 +12,7 @@ SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests examples)
 # The tests' Python, where scripts/setup --strict has made one.
 WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(CURDIR)/.build/python/bin/python"; fi
 
-.PHONY: help setup run test examples sanitize fuzz soak bench docs lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy bench docs lint format vectors music \
 	program install uninstall man dist deb test-install clean
 
 # Where `make install` puts things; DESTDIR is for packagers, who want them somewhere else at first.
@@ -64,6 +64,10 @@ fuzz: setup ## Fuzz what reads bytes from strangers; MINUTES=30 in all.
 soak: setup ## Listen to a private sound server for MINUTES=30 and watch memory, losses and processor time.
 	swift build -c release --product hemiola >&2
 	Tests/Soak/soak .build/release/hemiola --minutes $(or $(MINUTES),30)
+
+accuracy: setup ## Score beats and onsets on annotated music: DATA=DIR, OPTIONS='-- --whole-file'.
+	@test -n "$(DATA)" || { echo "make accuracy needs DATA=DIR: a folder with audio/ and annotations/" >&2; exit 2; }
+	Tests/Accuracy/run "$(DATA)" $(OPTIONS)
 
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run

@@ -121,13 +121,16 @@ let package = Package(
         tests(
             "HemiolaEngineTests",
             uses: [
-                "HemiolaEngine", "HemiolaTesting", "LevelsAnalyzer", "SpectrumAnalyzer", "HemiolaSpectrum", "Hemiola",
-                "HemiolaSignal", "AllocationCounter",
+                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "HemiolaSpectrum",
+                "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("PCMCaptureTests", uses: ["PCMCapture", "Hemiola", "HemiolaSignal"]),
         tests("PulseCaptureTests", uses: ["PulseCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("ToneCaptureTests", uses: ["ToneCapture", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "BeatAnalyzerTests",
+            uses: ["AnalysisSupport", "BeatAnalyzer", "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "LevelsAnalyzerTests",
             uses: ["AnalysisSupport", "HemiolaTesting", "References", "LevelsAnalyzer", "Hemiola", "HemiolaSignal"]),

@@ -1,4 +1,5 @@
 import AllocationCounter
+import BeatAnalyzer
 import Foundation
 import Hemiola
 import HemiolaEngine
@@ -10,7 +11,7 @@ import Synchronization
 import Testing
 
 /// The hot path does not allocate.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct AllocationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AllocationTests {
     /// A sanitizer puts an allocator of its own under the program.
     private static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
 
@@ -18,10 +19,11 @@ import Testing
     func `a warm hop does not allocate`(batchFrames: Int) async throws {
         let batching = try #require(Batching(batchFrames: batchFrames))
         let tally = Tally(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
-        var trial = Trial([], analyzers: [.levels, .spectrum], sinks: [.idle(tally)], batchFrames: batchFrames)
+        var trial = Trial([], analyzers: [.levels, .spectrum, .beat], sinks: [.idle(tally)], batchFrames: batchFrames)
         trial.captures = [.counted(tally)]
         trial.configuration.analyzers = [
-            PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
+            PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("beat"),
+            PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
         ]
         try await trial.run()
         let guilty = tally.counts.enumerated().filter { $0.offset >= tally.cold && $0.element > 0 }.map { [$0.offset, Int($0.element)] }

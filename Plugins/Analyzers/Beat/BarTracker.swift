@@ -14,16 +14,18 @@ struct BarTracker: Sendable {
     /// How often, per beat, the metre changes or a beat is lost.
     private static let slip = 0.004
     /// How much a place has to be believed before it is told.
-    private static let certainty = 0.5
+    private static let certainty = 0.36
     private static let places = 7
     private static let ignorance = SIMD8<Double>(1, 1, 1, 1, 1, 1, 1, 0) / 7
+    /// What is likely before the first beat: that a bar is over, and that bars have four beats.
+    private static let expectation = SIMD8<Double>(0.05, 0.05, 0.10, 0.12, 0.12, 0.12, 0.44, 0)
     /// The places of bars of three, then of four.
     private static let bars = (0..<3, 3..<7)
     /// Nats for each standard deviation of the accent.
     private static let weight = 0.7
 
     /// Of bars of three, then of four.
-    private var belief = Self.ignorance
+    private var belief = Self.expectation
     /// The bass of the last frames.
     private var recent = SIMD16<Float>.zero
     private var frame = 0
@@ -48,7 +50,8 @@ struct BarTracker: Sendable {
         mean += (accent - mean) * rate
         square += (accent * accent - square) * rate
         count += 1
-        let deviation = max(1e-6, square - mean * mean).squareRoot()
+        // Beats that are all alike say nothing.
+        let deviation = max(0.1 * mean + 1e-4, max(0, square - mean * mean).squareRoot())
         guard count > 4 else { return }
         hear(accent: max(-2, min(2, (accent - mean) / deviation)))
     }

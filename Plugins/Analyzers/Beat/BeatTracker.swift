@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
 /// Follows the beat as the music goes: from onset strength to beats that are told before they sound.
 struct BeatTracker: Sendable {
     /// A steady beat is told this long before it sounds.
@@ -66,8 +72,14 @@ struct BeatTracker: Sendable {
         let beats = (moment - nextTime) / period
         let phase = beats - beats.rounded(.down)
         let lastBeat = nextTime + beats.rounded(.down) * period
-        let place = bar.place(stepsAhead: Int(((lastBeat - heardTime) / period).rounded()))
+        let place = bar.place(stepsAhead: steps(to: lastBeat))
         return (phase, place.map { (Double($0.position - 1) + phase) / Double($0.meter) })
+    }
+
+    /// Beats from the last one heard to a moment.
+    private func steps(to moment: Double) -> Int {
+        let beats = (moment - heardTime) / period
+        return beats.isFinite && abs(beats) < 1e6 ? Int(beats.rounded()) : 0
     }
 
     /// Takes in a frame.
@@ -117,13 +129,13 @@ struct BeatTracker: Sendable {
     /// Holds a beat that has passed against what was foreseen.
     private mutating func settle(_ last: Double, period: Double) {
         guard time - last >= Self.settling, last - heardTime > 0.5 * period else { return }
-        let steps = heardTime.isFinite ? Int(((last - heardTime) / period).rounded()) : 1
+        let passed = max(1, steps(to: last))
         heardTime = last
         let place = heard.settle(last, period: period)
         let distance = foreseenTime.map { min(0.1, abs($0 - place)) } ?? 0.1
         surprise += 0.3 * (distance - surprise)
         foreseenTime = nil
-        bar.settle(steps: max(1, steps))
+        bar.settle(steps: passed)
     }
 
     /// Settles whether there is a beat to speak of. The sooner after the first sound, the better it has to meet the onsets.
@@ -152,7 +164,7 @@ struct BeatTracker: Sendable {
         guard beat - toldTime > 0.5 * period else { return nil }
         toldTime = beat
         guard isKnown else { return nil }
-        let place = bar.place(stepsAhead: Int(((beat - heardTime) / period).rounded()))
+        let place = bar.place(stepsAhead: steps(to: beat))
         return BeatReport(
             time: beat, beatsPerMinute: 60 / period, confidence: confidence, position: place?.position,
             meter: place?.meter)
@@ -234,7 +246,7 @@ extension BeatTracker {
     /// The beat next to this moment is the first of its bar.
     mutating func setDownbeat(at moment: Double) -> Bool {
         guard isKnown else { return false }
-        bar.setDownbeat(stepsAhead: Int(((moment - heardTime) / period).rounded()))
+        bar.setDownbeat(stepsAhead: steps(to: moment))
         return true
     }
 
@@ -258,9 +270,9 @@ extension BeatTracker {
         let frameSeconds = frameSeconds
         let frames = (time - beat) / frameSeconds
         belief.seed { interval, age in
-            let octaves = (60 / tempo / frameSeconds / Double(interval) - 1) / 0.02
+            let change = (60 / tempo / frameSeconds / Double(interval) - 1) / 0.02
             let distance = Self.distance(from: age, to: frames, in: Double(interval))
-            return Self.bell(octaves) * (0.001 + Self.bell(distance / tolerance)) / Double(interval)
+            return Self.bell(change) * Self.bell(distance / tolerance) / Double(interval)
         }
         heard.lose()
         surprise = max(surprise, 0.03)
@@ -273,5 +285,5 @@ extension BeatTracker {
         return beats - beats.rounded()
     }
 
-    private static func bell(_ x: Double) -> Double { 1 / (1 + x * x * x * x) }
+    private static func bell(_ x: Double) -> Double { exp(-0.5 * x * x) }
 }

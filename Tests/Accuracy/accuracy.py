@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""How well `hemiola` finds beats or onsets, on a folder of music with annotations.
+
+    accuracy.py DATA [--hemiola PROGRAM] [--kind beat|onset] [--peer NAME=FOLDER ...] [--jobs N] [-- OPTION ...]
+
+DATA has audio/ID.*, annotations/ID.beats or ID.onsets (seconds, and for beats perhaps a TAB and the place in the bar, 1 = downbeat)
+and, where there is one, manifest.csv with columns id and genre. Everything after -- goes to `hemiola analyze`: --whole-file.
+A peer is a folder of estimates, ID.beats or ID.onsets each: its scores stand beside ours, and the difference of F with its 95 %
+interval, by a paired bootstrap over the files. Needs Python 3.9 with numpy and mir_eval.
+"""
+
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+
+try:
+    import mir_eval
+    import numpy
+except ImportError as error:
+    sys.exit(f"accuracy: {error}; pip install numpy mir_eval")
+
+TRIM = 5.0
+SUFFIX = {"beat": ".beats", "onset": ".onsets"}
+
+
+def read(path):
+    """The events of an annotation or estimate: times, and places in the bar (0: unknown)."""
+    times, places = [], []
+    for line in path.read_text().splitlines():
+        words = line.replace(",", " ").split()
+        if not words or words[0].startswith("#"):
+            continue
+        times.append(float(words[0]))
+        places.append(int(float(words[1])) if len(words) > 1 else 0)
+    order = numpy.argsort(times, kind="stable") if times else []
+    return numpy.array(times)[order] if times else numpy.array([]), numpy.array(places, int)[order] if times else numpy.array([], int)
+
+
+def analyze(program, files, kind, jobs, options):
+    """ID → (times, places, seconds announced ahead), from the program itself."""
+    paths = [str(path) for path in files.values()]
+    command = [program, "analyze", "--quiet", f"-j{jobs}", "--analyzer", "beat", "--select", kind, *options, "--", *paths]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        sys.exit(f"accuracy: {' '.join(command[:8])} … failed:\n{run.stderr}")
+    found = {path: ([], [], []) for path in paths}
+    for line in run.stdout.splitlines():
+        record = json.loads(line)
+        if record["type"] != kind:
+            continue
+        times, places, leads = found[record.get("file", paths[0])]
+        times.append(record["t"])
+        places.append(record.get("position") or 0)
+        leads.append(record["t"] - record["emitted_t"])
+    result = {}
+    for name, path in files.items():
+        times, places, leads = (numpy.array(values) for values in found[str(path)])
+        order = numpy.argsort(times, kind="stable")
+        result[name] = (times[order], places[order].astype(int) if len(order) else places, leads)
+    return result
+
+
+def judge(kind, reference, estimate):
+    """Scores of one file, or None where the reference has nothing to score."""
+    (times, places), (found, guesses) = reference, estimate
+    if kind == "onset":
+        if not len(found):
+            return {"F": 0.0, "P": 0.0, "R": 0.0}
+        return dict(zip("FPR", map(float, mir_eval.onset.f_measure(times, found, window=0.05))))
+    beats, ours = mir_eval.beat.trim_beats(times, TRIM), mir_eval.beat.trim_beats(found, TRIM) if len(found) else found
+    if len(beats) < 2:
+        return None
+    scores = dict.fromkeys(("F", "CMLt", "AMLt", "Cemgil"), 0.0)
+    if len(ours):
+        continuity = mir_eval.beat.continuity(beats, ours)
+        scores = {
+            "F": float(mir_eval.beat.f_measure(beats, ours)), "CMLt": float(continuity[1]), "AMLt": float(continuity[3]),
+            "Cemgil": float(mir_eval.beat.cemgil(beats, ours)[0]),
+        }
+        pairs = mir_eval.util.match_events(beats, ours, 0.07)
+        if pairs:
+            scores["error ms"] = float(1000 * numpy.median([ours[b] - beats[a] for a, b in pairs]))
+    downbeats = times[(places == 1) & (times >= TRIM)]
+    if len(downbeats) >= 2 and (guesses > 0).any():
+        guessed = found[(guesses == 1) & (found >= TRIM)]
+        scores["downbeat F"] = float(mir_eval.beat.f_measure(downbeats, guessed)) if len(guessed) else 0.0
+    return scores
+
+
+def interval(differences, rounds=2000):
+    """The 95 % interval of the mean, by bootstrap over the files."""
+    values = numpy.array(differences)
+    random = numpy.random.default_rng(0)
+    means = values[random.integers(0, len(values), (rounds, len(values)))].mean(1)
+    return numpy.percentile(means, [2.5, 97.5])
+
+
+def table(title, columns, rows):
+    print(f"| {title} | files | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 2) + "|")
+    for name, scores in rows:
+        cells = []
+        for column in columns:
+            values = [score[column] for score in scores if column in score]
+            middle = numpy.median if column == "error ms" else numpy.mean
+            cells.append(f"{middle(values):+.1f}" if values and column == "error ms" else f"{middle(values):.3f}" if values else "–")
+        print(f"| {name} | {len(scores)} | " + " | ".join(cells) + " |")
+    print()
+
+
+def main():
+    own, rest = sys.argv[1:], []
+    if "--" in own:
+        place = own.index("--")
+        own, rest = own[:place], own[place + 1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("--hemiola", default=".build/release/hemiola")
+    parser.add_argument("--kind", choices=["beat", "onset"])
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=FOLDER")
+    parser.add_argument("--jobs", type=int, default=0)
+    arguments = parser.parse_args(own)
+
+    annotations = {path.stem: path for path in sorted((arguments.data / "annotations").glob("*.*"))}
+    audio = {path.stem: path for path in sorted((arguments.data / "audio").glob("*.*"))}
+    files = {name: audio[name] for name in annotations if name in audio}
+    if not files:
+        sys.exit(f"accuracy: {arguments.data} has no audio/ with annotations/ beside it")
+    kind = arguments.kind or ("onset" if any(path.suffix == ".onsets" for path in annotations.values()) else "beat")
+    references = {name: read(annotations[name]) for name in files}
+    genres = {}
+    manifest = arguments.data / "manifest.csv"
+    if manifest.exists():
+        genres = {row["id"]: row.get("genre") or "?" for row in csv.DictReader(manifest.open())}
+
+    answers = analyze(arguments.hemiola, files, kind, arguments.jobs, rest)
+    scored = {name: judge(kind, references[name], answers[name][:2]) for name in files}
+    ours = {name: score for name, score in scored.items() if score is not None}
+    columns = ["F", "P", "R"] if kind == "onset" else ["F", "CMLt", "AMLt", "Cemgil", "downbeat F", "error ms"]
+    groups = sorted({genres[name] for name in ours if name in genres})
+    table(
+        "hemiola", columns,
+        [(group, [ours[name] for name in ours if genres.get(name) == group]) for group in groups] + [("all", list(ours.values()))])
+    if kind == "beat":
+        leads = numpy.concatenate([answers[name][2] for name in ours] or [numpy.array([])])
+        if len(leads):
+            print(f"Announced at least 50 ms ahead: {100 * numpy.mean(leads >= 0.05):.0f} % of the beats.\n")
+
+    for text in arguments.peer:
+        name, _, folder = text.partition("=")
+        theirs = {}
+        for file in ours:
+            path = pathlib.Path(folder) / (file + SUFFIX[kind])
+            estimate = read(path) if path.exists() else (numpy.array([]), numpy.array([], int))
+            theirs[file] = judge(kind, references[file], estimate)
+        table(name, columns, [("all", list(theirs.values()))])
+        differences = [ours[file]["F"] - theirs[file]["F"] for file in ours]
+        low, high = interval(differences)
+        print(f"F of hemiola less F of {name}: {numpy.mean(differences):+.3f} [{low:+.3f}, {high:+.3f}]\n")
+
+
+if __name__ == "__main__":
+    main()

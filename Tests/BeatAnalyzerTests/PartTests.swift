@@ -1,0 +1,137 @@
+import Glibc
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import Testing
+
+@testable import BeatAnalyzer
+
+enum BeatFixture {
+    static func analyzer() throws -> BeatAnalyzer {
+        var problems: [ConfigurationProblem] = []
+        let plugin = AnalyzerPlugin.beat
+        let values = try #require(plugin.about.values(from: PluginSpec("beat"), path: "beat", problems: &problems))
+        let analyzer = try #require(try plugin.make(values) as? BeatAnalyzer)
+        _ = try analyzer.prepare(AnalysisFormat(StreamFormat(sampleRate: 44_100, channelCount: 1)))
+        return analyzer
+    }
+}
+
+@Suite struct `The parts of the beat` {
+    @Test func `it passes the exam`() throws {
+        try AnalyzerExam(.beat).sit()
+    }
+
+    @Test func `tempi lie close, and each leads to its neighbours`() {
+        let space = TempoSpace(frameSeconds: 0.01, tempi: 30...240)
+        #expect(space.intervals.first == 25)
+        #expect(space.intervals.last == 200)
+        for (one, next) in zip(space.intervals, space.intervals.dropFirst()) {
+            #expect(next > one)
+            #expect(next - one == 1 || Double(next) / Double(one) < 1.02)
+        }
+        #expect(space.count <= 255)
+        // What leaves a tempo arrives somewhere.
+        for from in 0..<space.count {
+            var sum: Float = 0
+            for to in 0..<space.count where abs(from - to) <= space.reach {
+                sum += space.changes[(from - to + space.reach) * space.laneCount + to]
+            }
+            #expect(abs(sum - 1) < 1e-4)
+        }
+    }
+
+    @Test func `powers and logarithms of two are right`() {
+        for index in -400...400 {
+            let x = Float(index) / 20
+            let power = Lanes(repeating: x).powerOfTwo[3]
+            #expect(abs(power / exp2(x) - 1) < 1e-5, "\(x)")
+            let y = exp2(x)
+            #expect(abs(Lanes(repeating: y).binaryLogarithm[5] - x) < 2e-5, "\(x)")
+        }
+        #expect(Lanes(repeating: 1).binaryLogarithm[0] == 0)
+    }
+
+    /// Evidence for a beat every so many frames.
+    private static func pulses(_ interval: Int, frames: Int, first: Int = 7) -> [Float] {
+        (0..<frames).map { frame in
+            // As wide as onsets are.
+            let distance = abs((frame - first + interval / 2) % interval - interval / 2)
+            return Activation.evidence([0.95, 0.4, 0.1][min(distance, 2)] - (distance > 2 ? 0.099 : 0))
+        }
+    }
+
+    @Test(arguments: [31, 50, 61, 100, 148])
+    func `the belief and the best path find a pulse`(interval: Int) {
+        let space = TempoSpace(frameSeconds: 0.01, tempi: 30...240)
+        let evidence = Self.pulses(interval, frames: 1500)
+        var belief = BeatBelief(space)
+        for value in evidence { belief.advance(value) }
+        let summary = belief.summary
+        #expect(abs(summary.interval / Float(interval) - 1) < 0.02)
+        let next = Float(evidence.count - 1) + summary.remaining
+        let beats = (next - 7) / Float(interval)
+        #expect(abs(beats - beats.rounded()) * Float(interval) < 4)
+
+        let steps = BestPath(space, reluctance: space.reluctance()).decode(evidence)
+        #expect(abs(Double(steps.count) - 1500 / Double(interval)) <= 2)
+        for step in steps.dropFirst().dropLast() {
+            let beats = (step.frame - 7) / Double(interval)
+            #expect(abs(beats - beats.rounded()) * Double(interval) < 4)
+        }
+    }
+
+    @Test func `an endless silence does no harm to the belief`() {
+        let space = TempoSpace(frameSeconds: 0.01, tempi: 30...240)
+        var belief = BeatBelief(space)
+        for _ in 0..<5000 { belief.advance(Activation.evidence(0.001)) }
+        #expect(belief.summary.share > 0 && belief.summary.share <= 1.001)
+        for value in Self.pulses(50, frames: 800) { belief.advance(value) }
+        #expect(abs(belief.summary.interval - 50) < 1)
+    }
+
+    @Test func `onsets are peaks, not plateaus or ripples`() {
+        var picker = OnsetPicker(frameSeconds: 0.01)
+        var found: [Int] = []
+        for frame in 0..<400 {
+            let value: Float = frame % 50 == 20 ? 0.8 : frame % 50 == 21 ? 0.5 : 0.004 * Float(frame % 3)
+            if picker.advance(value) != nil { found.append(frame) }
+        }
+        #expect(found == Array(stride(from: 20, to: 400, by: 50)))
+    }
+
+    @Test func `three even taps are a tempo`() {
+        var taps = Taps()
+        #expect(taps.add(1) == nil)
+        #expect(taps.add(1.5) == nil)
+        #expect(taps.add(2) == 120)
+        // Another tempo: the first intervals do not fit any more.
+        #expect(taps.add(2.2) == nil)
+        #expect(taps.add(20) == nil)
+        #expect(taps.add(21) == nil)
+        #expect(taps.add(22) == 60)
+    }
+
+    @Test func `the tempo of a piece is that of most of its beats`() {
+        var tally = TempoTally()
+        #expect(tally.median.isNaN)
+        for _ in 0..<10 { tally.add(120) }
+        for _ in 0..<3 { tally.add(61) }
+        for _ in 0..<3 { tally.add(239) }
+        #expect(abs(tally.median - 120) < 1e-9)
+    }
+
+    @Test(arguments: [3, 4])
+    func `the bar is found by its bass`(meter: Int) throws {
+        var bar = BarTracker()
+        for beat in 0..<48 {
+            for frame in 0..<50 {
+                bar.hear(SpectralChange(rise: 0.1, bassRise: frame == 45 ? beat % meter == 0 ? 1 : 0.2 : 0))
+            }
+            bar.settle(steps: 1)
+        }
+        let place = try #require(bar.place(stepsAhead: 1))
+        #expect(place.meter == meter)
+        #expect(place.position == 48 % meter + 1)
+    }
+}

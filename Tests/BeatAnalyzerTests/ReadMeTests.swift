@@ -1,0 +1,15 @@
+import AnalysisSupport
+import BeatAnalyzer
+import Hemiola
+import HemiolaTesting
+import Testing
+
+@Suite struct `The beat's README` {
+    @Test func `tells its settings and shows a batch`() async throws {
+        let readMe = try ReadMe("Plugins/Analyzers/Beat")
+        #expect(readMe.settings(missingFrom: AnalyzerPlugin.beat.about).isEmpty)
+        let clicks = Audio(TestSignal.clicks(beatsPerMinute: 120, frames: 441_000))
+        let analysis = try await Analysis(of: clicks, .beat)
+        #expect(try readMe.faults(inSampleOf: analysis, batch: 400).isEmpty)
+    }
+}
