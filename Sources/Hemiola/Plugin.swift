@@ -100,15 +100,19 @@ public struct SinkPlugin: Plugin {
         public var realTime: Bool
         /// It writes to standard output, which is then nobody else's.
         public var standardOutput: Bool
+        /// It writes to standard output as long as no other sink does; its context tells.
+        public var spareStandardOutput: Bool
 
         /// The needs of a sink that is content with rows and events, but for what is named.
         public init(
-            analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false
+            analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
+            spareStandardOutput: Bool = false
         ) {
             self.analyzers = analyzers
             self.samples = samples
             self.realTime = realTime
             self.standardOutput = standardOutput
+            self.spareStandardOutput = spareStandardOutput
         }
     }
 

@@ -24,15 +24,24 @@ public struct SinkContext: Sendable {
     public var selection: Selection
     /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
     public var isLive: Bool
+    /// Whether standard output is this sink's, where it needs it only as long as nobody else writes there.
+    public var mayUseStandardOutput: Bool
     /// The door for wishes from outside.
     public var controls: ControlPort
+    /// Takes one line that a person should read: what is not as it was meant, and does not end anything.
+    public var warn: @Sendable (String) -> Void
 
     /// What a sink is given; for tests a closed door and everything selected.
-    public init(name: String, selection: Selection = .all, isLive: Bool = false, controls: ControlPort = .closed) {
+    public init(
+        name: String, selection: Selection = .all, isLive: Bool = false, mayUseStandardOutput: Bool = true,
+        controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.name = name
         self.selection = selection
         self.isLive = isLive
+        self.mayUseStandardOutput = mayUseStandardOutput
         self.controls = controls
+        self.warn = warn
     }
 }
 

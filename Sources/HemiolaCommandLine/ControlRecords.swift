@@ -121,6 +121,7 @@ private struct ControlRecord: Decodable {
         case "ready": .ready(presets: try need(presets, "presets"))
         case "presetNames": .presetNames(try need(names, "names"))
         case "presetHandler": .presetChanged(name: try need(name, "name"))
+        case "presetRefused": .presetRefused(name: try need(name, "name"))
         case "speedHandler": .speedChanged(try need(speed, "speed"))
         case "keyHandler":
             .key(KeyStroke(key: try need(key, "key"), note: note, phase: try need(event.flatMap(KeyStroke.Phase.init), "event")))

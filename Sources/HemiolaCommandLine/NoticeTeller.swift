@@ -20,7 +20,7 @@ final class NoticeTeller: Sendable {
         switch notice {
         case .captureFailed, .analyzerRefused, .sinkFailed:
             console.error(notice.text)
-        case .gap, .silence, .nonFinite, .sinkTrouble, .sinkReopened, .pacing, .controlRefused:
+        case .gap, .silence, .nonFinite, .sinkTrouble, .sinkRemark, .sinkReopened, .pacing, .controlRefused:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
@@ -67,6 +67,8 @@ extension PipelineNotice {
             return error.message
         case .sinkTrouble(_, let error):
             return "\(error.message); trying again"
+        case .sinkRemark(_, let remark):
+            return remark
         case .sinkReopened(let sink):
             return "\(sink): works again"
         case .pacing(let sink):

@@ -77,8 +77,10 @@ struct PipelineOptions: ParsableArguments {
         help: ArgumentHelp("Frames per batch: 256...8192, above 1024 a multiple of 256.", valueName: "frames"))
     var batch = Batching.defaultFrames
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The seed of everything that is random.", valueName: "number"))
-    var seed: UInt64 = 0
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The seed of everything that is random; unset: 0, live another every time.", valueName: "number"))
+    var seed: UInt64?
 }
 
 /// Which analyzers.

@@ -29,7 +29,7 @@ struct PipelinePlan {
     ) throws(Failure) {
         try self.init(registry, captures: captures, analyzers: options.analyzing.analyzers)
         configuration.batchFrames = options.batch
-        configuration.seed = options.seed
+        configuration.seed = options.seed ?? 0
         configuration.selection = try Self.items(of: options.select)
         try setSinks(options.sinks, output: options.output, defaultSink: defaultSink, isQuiet: isQuiet)
     }
@@ -73,6 +73,8 @@ struct PipelinePlan {
         if waits { capture.settings["wait"] = .boolean(true) }
         try self.init(registry, captures: [capture], options: options, defaultSink: defaultSink, isQuiet: isQuiet)
         configuration.sampleRate = rate
+        // The header tells it, so that the show can be had again.
+        configuration.seed = options.seed ?? .random(in: 0..<1 << 53)
     }
 
     /// A pipeline that never runs, to ask what it would write. The sink is there so that the selection is checked.
@@ -101,7 +103,7 @@ struct PipelinePlan {
 
     /// Whether records go to standard output.
     var usesStandardOutput: Bool {
-        configuration.sinks.contains(where: writesToStandardOutput)
+        standardOutputSink != nil
     }
 
     // MARK: - Analyzers
@@ -141,7 +143,7 @@ struct PipelinePlan {
         }
         if output == "" { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
         let path = output == "-" ? nil : output.map { ParameterValue.text($0) }
-        if let place = configuration.sinks.firstIndex(where: writesToStandardOutput) {
+        if let place = standardOutputSink {
             guard let path else { return }
             let spec = configuration.sinks[place]
             guard plugin(of: spec)?.about.primary == "path" else {
@@ -163,14 +165,20 @@ struct PipelinePlan {
         registry.sinks.first { $0.about.id == spec.id }
     }
 
-    private func writesToStandardOutput(_ spec: PluginSpec) -> Bool {
+    /// The place of the sink that has standard output: one that needs it, else one that takes it while it is free.
+    private var standardOutputSink: Int? {
+        configuration.sinks.firstIndex { usesStandardOutput($0, \.standardOutput) }
+            ?? configuration.sinks.firstIndex { usesStandardOutput($0, \.spareStandardOutput) }
+    }
+
+    private func usesStandardOutput(_ spec: PluginSpec, _ need: KeyPath<SinkPlugin.Needs, Bool>) -> Bool {
         guard let plugin = plugin(of: spec) else { return false }
         let common = PluginRegistry.commonSinkSettings
         var own = spec
         own.settings = spec.settings.filter { key, _ in !common.contains { $0.key == key } }
         var ignored: [ConfigurationProblem] = []
         guard let values = plugin.about.values(from: own, path: "", problems: &ignored) else { return false }
-        return plugin.needs(values).standardOutput
+        return plugin.needs(values)[keyPath: need]
     }
 
     /// - Throws: An output is an input too.

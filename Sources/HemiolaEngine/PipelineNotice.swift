@@ -20,6 +20,8 @@ public enum PipelineNotice: Sendable {
     case sinkFailed(sink: String, SinkError)
     /// A sink has trouble and tries again.
     case sinkTrouble(sink: String, SinkError)
+    /// A sink has something to say, in one line, and goes on.
+    case sinkRemark(sink: String, String)
     /// It works again.
     case sinkReopened(sink: String)
     /// A sink needs real time: the file is paced.

@@ -6,6 +6,7 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import PCMCapture
+internal import PresetsSink
 internal import PulseCapture
 internal import SpectrumAnalyzer
 internal import ToneCapture
@@ -14,7 +15,8 @@ internal import VisualizerAnalyzer
 extension PluginRegistry {
     /// The plugins that Hemiola comes with: the one list of built-ins.
     public static let standard = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat], sinks: [.beats, .csv, .jsonLines],
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat],
+        sinks: [.beats, .csv, .jsonLines, .presets],
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 }

@@ -35,6 +35,8 @@ public enum Control: Sendable, Hashable {
     case presetNames([String])
     /// The page shows another preset.
     case presetChanged(name: String)
+    /// The page cannot show the preset of that name.
+    case presetRefused(name: String)
     /// The page runs at another speed, 0.1…1.0.
     case speedChanged(Double)
     /// A key was played in the page.
@@ -59,6 +61,7 @@ public enum Control: Sendable, Hashable {
         case .ready: "ready"
         case .presetNames: "presetNames"
         case .presetChanged: "presetHandler"
+        case .presetRefused: "presetRefused"
         case .speedChanged: "speedHandler"
         case .key: "keyHandler"
         }

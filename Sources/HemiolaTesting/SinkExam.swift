@@ -260,7 +260,8 @@ struct ExamStream {
         let controls: [Control] = [
             .tap, .lockTempo(beatsPerMinute: 99.5), .lockTempo(beatsPerMinute: nil), .halveTempo, .doubleTempo, .setDownbeat,
             .resetTempo, .nextPreset, .previousPreset, .randomPreset, .loadPreset(name: "x"), .lockPreset(true), .toggleCycle,
-            .setSpeed(0.1), .ready(presets: ["x", "y"]), .presetNames([]), .presetChanged(name: "ü"), .speedChanged(1),
+            .setSpeed(0.1), .ready(presets: ["x", "y"]), .presetNames([]), .presetChanged(name: "ü"), .presetRefused(name: "z"),
+            .speedChanged(1),
             .key(KeyStroke(key: "p", note: 75, phase: .up)),
         ]
         let wishes = controls.map { Event.Payload.control(StampedControl($0, at: format.frame(at: time), from: "exam/1")) }

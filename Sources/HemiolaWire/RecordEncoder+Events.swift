@@ -168,7 +168,7 @@ extension JSONBuffer {
         case .lockTempo(let tempo):
             append(#","bpm":"#)
             append(tempo ?? .nan, in: .beatsPerMinute)
-        case .loadPreset(let name), .presetChanged(let name):
+        case .loadPreset(let name), .presetChanged(let name), .presetRefused(let name):
             append(#","name":"#)
             append(string: name)
         case .lockPreset(let isLocked):

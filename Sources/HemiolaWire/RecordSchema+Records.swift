@@ -67,7 +67,7 @@ extension RecordSchema {
             fields: [
                 time, frame, Field("control", .choice(controlNames), "Which wish."),
                 Field("bpm", .nullable(.number), optional: true, "lockTempo: the tempo; null unlocks."),
-                Field("name", .text, optional: true, "loadPreset, presetHandler: the preset."),
+                Field("name", .text, optional: true, "loadPreset, presetHandler, presetRefused: the preset."),
                 Field("locked", .boolean, optional: true, "lockPreset: whether it stays."),
                 Field("speed", .number, optional: true, "setSpeed, speedHandler: 0.1…1.0."),
                 Field("presets", .list(.text, count: nil), optional: true, "ready: the presets that the page has."),
@@ -162,6 +162,7 @@ extension RecordSchema {
     private static let controlNames: [String] = [
         Control.tap, .lockTempo(beatsPerMinute: nil), .halveTempo, .doubleTempo, .setDownbeat, .resetTempo, .nextPreset,
         .previousPreset, .randomPreset, .loadPreset(name: ""), .lockPreset(true), .toggleCycle, .setSpeed(1), .ready(presets: []),
-        .presetNames([]), .presetChanged(name: ""), .speedChanged(1), .key(KeyStroke(key: "", note: nil, phase: .down)),
+        .presetNames([]), .presetChanged(name: ""), .presetRefused(name: ""), .speedChanged(1),
+        .key(KeyStroke(key: "", note: nil, phase: .down)),
     ].map(\.name)
 }

@@ -56,7 +56,7 @@ import Testing
             #expect(try process.finish().status == 0)
             return seconds
         }
-        // 25 ms are promised and measured by the benchmarks; this finds what takes seconds.
-        #expect(seconds.min()! < 1, "\(seconds)")
+        // 25 ms are promised and measured by the benchmarks; this finds what takes seconds, with the whole suite beside it.
+        #expect(seconds.min()! < 4, "\(seconds)")
     }
 }

@@ -15,7 +15,8 @@ import Testing
     private static let controls: [Control] = [
         .tap, .lockTempo(beatsPerMinute: 128), .lockTempo(beatsPerMinute: nil), .halveTempo, .doubleTempo, .setDownbeat,
         .resetTempo, .nextPreset, .previousPreset, .randomPreset, .loadPreset(name: "a \"b\" \u{1F600}\n"), .lockPreset(true),
-        .toggleCycle, .setSpeed(0.5), .ready(presets: ["x", "y"]), .presetNames([]), .presetChanged(name: "é"), .speedChanged(1),
+        .toggleCycle, .setSpeed(0.5), .ready(presets: ["x", "y"]), .presetNames([]), .presetChanged(name: "é"),
+        .presetRefused(name: "z"), .speedChanged(1),
         .key(KeyStroke(key: "a", note: 60, phase: .down)), .key(KeyStroke(key: "/", note: nil, phase: .up)),
     ]
 
@@ -68,7 +69,7 @@ import Testing
         let sound = try TemporaryFile(Array(repeating: 0, count: 8192))
         let controls = try TemporaryFile(Array(#"{"type":"control","frame":3,"control":"tap"}"#.utf8))
         let output = try TemporaryFile([])
-        let analyze = ["analyze", "--raw", "u8,8000,1", sound.path, "-o", output.path, "--controls"]
+        let analyze = ["analyze", "--raw", "u8,8000,1", sound.path, "--analyzer", "levels", "-o", output.path, "--controls"]
         #expect(await Root.run(analyze + [controls.path], with: .standard, on: console) == .success)
         #expect(
             log.text.contains("warning: \(sound.path): the control tap at frame 3 had no effect: nothing in this pipeline obeys tap"))

@@ -54,7 +54,7 @@ import Testing
             ["analyze", "a", "--analyzer", "levels", "--analyzer", "levels"],
             "--analyzer levels: there are two analyzers \"levels\"; name one with as=NAME"
         ),
-        (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines"),
+        (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines, presets"),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
             "json-lines and json-lines-2 both write to standard output; give one a path"

@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 /// The hot path does not allocate.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AllocationTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct AllocationTests {
     /// A sanitizer puts an allocator of its own under the program.
     private static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
 

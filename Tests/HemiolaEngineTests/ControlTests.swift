@@ -6,7 +6,7 @@ import LevelsAnalyzer
 import Testing
 
 /// The door by which wishes enter.
-@Suite(.timeLimit(.minutes(1))) struct ControlTests {
+@Suite(.timeLimit(.minutes(10))) struct ControlTests {
     /// Runs three batches, something, and two batches.
     private func run(
         isLive: Bool = false, analyzers: [AnalyzerPlugin] = [.witness()], gate: Gate = Gate(isOpen: true),

@@ -4,7 +4,7 @@ import HemiolaTesting
 import Testing
 
 /// The exams find what is wrong: each plugin here has one fault.
-@Suite(.timeLimit(.minutes(1))) struct FailedExamTests {
+@Suite(.timeLimit(.minutes(10))) struct FailedExamTests {
     @Test(arguments: Faulty.Fault.allCases)
     func `a faulty analyzer fails, and the exam says why`(fault: Faulty.Fault) {
         let plugin = AnalyzerPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in Faulty(fault) }

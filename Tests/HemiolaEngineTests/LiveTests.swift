@@ -5,7 +5,7 @@ import HemiolaTesting
 import Testing
 
 /// What only a live source does.
-@Suite(.timeLimit(.minutes(1))) struct LiveTests {
+@Suite(.timeLimit(.minutes(10))) struct LiveTests {
     private static let hush = [Float](repeating: 1e-5, count: 44_100)
 
     private func silences(_ steps: [CaptureStep], isLive: Bool = true) async throws -> [String] {

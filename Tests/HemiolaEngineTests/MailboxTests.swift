@@ -7,7 +7,7 @@ import Testing
 @testable import HemiolaEngine
 
 /// The mailbox between the analysis and one sink.
-@Suite(.timeLimit(.minutes(1))) struct MailboxTests {
+@Suite(.timeLimit(.minutes(10))) struct MailboxTests {
     private func block(_ number: Int64, events: Int = 1) -> BatchBlock {
         let storage = BatchStorage(capacity: 1, width: 1, samplesPerBatch: 0, channelCount: 1)
         var list = EventList()

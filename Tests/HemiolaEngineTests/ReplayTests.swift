@@ -5,7 +5,7 @@ import HemiolaTesting
 import Testing
 
 /// Controls of an earlier run.
-@Suite(.timeLimit(.minutes(1))) struct ReplayTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplayTests {
     private func run(
         _ steps: [CaptureStep] = [silence(batches: 5)], replaying replay: ControlReplay, notices: Notices = Notices()
     ) async throws -> [CollectedStream] {

@@ -6,7 +6,7 @@ import LevelsAnalyzer
 import Testing
 
 /// Stopping, pacing, progress and looking ahead.
-@Suite(.timeLimit(.minutes(1))) struct RunTests {
+@Suite(.timeLimit(.minutes(10))) struct RunTests {
     // MARK: - Stopping
 
     @Test(arguments: [false, true])

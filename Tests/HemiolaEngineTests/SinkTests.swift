@@ -6,7 +6,7 @@ import LevelsAnalyzer
 import Testing
 
 /// What sinks may count on, and what they may do to each other.
-@Suite(.timeLimit(.minutes(1))) struct SinkTests {
+@Suite(.timeLimit(.minutes(10))) struct SinkTests {
     @Test func `from a file a slow sink gets everything, in order`() async throws {
         let slow = CollectingSink(delay: .milliseconds(5))
         let fast = CollectingSink()

@@ -7,7 +7,7 @@ import SpectrumAnalyzer
 import Testing
 
 /// The spectra that analyzers are lent.
-@Suite(.timeLimit(.minutes(1))) struct SpectrumTests {
+@Suite(.timeLimit(.minutes(10))) struct SpectrumTests {
     @Test func `equal requests are computed once, whoever makes them`() {
         let request = SpectrumRequest(size: 2048)
         let bank = SpectrumBank(

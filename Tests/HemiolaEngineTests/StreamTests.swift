@@ -7,7 +7,7 @@ import SpectrumAnalyzer
 import Testing
 
 /// What comes of what a capture delivers.
-@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamTests {
     @Test func `several files are several streams, each with its name`() async throws {
         let sink = CollectingSink()
         let log = Log<String>()

@@ -77,6 +77,7 @@ final class Log<Item: Sendable>: Sendable {
     }
 
     var items: [Item] { list.withLock { $0 } }
+    var count: Int { list.withLock { $0.count } }
 }
 
 /// A value that several threads read and write.

@@ -83,7 +83,8 @@ enum Fixture {
         let controls: [Control] = [
             .tap, .lockTempo(beatsPerMinute: 120), .lockTempo(beatsPerMinute: nil), .halveTempo, .doubleTempo, .setDownbeat,
             .resetTempo, .nextPreset, .previousPreset, .randomPreset, .loadPreset(name: "x"), .lockPreset(true), .toggleCycle,
-            .setSpeed(0.5), .ready(presets: ["a", "b"]), .presetNames([]), .presetChanged(name: "y"), .speedChanged(1),
+            .setSpeed(0.5), .ready(presets: ["a", "b"]), .presetNames([]), .presetChanged(name: "y"),
+            .presetRefused(name: "y"), .speedChanged(1),
             .key(KeyStroke(key: "a", note: 60, phase: .down)), .key(KeyStroke(key: "q", note: nil, phase: .up)),
         ]
         let payloads: [Event.Payload] =

@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// Random numbers that are the same on every run with the same seed.
+///
+/// - Note: SplitMix64, after G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+/// What is drawn from it is written out here, so that a plan does not change with the standard library.
+struct ShowGenerator: Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    private mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// Evenly from 0 up to, and without, 1.
+    mutating func uniform() -> Double {
+        Double(next() >> 11) * 0x1p-53
+    }
+
+    /// Evenly from 0..<count. The bias of the high half of the product is below count / 2⁶⁴.
+    mutating func index(below count: Int) -> Int {
+        Int(next().multipliedFullWidth(by: UInt64(count)).high)
+    }
+
+    /// Normally distributed around 0 with deviation 1: Box and Muller.
+    mutating func normal() -> Double {
+        let radius = (-2 * log(1 - uniform())).squareRoot()
+        return radius * cos(2 * .pi * uniform())
+    }
+
+    /// Every order is as likely as any other: Fisher and Yates.
+    mutating func shuffle<Element>(_ elements: inout [Element]) {
+        for last in stride(from: elements.count - 1, to: 0, by: -1) {
+            elements.swapAt(last, index(below: last + 1))
+        }
+    }
+}

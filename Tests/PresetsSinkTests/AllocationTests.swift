@@ -1,0 +1,52 @@
+import AllocationCounter
+import Foundation
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import Testing
+
+@testable import PresetsSink
+
+/// The director sits on the hot path.
+@Suite(.serialized) struct AllocationTests {
+    /// A sanitizer puts an allocator of its own under the program.
+    private static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
+
+    private static let triggers: [Pacing.Trigger] = [
+        .none, .milkDrop(level: 2.5, halfLife: 60), .projectM(jump: 2, earliest: 20), .beats(.bars(64), confidence: 0.3),
+        .drop(decibels: 6),
+    ]
+
+    @Test(.disabled(if: isSanitized, "a sanitizer has its own allocator"), arguments: triggers)
+    func `a batch without a change does not allocate`(trigger: Pacing.Trigger) {
+        let pacing = Pacing(period: .fixed(15), trigger: trigger, blend: 1, requestBlend: 1)
+        let director = PresetDirector(ShowSettings(pacing: pacing, names: names(50)))
+        let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
+        director.prepare(
+            StreamHeader(
+                source: StreamSource(format: format, kind: "test", name: "test"), isLive: false, batching: .standard, seed: 0,
+                analyzers: []))
+        var events = EventList()
+        var told: [Event] = []
+        told.reserveCapacity(1024)
+        var row: [Float] = []
+        var (before, counts) = (UInt64(0), [UInt64]())
+        counts.reserveCapacity(600)
+        // Ten seconds: the first preset comes and no other.
+        for number in 0..<430 as Range<Int64> {
+            let moment = BatchMoment(number: number, frame: number * 1024, frameCount: 1024, format: format)
+            if number % 20 == 0 {
+                events.append(.beat(Beat(beatsPerMinute: 120, position: 1, confidence: 0.9)), at: moment.end + 0.1)
+            }
+            allocation_trace(number < 30 ? 0 : 4)
+            before = allocation_count()
+            director.direct(moment, FeatureRow(row.mutableSpan), into: &events)
+            counts.append(allocation_count() - before)
+            allocation_trace(0)
+            events.drain(into: &told)
+        }
+        if counts.dropFirst(30).contains(where: { $0 > 0 }) { allocation_report() }
+        #expect(counts.dropFirst(30).allSatisfy { $0 == 0 })
+        #expect(told.presets.map(\.reason) == [.start])
+    }
+}

@@ -1,0 +1,137 @@
+import Testing
+
+@testable import PresetsSink
+
+@Suite struct OrderTests {
+    private func order(_ kind: PresetOrder.Kind, _ list: [String], seed: UInt64 = 0) -> PresetOrder {
+        var order = PresetOrder(kind, seed: seed)
+        order.replace(list)
+        return order
+    }
+
+    private func draw(_ order: inout PresetOrder, _ count: Int) -> [String] {
+        (0..<count).compactMap { _ in order.next() }
+    }
+
+    @Test(arguments: [0, 1, 2_026])
+    func `a shuffle shows each once in every round, and none twice in a row`(seed: UInt64) {
+        var order = order(.shuffle, names(10), seed: seed)
+        let shown = draw(&order, 20_000)
+        for start in stride(from: 0, to: 20_000, by: 10) { #expect(Set(shown[start..<start + 10]).count == 10) }
+        #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 != $1 })
+    }
+
+    @Test(arguments: [0, 1, 2_026])
+    func `every place of a round is as likely for any preset`(seed: UInt64) {
+        var order = order(.shuffle, names(10), seed: seed)
+        let shown = draw(&order, 20_000)
+        var counts = Array(repeating: Array(repeating: 0, count: 10), count: 10)
+        for (index, name) in shown.enumerated() { counts[index % 10][Int(name.dropFirst())!] += 1 }
+        // 99.999 % of all seeds stay below, with 9 degrees of freedom.
+        for place in counts { #expect(chiSquared(place, expected: Array(repeating: 200, count: 10)) < 39.3) }
+    }
+
+    @Test(arguments: [0, 1, 2_026])
+    func `random is any other, each as likely`(seed: UInt64) {
+        var order = order(.random, names(6), seed: seed)
+        let shown = draw(&order, 30_000)
+        var pairs = Array(repeating: Array(repeating: 0, count: 6), count: 6)
+        for (one, other) in zip(shown, shown.dropFirst()) { pairs[Int(one.dropFirst())!][Int(other.dropFirst())!] += 1 }
+        for (index, row) in pairs.enumerated() {
+            #expect(row[index] == 0)
+            let others = row.enumerated().filter { $0.offset != index }.map(\.element)
+            let total = Double(others.reduce(0, +))
+            #expect(total > 4_000)
+            // 99.999 %, with 4 degrees of freedom.
+            #expect(chiSquared(others, expected: Array(repeating: total / 5, count: 5)) < 28.5)
+        }
+    }
+
+    @Test func `a random request is any other too`() {
+        var order = order(.sequential, names(5))
+        var counts = Array(repeating: 0, count: 5)
+        var last = order.next()
+        for _ in 0..<10_000 {
+            let name = order.random()
+            #expect(name != last)
+            last = name
+            counts[Int(name!.dropFirst())!] += 1
+        }
+        #expect(chiSquared(counts, expected: Array(repeating: 2_000, count: 5)) < 28.5)
+    }
+
+    @Test func `sequential goes round, from wherever it is`() {
+        var order = order(.sequential, names(3))
+        #expect(draw(&order, 5) == ["p0", "p1", "p2", "p0", "p1"])
+        order.show("elsewhere")
+        #expect(draw(&order, 2) == ["p0", "p1"])
+    }
+
+    @Test func `equal seeds give equal orders`() {
+        var (one, same, other) = (order(.shuffle, names(50)), order(.shuffle, names(50)), order(.shuffle, names(50), seed: 1))
+        let drawn = draw(&one, 200)
+        #expect(drawn == draw(&same, 200))
+        #expect(drawn != draw(&other, 200))
+    }
+
+    @Test(arguments: PresetOrder.Kind.allCases)
+    func `an empty list has none, and one preset has no other`(kind: PresetOrder.Kind) {
+        var empty = order(kind, [])
+        #expect(empty.next() == nil && empty.random() == nil && empty.previous() == nil && empty.current == nil)
+        var single = order(kind, ["only"])
+        #expect(single.next() == "only")
+        #expect(single.next() == nil && single.random() == nil)
+        #expect(single.current == "only")
+    }
+
+    @Test func `back and forth through the history, then on`() {
+        var order = order(.shuffle, names(20))
+        let shown = draw(&order, 4)
+        #expect(order.previous() == shown[2])
+        #expect(order.previous() == shown[1])
+        #expect(order.next() == shown[2])
+        #expect(order.next() == shown[3])
+        #expect(!shown.contains(order.next()!))
+        for _ in 0..<4 { _ = order.previous() }
+        #expect(order.current == shown[0])
+        #expect(order.previous() == nil)
+        order.show("chosen")
+        #expect(order.previous() == shown[0])
+    }
+
+    @Test func `the history has its bounds`() {
+        var order = order(.random, names(5))
+        _ = draw(&order, 5_000)
+        var steps = 0
+        while order.previous() != nil { steps += 1 }
+        #expect(steps == 255)
+    }
+
+    @Test(arguments: PresetOrder.Kind.allCases)
+    func `a list that shrinks is not left, and what is shown stays`(kind: PresetOrder.Kind) {
+        var order = order(kind, names(10))
+        let shown = draw(&order, 6)
+        order.replace(["p1", "p3"])
+        #expect(order.current == shown[5])
+        let rest = draw(&order, 50)
+        #expect(rest.count == 50)
+        #expect(Set(rest) == ["p1", "p3"])
+        while let name = order.previous() { #expect(["p1", "p3", shown[5]].contains(name)) }
+        order.replace([])
+        #expect(draw(&order, 1).count <= 1)
+        #expect(order.random() == nil)
+    }
+
+    @Test func `what cannot be shown is forgotten`() {
+        var order = order(.sequential, names(4))
+        _ = draw(&order, 3)
+        order.forget("p2")
+        #expect(order.current == "p1")
+        #expect(order.next() == "p3")
+        order.forget("p0")
+        #expect(order.current == "p3")
+        #expect(order.previous() == "p1")
+        #expect(order.previous() == nil)
+        #expect(order.names == ["p1", "p3"])
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Hemiola
+import HemiolaEngine
+import HemiolaSignal
+import HemiolaTesting
+import JSONLinesSink
+import LevelsAnalyzer
+import Synchronization
+import VisualizerAnalyzer
+
+@testable import PresetsSink
+
+/// A pipeline with the sink in it, over scripted sound.
+struct Production {
+    var steps: [CaptureStep]
+    var isLive = false
+    var settings: String
+    var seed: UInt64 = 0
+    var sinks: [SinkPlugin] = []
+    var replay = ControlReplay()
+    var captureCount = 1
+    /// How far the sink has come.
+    var watch = Watch()
+
+    /// Runs it, and gives back the streams that another sink was given and what was told.
+    func run() async throws -> (streams: [CollectedStream], notices: [String], outcome: RunOutcome) {
+        let sink = CollectingSink()
+        let others = sinks + [.collecting(sink, as: "listener")]
+        let registry = PluginRegistry(
+            captures: [.scripted(isLive: isLive, steps)], analyzers: [.levels, .visualizer, .beats(bpm: 120)],
+            sinks: [.watched(watch), .jsonLines] + others)
+        var configuration = PipelineConfiguration(captures: Array(repeating: PluginSpec("scripted"), count: captureCount))
+        configuration.sinks = [try PluginSpec(parsing: "presets:\(settings)")] + others.map { PluginSpec($0.about.id) }
+        configuration.seed = seed
+        let notices = Mutex<[String]>([])
+        let outcome = try await registry.assemble(configuration).run(replaying: replay) { notice in
+            if case .finished = notice { return }
+            notices.withLock { $0.append("\(notice)") }
+        }
+        return (sink.streams, notices.withLock { $0 }, outcome)
+    }
+}
+
+/// Counts the batches that the sink was given.
+final class Watch: Sendable {
+    private let number = Mutex(0)
+
+    var batches: Int { number.withLock { $0 } }
+
+    func add(_ count: Int) { number.withLock { $0 += count } }
+
+    /// Sound that is delivered no faster than the sink writes: a live run then loses nothing, however busy the machine is.
+    func steps(_ samples: [Float], fragment: Int) -> [CaptureStep] {
+        let chunk = 20
+        return stride(from: 0, to: samples.count, by: chunk * 1024).enumerated().flatMap { index, start -> [CaptureStep] in
+            let part = Array(samples[start..<min(start + chunk * 1024, samples.count)])
+            return [.pause(until: { self.batches >= index * chunk }), .samples(part, fragment: fragment)]
+        }
+    }
+}
+
+/// The sink itself, watched.
+private final class WatchedSink: DirectingSink {
+    private let sink: any DirectingSink
+    private let watch: Watch
+
+    init(_ sink: any DirectingSink, _ watch: Watch) {
+        self.sink = sink
+        self.watch = watch
+    }
+
+    func makeDirector() throws(SinkError) -> sending any Director { try sink.makeDirector() }
+    func open(_ context: SinkContext) async throws(SinkError) { try await sink.open(context) }
+    func begin(_ stream: StreamHeader) async throws(SinkError) { try await sink.begin(stream) }
+    func write(_ batches: BatchBlock) async throws(SinkError) {
+        try await sink.write(batches)
+        watch.add(batches.count)
+    }
+    func end(_ summary: StreamSummary) async throws(SinkError) { try await sink.end(summary) }
+    func close() async throws(SinkError) { try await sink.close() }
+}
+
+extension SinkPlugin {
+    fileprivate static func watched(_ watch: Watch) -> SinkPlugin {
+        let plugin = SinkPlugin.presets
+        return SinkPlugin(
+            plugin.about.id, plugin.about.summary, settings: plugin.about.settings, primary: plugin.about.primary, needs: plugin.needs,
+            make: { settings throws(ConfigurationError) in
+                guard let sink = try plugin.make(settings) as? any DirectingSink else {
+                    throw ConfigurationError("the sink directs nothing")
+                }
+                return WatchedSink(sink, watch)
+            })
+    }
+}
+
+/// Announces the beats of a steady 4/4 that begins at 0.5 s, 0.1 s ahead.
+final class SteadyBeats: Analyzer {
+    private let period: Double
+    private var next = 0
+    private var confidence = FeatureHandle(offset: 0, count: 0)
+
+    init(bpm: Double) { period = 60 / bpm }
+
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        reset()
+        var outputs = AnalyzerOutputs()
+        confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "How well the beat is known."))
+        outputs.add(EventOutput("beat", .none, "A beat."))
+        return outputs
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        row[confidence] = 0.9
+        let end = hop.format.seconds(at: hop.frame + Int64(hop.frameCount))
+        while 0.5 + Double(next) * period < end + 0.1 {
+            let beat = Beat(beatsPerMinute: 60 / period, position: next % 4 + 1, confidence: 0.9)
+            events.append(.beat(beat), at: 0.5 + Double(next) * period)
+            next += 1
+        }
+    }
+
+    func skip(_ gap: Gap) {}
+    func finish(into events: inout EventList) {}
+    func reset() { next = 0 }
+}
+
+extension AnalyzerPlugin {
+    static func beats(bpm: Double) -> AnalyzerPlugin {
+        AnalyzerPlugin("beat", "A steady beat.") { _ throws(ConfigurationError) in SteadyBeats(bpm: bpm) }
+    }
+}
+
+/// Noise with a loud stroke of a tenth of a second every seven seconds.
+func strokes(seconds: Int) -> [Float] {
+    var samples = TestSignal.noise(seed: 5, amplitude: 0.02, frames: seconds * 44_100)
+    for index in samples.indices where index % (7 * 44_100) > 6 * 44_100 + 39_690 { samples[index] *= 40 }
+    return samples
+}
