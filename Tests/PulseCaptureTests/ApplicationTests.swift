@@ -34,7 +34,7 @@ struct ApplicationTests {
         #expect(log.devices == ["opened app:Solo", "lost app:Solo", "opened app:Solo", "lost app:Solo"])
         #expect(Tones.areHeard(left: 440, right: 660, without: 1000, in: played[...]))
         #expect(silence.allSatisfy { $0 == 0 })
-        #expect(log.gaps == [])
+        #expect(log.gaps(of: nil) == [])
         #expect(abs(log.imbalance()) < 0.1)
     }
 
@@ -48,7 +48,7 @@ struct ApplicationTests {
         try await listener.hear()
         try await listener.stop()
         let log = listener.current
-        #expect(log.gaps.map(\.reason) == [.serverLost])
+        #expect(log.gaps(of: .serverLost).map(\.reason) == [.serverLost])
         #expect(abs(log.imbalance()) < 0.1)
     }
 }

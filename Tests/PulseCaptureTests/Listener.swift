@@ -158,3 +158,11 @@ extension Listener.Log {
         return (leads.suffix(10).max() ?? .nan) - (leads.prefix(10).max() ?? .nan)
     }
 }
+
+extension Listener.Log {
+    /// Gaps of this reason, and others that a fault makes. On a machine that is too busy the server itself may stand still for a
+    /// moment, which is told as it should be.
+    func gaps(of reason: Gap.Reason?) -> [Gap] {
+        gaps.filter { $0.reason == reason || $0.reason != .frozen }
+    }
+}

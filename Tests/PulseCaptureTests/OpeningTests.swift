@@ -38,7 +38,7 @@ struct OpeningTests {
         }
         #expect(notice.state == .opened && notice.name == "stage.monitor" && notice.format == log.source?.format)
         #expect(Tones.areHeard(left: 440, right: 1000, in: log.samples[...]))
-        #expect(log.gaps == [])
+        #expect(log.gaps(of: nil) == [])
     }
 
     @Test(arguments: SoundServer.Kind.expected)
