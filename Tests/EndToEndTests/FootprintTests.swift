@@ -27,7 +27,7 @@ import Testing
 
         let process = try Hemiola.start(["analyze", file])
         process.watchesMemory = true
-        let outcome = try process.finish(timeout: 120)
+        let outcome = try process.finish(timeout: 300)
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
         let batches = (60 * rate * minutes + 1023) / 1024
         #expect(outcome.lines.count == batches + 2)
@@ -37,12 +37,11 @@ import Testing
 
     @Test func `memory is small and does not grow with the file`() throws {
         let short = try peakMegabytes(minutes: 1)
-        let minutes = Hemiola.isOptimized ? 10 : 3
-        let long = try peakMegabytes(minutes: minutes)
+        let long = try peakMegabytes(minutes: 10)
         // The bound is for what people run; a debug build gets more.
         let bound = Hemiola.isOptimized ? 30.0 : 60
         #expect(long < bound, "\(long) MB")
-        #expect(abs(long - short) < 2, "\(short) MB for a minute, \(long) MB for \(minutes)")
+        #expect(abs(long - short) < 2, "\(short) MB for a minute, \(long) MB for ten")
     }
 
     @Test func `the first record comes at once`() throws {
@@ -56,7 +55,7 @@ import Testing
             #expect(try process.finish().status == 0)
             return seconds
         }
-        // 25 ms are promised and measured by the benchmarks; this finds what takes seconds, with the whole suite beside it.
-        #expect(seconds.min()! < 4, "\(seconds)")
+        // 25 ms are promised and measured by the benchmarks; this finds what takes seconds.
+        #expect(seconds.min()! < 1, "\(seconds)")
     }
 }
