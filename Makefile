@@ -42,7 +42,7 @@ test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing, tr
 	swift test --skip-build --filter '$(REAL_TIME)'
 	HEMIOLA_STRICT=1 $(MAKE) test-install
 	HEMIOLA_STRICT=1 $(MAKE) examples
-	$(MAKE) soak MINUTES=2
+	$(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
 else
 test:
 	scripts/setup --test
@@ -71,7 +71,7 @@ fuzz: setup ## Fuzz what reads bytes from strangers; MINUTES=30 in all.
 
 soak: setup ## Listen to a private sound server for MINUTES=30 and watch memory, losses and processor time.
 	swift build -c release --product hemiola >&2
-	Tests/Soak/soak .build/release/hemiola --minutes $(or $(MINUTES),30)
+	Tests/Soak/soak .build/release/hemiola --minutes $(or $(MINUTES),30) $(OPTIONS)
 
 accuracy: setup ## Score beats and onsets on annotated music: DATA=DIR, OPTIONS='-- --whole-file'.
 	@test -n "$(DATA)" || { echo "make accuracy needs DATA=DIR: a folder with audio/ and annotations/" >&2; exit 2; }
