@@ -54,16 +54,16 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
-        // 5
+        // 6
         .executableTarget(
             name: "HemiolaMain", dependencies: ["HemiolaCommandLine", "HemiolaPlugins"], swiftSettings: settings),
 
-        // 4
+        // 5
         room(
             "HemiolaCommandLine",
             uses: ["HemiolaEngine", "HemiolaWire", "HemiolaEvaluation", "Hemiola", "HemiolaSignal", arguments, yaml]),
 
-        // 3
+        // 4
         room(
             "HemiolaPlugins",
             uses: [
@@ -73,7 +73,7 @@ let package = Package(
             ]),
         room("HemiolaEngine", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
-        // 2
+        // 3
         plugin("FileCapture", at: "Captures/File", uses: ["CSndFile"]),
         plugin("PCMCapture", at: "Captures/PCM"),
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
@@ -82,11 +82,14 @@ let package = Package(
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
-        plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
-        plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
-        plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput", "HemiolaWire"]),
-        plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaWire"]),
+        plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaRecords", "HemiolaOutput", "HemiolaWire"]),
+        plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaRecords", "HemiolaOutput", "HemiolaWire"]),
+        plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaRecords", "HemiolaOutput"]),
+        plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaRecords", "HemiolaOutput"]),
         room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
+
+        // 2
+        room("HemiolaRecords", uses: ["Hemiola", "HemiolaOutput", "HemiolaSignal", "HemiolaWire"]),
 
         // 1
         room("Hemiola", uses: ["HemiolaSignal"]),
@@ -150,7 +153,7 @@ let package = Package(
             "PresetsSinkTests",
             uses: [
                 "PresetsSink", "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "TestSupport",
-                "HemiolaEngine", "HemiolaTesting", "HemiolaOutput", "Hemiola", "HemiolaSignal", "AllocationCounter",
+                "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),

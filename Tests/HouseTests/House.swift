@@ -4,19 +4,20 @@ import Foundation
 struct House {
     /// Module → floor. Plugins live on `pluginFloor` and are found by their folders.
     static let floors = [
-        "HemiolaMain": 5,
-        "HemiolaCommandLine": 4,
-        "HemiolaPlugins": 3, "HemiolaEngine": 3,
-        "HemiolaTesting": 2,
+        "HemiolaMain": 6,
+        "HemiolaCommandLine": 5,
+        "HemiolaPlugins": 4, "HemiolaEngine": 4,
+        "HemiolaTesting": 3,
+        "HemiolaRecords": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1, "HemiolaOutput": 1,
         "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CSndFile": 0, "CZstd": 0,
     ]
-    static let pluginFloor = 2
+    static let pluginFloor = 3
 
     /// Rooms that know no plugin.
     static let core: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput", "HemiolaEngine",
-        "HemiolaTesting",
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput", "HemiolaRecords",
+        "HemiolaEngine", "HemiolaTesting",
     ]
     /// C libraries and the one file, or the one folder, that touches each.
     static let wrappers = [
@@ -24,7 +25,8 @@ struct House {
         "CPulse": "Plugins/Captures/Pulse/Client/", "CZstd": "Sources/HemiolaOutput/ZstdStream.swift",
     ]
     static let withoutFoundation: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaOutput", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaOutput", "HemiolaRecords", "HemiolaEngine",
+        "HemiolaTesting",
     ]
     /// Outside modules that any room may use, and those that belong to one.
     static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "Foundation", "FoundationEssentials"]

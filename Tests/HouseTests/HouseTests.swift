@@ -44,11 +44,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Sources/Hemiola/Up.swift", "import HemiolaEngine", "Hemiola on floor 1 uses HemiolaEngine on floor 3"),
+        ("Sources/Hemiola/Up.swift", "import HemiolaEngine", "Hemiola on floor 1 uses HemiolaEngine on floor 4"),
         ("Sources/Hemiola/Side.swift", "@testable import HemiolaSpectrum", "Hemiola on floor 1 uses HemiolaSpectrum on floor 1"),
         ("Sources/HemiolaSignal/Up.swift", "  package import Hemiola", "HemiolaSignal on floor 0 uses Hemiola on floor 1"),
         ("Plugins/Sinks/Two/More.swift", "import OneCapture", "the plugin TwoSink uses the plugin OneCapture"),
-        ("Plugins/Sinks/Two/More.swift", "internal import HemiolaEngine", "TwoSink on floor 2 uses HemiolaEngine on floor 3"),
+        ("Plugins/Sinks/Two/More.swift", "internal import HemiolaEngine", "TwoSink on floor 3 uses HemiolaEngine on floor 4"),
         ("Sources/HemiolaEngine/Names.swift", "// as FileCapture and\n// OneCapture do", "names the plugin OneCapture"),
         ("Sources/HemiolaEngine/Knows.swift", "import TwoSink", "HemiolaEngine uses the plugin TwoSink; the core knows none"),
         ("Sources/HemiolaSpectrum/Other.swift", "import CFFTW", "CFFTW, which only Sources/HemiolaSpectrum/RealFFT.swift may touch"),

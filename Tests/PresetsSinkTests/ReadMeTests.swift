@@ -31,7 +31,7 @@ import Testing
             return try #require(record["type"] as? String)
         }
         #expect(types.first == "header" && types.last == "end" && types.contains("preset"))
-        #expect(types.allSatisfy(PlanWriter.records.contains))
+        #expect(types.allSatisfy(PresetCycler.planRecords.contains))
     }
 
     @Test func `its examples can be made`() throws {

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaOutput
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaWire
 internal import Synchronization
@@ -11,11 +12,10 @@ internal import Synchronization
 final class BeatWriter: Sink {
     private static let stem = "{stem}"
 
-    private struct State {
-        var output: OutputFile?
+    private struct State: ~Copyable {
+        var output: BufferedOutput?
         var track: BeatTrack?
         var streamCount = 0
-        var isLive = false
     }
 
     private let path: String
@@ -31,27 +31,26 @@ final class BeatWriter: Sink {
     private var isPerInput: Bool { path.contains(Self.stem) }
 
     func open(_ context: SinkContext) async throws(SinkError) {
-        try attempt { state throws(OutputError) in
-            state.isLive = context.isLive
-            if !isPerInput { state.output = try OutputFile(OutputTarget(path), appends: false) }
+        try attempt { state throws(SinkError) in
+            if !isPerInput { state.output = try BufferedOutput(OutputTarget(path), flushesAtOnce: true) }
         }
     }
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try attempt { state throws(OutputError) in
+        try attempt { state throws(SinkError) in
             state.streamCount += 1
             if state.streamCount > 1, !isPerInput, !format.takesSeveral {
-                throw OutputError(
+                throw SinkError(
                     "cannot write \(OutputTarget(path).name): \(format.rawValue) holds one input per file; write {stem} in the path")
             }
             state.track = BeatTrack(stream)
-            if isPerInput { state.output = try OutputFile(OutputTarget(Self.path(path, for: stream)), appends: false) }
+            if isPerInput { state.output = try BufferedOutput(OutputTarget(Self.path(path, for: stream)), flushesAtOnce: true) }
             if format.isLinewise, !isPerInput, let file = stream.file { try write(BeatTrack.comment(file), &state) }
         }
     }
 
     func write(_ batches: BatchBlock) async throws(SinkError) {
-        try attempt { state throws(OutputError) in
+        try attempt { state throws(SinkError) in
             for index in 0..<batches.count {
                 let batch = batches[index]
                 for event in batch.events.indices { try take(batch.events[event], &state) }
@@ -60,7 +59,7 @@ final class BeatWriter: Sink {
     }
 
     func end(_ summary: StreamSummary) async throws(SinkError) {
-        try attempt { state throws(OutputError) in
+        try attempt { state throws(SinkError) in
             for event in summary.lateEvents { try take(event, &state) }
             guard let track = state.track else { return }
             state.track = nil
@@ -73,7 +72,7 @@ final class BeatWriter: Sink {
     }
 
     func close() async throws(SinkError) {
-        try attempt { state throws(OutputError) in
+        try attempt { state throws(SinkError) in
             try state.output?.finish()
             state.output = nil
         }
@@ -81,32 +80,26 @@ final class BeatWriter: Sink {
 
     // MARK: - Under the lock
 
-    private func take(_ event: Event, _ state: inout State) throws(OutputError) {
+    private func take(_ event: Event, _ state: inout State) throws(SinkError) {
         guard case .beat(let beat) = event.payload else { return }
         state.track?.beats.append(BeatTrack.Item(time: event.time, beat: beat))
         if format.isLinewise { try write(BeatTrack.line(event.time, beat, format), &state) }
     }
 
-    private func write(_ bytes: [UInt8], _ state: inout State) throws(OutputError) {
-        guard !bytes.isEmpty, let output = state.output else { return }
-        // Unsafe: `write(2)` takes a pointer, which is good while the array lends it.
-        do {
-            try bytes.withUnsafeBytes { bytes in try output.write(bytes, flushes: state.isLive) }
-        } catch let error as OutputError {
-            throw error
-        } catch {
-            throw OutputError("\(error)")
-        }
+    private func write(_ bytes: [UInt8], _ state: inout State) throws(SinkError) {
+        guard !bytes.isEmpty else { return }
+        state.output?.buffer.append(bytes: bytes)
+        try state.output?.flushIfDue()
     }
 
-    private func attempt(_ body: (inout State) throws(OutputError) -> Void) throws(SinkError) {
+    private func attempt(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            do throws(OutputError) {
+            do throws(SinkError) {
                 try body(&state)
             } catch {
                 // What was begun is not kept.
                 state.output = nil
-                throw SinkError(error.message, remedy: error.isReaderGone ? .finish : .giveUp)
+                throw error
             }
         }
     }

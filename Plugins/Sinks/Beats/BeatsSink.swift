@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaOutput
+internal import HemiolaRecords
 
 extension SinkPlugin {
     private static let path = Setting(
@@ -15,9 +16,7 @@ extension SinkPlugin {
             Needs(analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings[path]).isStandardOutput)
         },
         make: { settings throws(ConfigurationError) in
-            guard !settings[path].isEmpty else {
-                throw ConfigurationError("an empty path names no file; write - for standard output", at: path.key)
-            }
+            guard !settings[path].isEmpty else { throw ConfigurationError([.emptyPath(at: path.key)]) }
             return BeatWriter(settings[path], settings[format].resolved(for: settings[path]))
         })
 }

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaOutput
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaWire
 internal import Synchronization
@@ -33,31 +34,31 @@ final class CSVWriter: Sink {
 
     func open(_ context: SinkContext) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            do throws(OutputError) { try state.open(context) } catch { throw state.giveUp(error) }
+            do throws(SinkError) { try state.open(context) } catch { throw state.giveUp(error) }
         }
     }
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            do throws(OutputError) { try state.begin(stream) } catch { throw state.giveUp(error) }
+            do throws(SinkError) { try state.begin(stream) } catch { throw state.giveUp(error) }
         }
     }
 
     func write(_ batches: BatchBlock) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            do throws(OutputError) { try state.write(batches) } catch { throw state.giveUp(error) }
+            do throws(SinkError) { try state.write(batches) } catch { throw state.giveUp(error) }
         }
     }
 
     func end(_ summary: StreamSummary) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            do throws(OutputError) { try state.end(summary) } catch { throw state.giveUp(error) }
+            do throws(SinkError) { try state.end(summary) } catch { throw state.giveUp(error) }
         }
     }
 
     func close() async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            do throws(OutputError) { try state.close() } catch { throw state.giveUp(error) }
+            do throws(SinkError) { try state.close() } catch { throw state.giveUp(error) }
         }
     }
 }
@@ -65,23 +66,23 @@ final class CSVWriter: Sink {
 // MARK: - Under the lock
 
 extension CSVWriter.State {
-    mutating func open(_ context: SinkContext) throws(OutputError) {
+    mutating func open(_ context: SinkContext) throws(SinkError) {
         selection = context.selection
         hasBegun = false
         let wanted = TablesWanted(rows: selection.contains("batch"), events: EventTable.isWanted(by: selection))
-        let writesEveryRow = flush == .line || flush == .auto && context.isLive
-        rows = try table(places.rows(wanted), writesEveryRow)
-        events = try table(places.events(wanted), writesEveryRow)
+        let flushesAtOnce = flush.isAtOnce(isLive: context.isLive)
+        rows = try table(places.rows(wanted), flushesAtOnce)
+        events = try table(places.events(wanted), flushesAtOnce)
     }
 
-    private func table(_ target: OutputTarget?, _ writesEveryRow: Bool) throws(OutputError) -> TableFile? {
+    private func table(_ target: OutputTarget?, _ flushesAtOnce: Bool) throws(SinkError) -> TableFile? {
         guard let target else { return nil }
         return try TableFile(
-            target, appends: appends, writesEveryRow: writesEveryRow,
-            compression: compression.compression(of: target.path, level: level))
+            target, appends: appends, compression: compression.compression(of: target.path, level: level),
+            flushesAtOnce: flushesAtOnce)
     }
 
-    mutating func begin(_ stream: StreamHeader) throws(OutputError) {
+    mutating func begin(_ stream: StreamHeader) throws(SinkError) {
         hasBegun = true
         header = stream
         let batches = BatchTable(stream, selection: selection)
@@ -92,7 +93,7 @@ extension CSVWriter.State {
         eventTable = happenings
     }
 
-    mutating func write(_ batches: BatchBlock) throws(OutputError) {
+    mutating func write(_ batches: BatchBlock) throws(SinkError) {
         guard let header else { return }
         for index in 0..<batches.count {
             let batch = batches[index]
@@ -105,14 +106,14 @@ extension CSVWriter.State {
         }
     }
 
-    mutating func end(_ summary: StreamSummary) throws(OutputError) {
+    mutating func end(_ summary: StreamSummary) throws(SinkError) {
         guard let header else { return }
         let end = header.format.seconds(at: summary.frames)
         for event in summary.lateEvents { try write(event, batchEnd: end) }
         self.header = nil
     }
 
-    private func write(_ event: Event, batchEnd: Double) throws(OutputError) {
+    private func write(_ event: Event, batchEnd: Double) throws(SinkError) {
         guard let events, let fields = eventTable?.fields(of: event, batchEnd: batchEnd) else { return }
         let columns = events.columns
         try events.append { buffer in
@@ -124,7 +125,7 @@ extension CSVWriter.State {
     }
 
     /// Both tables are written to their ends before either gets its name. They disappear when nothing ever began.
-    mutating func close() throws(OutputError) {
+    mutating func close() throws(SinkError) {
         let (rows, events) = (rows, events)
         forget()
         guard hasBegun else { return }
@@ -135,9 +136,9 @@ extension CSVWriter.State {
     }
 
     /// It cannot be mended: what was written is no whole table, and nothing more shall follow it.
-    mutating func giveUp(_ error: OutputError) -> SinkError {
+    mutating func giveUp(_ error: SinkError) -> SinkError {
         forget()
-        return SinkError(error)
+        return error
     }
 
     private mutating func forget() {

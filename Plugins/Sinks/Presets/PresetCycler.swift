@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaOutput
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import Synchronization
 
@@ -10,7 +11,7 @@ internal import Synchronization
 final class PresetCycler: DirectingSink {
     private struct State: ~Copyable {
         var show: ShowSettings
-        var plan: PlanWriter?
+        var plan: RecordFile?
         var memoryFile: MemoryFile?
         var memory = ShowMemory()
         var isSaved = true
@@ -38,7 +39,7 @@ final class PresetCycler: DirectingSink {
             state.warn = context.warn
             let target = OutputTarget(settings.path)
             let isTaken = target.isStandardOutput && !context.mayUseStandardOutput
-            state.plan = isTaken ? nil : try PlanWriter(target, context)
+            state.plan = isTaken ? nil : try Self.plan(at: target, context)
         }
     }
 
@@ -78,6 +79,18 @@ final class PresetCycler: DirectingSink {
             defer { state.plan = nil }
             try state.plan?.close()
         }
+    }
+
+    // MARK: - The plan
+
+    /// The records of a plan, unless others are selected: what was decided, and what was wished for, so that `--controls` can
+    /// replay it.
+    static let planRecords = ["header", "preset", "speed", "control", "end"]
+
+    private static func plan(at target: OutputTarget, _ context: SinkContext) throws(SinkError) -> RecordFile {
+        try RecordFile(
+            target, compression: CompressionChoice.auto.compression(of: target.path),
+            selection: context.selection.isAll ? Selection(items: planRecords) : context.selection, isLive: context.isLive)
     }
 
     // MARK: - Lists

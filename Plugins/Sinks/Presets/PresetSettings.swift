@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// When presets change by themselves.
@@ -147,9 +148,7 @@ struct PresetSettings: Sendable {
     /// - Throws: Settings that do not go together.
     func check() throws(ConfigurationError) {
         var problems: [ConfigurationProblem] = []
-        if path.isEmpty {
-            problems.append(ConfigurationProblem(Self.path.key, "an empty path names no file; write - for standard output"))
-        }
+        if path.isEmpty { problems.append(.emptyPath(at: Self.path.key)) }
         for (key, path) in [
             (Self.list.key, lists.path), (Self.favourites.key, lists.favourites), (Self.skip.key, lists.skipped),
             (Self.state.key, state),

@@ -1,0 +1,73 @@
+package import Hemiola
+package import HemiolaOutput
+package import HemiolaWire
+
+/// An output that is written in blocks, or at once where somebody waits for it.
+///
+/// Whoever writes puts bytes into the buffer and calls `flushIfDue` where they may be cut off. Without `finish` a new file
+/// disappears.
+package struct BufferedOutput: ~Copyable {
+    /// Bytes that are worth a `write(2)`.
+    private static let blockSize = 64 * 1024
+
+    /// What was written and has not left yet.
+    package var buffer = JSONBuffer(capacity: 2 * BufferedOutput.blockSize)
+    /// Nil once it has failed or is finished.
+    private var file: OutputFile?
+    private let flushesAtOnce: Bool
+
+    /// - Throws: What is wrong with the target, before anything is written.
+    package init(
+        _ target: OutputTarget, appends: Bool = false, compression: Compression? = nil, flushesAtOnce: Bool
+    ) throws(SinkError) {
+        self.flushesAtOnce = flushesAtOnce
+        do throws(OutputError) {
+            file = try OutputFile(target, appends: appends, compression: compression)
+        } catch {
+            throw SinkError(error)
+        }
+    }
+
+    /// Whether a file that is added to ends in the middle of a line, which a line of ours shall not continue.
+    package var startsInsideLine: Bool { file?.startsInsideLine ?? false }
+
+    /// The first line of a file that is added to, without its end; empty when there is none.
+    package var firstLine: String { file?.firstLine() ?? "" }
+
+    /// Hands a whole block to the system; whatever there is when it shall leave at once.
+    package mutating func flushIfDue() throws(SinkError) {
+        if flushesAtOnce || buffer.count >= Self.blockSize { try flush() }
+    }
+
+    /// Hands everything to the system.
+    package mutating func flush() throws(SinkError) {
+        defer { buffer.removeAll() }
+        guard let file, buffer.count > 0 else { return }
+        do throws(OutputError) {
+            // Unsafe: `write(2)` takes a pointer, which is good while the buffer lends it.
+            try buffer.withUnsafeBytes { bytes throws(OutputError) in try file.write(bytes, flushes: flushesAtOnce) }
+        } catch {
+            // It cannot be mended: what was written is not whole, and nothing more shall follow it.
+            self.file = nil
+            throw SinkError(error)
+        }
+    }
+
+    /// Hands everything to the system and gives the file its name. Nothing follows.
+    package mutating func finish() throws(SinkError) {
+        try flush()
+        guard let file else { return }
+        self.file = nil
+        do throws(OutputError) {
+            try file.finish()
+        } catch {
+            throw SinkError(error)
+        }
+    }
+}
+
+extension SinkError {
+    fileprivate init(_ error: OutputError) {
+        self.init(error.message, remedy: error.isReaderGone ? .finish : .giveUp)
+    }
+}
