@@ -2,6 +2,7 @@ import AnalysisSupport
 import BeatAnalyzer
 import Hemiola
 import HemiolaTesting
+import TestSupport
 import Testing
 
 @Suite struct `The beat's README` {

@@ -26,12 +26,9 @@ import Testing
     }
 
     private func sink(_ path: String, format: String? = nil) throws -> any Sink {
-        var problems: [ConfigurationProblem] = []
         var spec = PluginSpec("beats", primary: .text(path))
         spec.settings["format"] = format.map { .text($0) }
-        let values = SinkPlugin.beats.about.values(from: spec, path: "", problems: &problems)
-        guard let values else { throw ConfigurationError(problems) }
-        return try SinkPlugin.beats.make(values)
+        return try SinkPlugin.beats.make(SinkPlugin.beats.about.values(from: spec))
     }
 
     /// A whole life: the last beat comes after the last batch.

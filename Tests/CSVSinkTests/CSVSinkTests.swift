@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 @Suite struct CSVSinkTests {
-    private let folder: Folder
+    private let folder: TemporaryFolder
 
     init() throws {
-        folder = try Folder()
+        folder = try TemporaryFolder()
     }
 
     private func message(_ body: () async throws -> Void) async -> String? {
@@ -28,7 +28,7 @@ import Testing
     @Test func `a row per batch, and nothing where there is no value`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")))
         #expect(
-            try folder.text("a.csv") == """
+            try folder.text(of: "a.csv") == """
                 n,frame,t,levels.rms_db,levels.peak_db,levels.channel_rms_db[0],levels.channel_rms_db[1]
                 0,0,0.0,-13.012,-10.004,-12.5,-13.6
                 1,1024,0.02322,-13.012,-10.254,,
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `a selection chooses the columns`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["levels.peak_db"])
-        #expect(try folder.text("a.csv") == "n,frame,t,levels.peak_db\n0,0,0.0,-10.004\n1,1024,0.02322,-10.254\n")
+        #expect(try folder.text(of: "a.csv") == "n,frame,t,levels.peak_db\n0,0,0.0,-10.004\n1,1024,0.02322,-10.254\n")
         #expect(folder.names == ["a.csv"])
     }
 
@@ -48,7 +48,7 @@ import Testing
         let table = try folder.table("a.csv")
         #expect(table[0].prefix(2) == ["file", "n"])
         #expect(table.dropFirst().map { $0[0] } == ["x.wav", "x.wav", name, name])
-        #expect(try folder.text("a.csv").contains("\n\"a \"\"live\"\", long\nname.wav\",0,0,0.0,"))
+        #expect(try folder.text(of: "a.csv").contains("\n\"a \"\"live\"\", long\nname.wav\",0,0,0.0,"))
     }
 
     // MARK: Columns stay
@@ -116,7 +116,7 @@ import Testing
         try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["beat"], events: Fixture.onsetAndBeat)
         #expect(folder.names == ["a.csv"])
         #expect(
-            try folder.text("a.csv") == """
+            try folder.text(of: "a.csv") == """
                 type,t,bpm,position,confidence,emitted_t,due_in_s
                 beat,0.5,120.25,1,0.5,0.02322,0.47678
 
@@ -187,24 +187,24 @@ import Testing
     // MARK: Files
 
     @Test func `files appear when they are complete, and old ones stay until then`() async throws {
-        try folder.put("old", in: "a.csv")
+        try folder.write("old", to: "a.csv")
         let sink = try Fixture.sink(folder("a.csv"))
         try await sink.open(SinkContext(name: "csv"))
         try await sink.begin(Fixture.header())
         try await sink.write(Fixture.block())
-        #expect(try folder.text("a.csv") == "old")
+        #expect(try folder.text(of: "a.csv") == "old")
         #expect(folder.names.filter { $0.hasSuffix(".partial") }.count == 2)
         try await sink.close()
         #expect(folder.names == ["a.csv", "a.events.csv"])
     }
 
     @Test func `when no stream began nothing is written`() async throws {
-        try folder.put("old", in: "a.csv")
+        try folder.write("old", to: "a.csv")
         let sink = try Fixture.sink(folder("a.csv"))
         try await sink.open(SinkContext(name: "csv"))
         try await sink.close()
         #expect(folder.names == ["a.csv"])
-        #expect(try folder.text("a.csv") == "old")
+        #expect(try folder.text(of: "a.csv") == "old")
     }
 
     @Test func `when one table cannot be written neither appears`() async throws {
@@ -248,16 +248,16 @@ import Testing
     }
 
     @Test func `rows are not added below other columns`() async throws {
-        try folder.put("n,frame\n0,0\n", in: "a.csv")
+        try folder.write("n,frame\n0,0\n", to: "a.csv")
         let message = await message { try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"])) }
         #expect(message?.hasPrefix("cannot add to \(folder("a.csv")): it has other columns than this run") == true)
         #expect(folder.names == ["a.csv"])
-        #expect(try folder.text("a.csv") == "n,frame\n0,0\n")
+        #expect(try folder.text(of: "a.csv") == "n,frame\n0,0\n")
     }
 
     @Test func `a row that broke off is not continued`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")))
-        try folder.put(folder.text("a.csv") + "2,20", in: "a.csv")
+        try folder.write(folder.text(of: "a.csv") + "2,20", to: "a.csv")
         try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]))
         #expect(try folder.table("a.csv").map { $0[0] } == ["n", "0", "1", "2", "0", "1"])
     }
@@ -271,7 +271,7 @@ import Testing
         for name in ["a.csv", "a.events.csv"] {
             let (text, isWhole) = try Zstd.read(folder(name + ".zst"))
             #expect(isWhole)
-            #expect(try text == folder.text(name))
+            #expect(try text == folder.text(of: name))
         }
     }
 
@@ -309,17 +309,12 @@ import Testing
     }
 
     @Test func `the samples in the README are what it writes`() async throws {
-        let readme = try String(
-            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appendingPathComponent("../../Plugins/Sinks/CSV/README.md"), encoding: .utf8)
-        let samples = readme.matches(of: /```csv\n((?s).*?)```/).map { String($0.1) }
+        let readMe = try ReadMe("Plugins/Sinks/CSV")
+        let samples = readMe.samples("csv")
         try #require(samples.count == 2)
         try await Fixture.run(Fixture.sink(folder("song.csv")), select: ["batch", "onset", "beat"], events: Fixture.onsetAndBeat)
-        #expect(try folder.text("song.csv") == samples[0])
-        #expect(try folder.text("song.events.csv") == samples[1])
-        for setting in SinkPlugin.csv.about.settings {
-            let value = setting.defaultValue.text.isEmpty ? "unset" : "`\(setting.defaultValue.text)`"
-            #expect(readme.contains("| `\(setting.key)` | \(value) | \(setting.summary) |"))
-        }
+        #expect(try folder.text(of: "song.csv") == samples[0])
+        #expect(try folder.text(of: "song.events.csv") == samples[1])
+        #expect(readMe.settings(notQuotedFrom: SinkPlugin.csv.about) == [])
     }
 }

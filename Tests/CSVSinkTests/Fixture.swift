@@ -1,8 +1,7 @@
 import CSVSink
-import Foundation
-import Glibc
 import Hemiola
 import HemiolaSignal
+import TestSupport
 
 /// Short streams with one analyzer.
 enum Fixture {
@@ -39,11 +38,8 @@ enum Fixture {
     }
 
     static func values(_ path: String, _ settings: [String: String]) throws -> SettingValues {
-        var problems: [ConfigurationProblem] = []
-        let spec = PluginSpec("csv", primary: .text(path), settings: settings.mapValues { .text($0) })
-        let values = SinkPlugin.csv.about.values(from: spec, path: "sinks[0]", problems: &problems)
-        guard let values, problems.isEmpty else { throw ConfigurationError(problems) }
-        return values
+        try SinkPlugin.csv.about.values(
+            from: PluginSpec("csv", primary: .text(path), settings: settings.mapValues { .text($0) }))
     }
 
     static func sink(_ path: String, _ settings: [String: String] = [:]) throws -> any Sink {
@@ -71,32 +67,8 @@ enum Fixture {
     ]
 }
 
-/// A folder that is removed with this value.
-final class Folder: Sendable {
-    let path: String
-
-    init() throws {
-        var template = Array((NSTemporaryDirectory() + "/hemiola-csv-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
-
-    /// Everything in it, hidden files too.
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
-
-    func text(_ name: String) throws -> String { try String(contentsOfFile: self(name), encoding: .utf8) }
-
-    func table(_ name: String) throws -> [[String]] { try fields(text(name)) }
-
-    func put(_ text: String, in name: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: self(name)))
-    }
+extension TemporaryFolder {
+    func table(_ name: String) throws -> [[String]] { try fields(text(of: name)) }
 }
 
 /// Rows and fields as RFC 4180 has them.

@@ -13,11 +13,7 @@ import Testing
 
     @Test func `a SPEC with a path makes a capture that is not live and can be rewound`() throws {
         let path = try workshop.write(WAVBytes.sines(frames: 100).bytes, to: "a.wav")
-        var problems: [ConfigurationProblem] = []
-        let spec = try PluginSpec(parsing: "file:\(path)")
-        let values = try #require(CapturePlugin.file.about.values(from: spec, path: "captures[0]", problems: &problems))
-        let capture = try CapturePlugin.file.make(values)
-        #expect(problems.isEmpty)
+        let capture = try CapturePlugin.file.make(CapturePlugin.file.about.values(parsing: "file:\(path)"))
         #expect(!capture.isLive)
         #expect(capture is any RewindableCapture)
         let source = try capture.open(FormatWish(sampleRate: 96_000, channelCount: 7))
@@ -28,8 +24,7 @@ import Testing
     }
 
     @Test func `a SPEC without a path is refused before anything is touched`() throws {
-        var problems: [ConfigurationProblem] = []
-        let values = try #require(CapturePlugin.file.about.values(from: PluginSpec("file"), path: "", problems: &problems))
+        let values = try CapturePlugin.file.about.values(parsing: "file")
         let error = #expect(throws: ConfigurationError.self) { try CapturePlugin.file.make(values) }
         #expect(error?.description == "path: no file is named; write file:PATH")
     }

@@ -1,21 +1,18 @@
-import Foundation
 import Hemiola
+import TestSupport
 import Testing
 
 @testable import FileCapture
 
 @Suite struct ReadMeTests {
-    private let text: String
+    private let readMe: ReadMe
 
     init() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        text = try String(contentsOf: root.appendingPathComponent("Plugins/Captures/File/README.md"), encoding: .utf8)
+        readMe = try ReadMe("Plugins/Captures/File")
     }
 
     @Test func `its sample is a header line of a file`() throws {
-        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("{") })
-        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-        let header = try #require(object)
+        let header = try #require(try readMe.records().first)
         let source = try #require(header["source"] as? [String: Any])
         #expect(header["type"] as? String == "header")
         #expect(source["kind"] as? String == CapturePlugin.file.about.id)
@@ -23,13 +20,7 @@ import Testing
         #expect(source["duration_s"] is Double)
     }
 
-    @Test func `its table has every setting`() {
-        for setting in CapturePlugin.file.about.settings {
-            #expect(text.contains("| `\(setting.key)` |"))
-        }
-    }
-
     @Test func `the pipe that it shows is the one that the message shows`() {
-        #expect(text.contains(Complaint.pipe("song.m4a")))
+        #expect(readMe.text.contains(Complaint.pipe("song.m4a")))
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import Hemiola
 import HemiolaSignal
 import JSONLinesSink
+import TestSupport
 import Testing
 
 /// A short stream with one analyzer.
@@ -42,10 +43,7 @@ enum Fixture {
     static let manyBlocks = (0..<50).map { block(first: $0 * 64, count: 64) }
 
     static func sink(_ spec: PluginSpec) throws -> any Sink {
-        var problems: [ConfigurationProblem] = []
-        let values = SinkPlugin.jsonLines.about.values(from: spec, path: "sinks[0]", problems: &problems)
-        guard let values, problems.isEmpty else { throw ConfigurationError(problems) }
-        return try SinkPlugin.jsonLines.make(values)
+        try SinkPlugin.jsonLines.make(SinkPlugin.jsonLines.about.values(from: spec))
     }
 
     static func sink(_ path: String, _ settings: [String: ParameterValue] = [:]) throws -> any Sink {
@@ -62,36 +60,22 @@ enum Fixture {
     }
 }
 
-/// A folder that is removed with this value.
-final class Folder: Sendable {
-    let path: String
-
-    init() throws {
-        var template = Array((NSTemporaryDirectory() + "/hemiola-json-lines-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
-
-    /// Everything in it, hidden files too.
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
-
-    func text(_ name: String) throws -> String { try String(contentsOfFile: self(name), encoding: .utf8) }
-
-    func types(_ name: String) throws -> [String] { try recordTypes(text(name)) }
-
-    func put(_ text: String, in name: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: self(name)))
-    }
+extension TemporaryFolder {
+    func types(_ name: String) throws -> [String] { try recordTypes(text(of: name)) }
 
     func mode(_ name: String) -> mode_t {
         var info = stat()
         return stat(self(name), &info) == 0 ? info.st_mode & 0o7777 : 0
+    }
+}
+
+/// What a sink throws; nil when it throws nothing.
+func sinkError(_ body: () async throws -> Void) async -> SinkError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as? SinkError
     }
 }
 

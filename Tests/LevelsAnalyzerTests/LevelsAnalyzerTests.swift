@@ -5,6 +5,7 @@ import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import References
+import TestSupport
 import Testing
 
 /// Decibels as the reference defines them.

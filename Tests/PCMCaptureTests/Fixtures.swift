@@ -1,6 +1,7 @@
 import Dispatch
 import Hemiola
 import HemiolaSignal
+import TestSupport
 import Testing
 
 @testable import PCMCapture
@@ -160,10 +161,7 @@ struct Heard {
 
 /// The settings that a SPEC of `pcm` stands for.
 func settings(_ spec: String) throws -> PCMSettings {
-    var problems: [ConfigurationProblem] = []
-    let values = CapturePlugin.pcm.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
-    guard let values else { throw ConfigurationError(problems) }
-    return try PCMSettings(values)
+    try PCMSettings(CapturePlugin.pcm.about.values(parsing: spec))
 }
 
 /// A capture that hears these bytes through a pipe, as its standard input.

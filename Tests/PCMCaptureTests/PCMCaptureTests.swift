@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaSignal
+import TestSupport
 import Testing
 
 @testable import PCMCapture
@@ -223,10 +224,9 @@ import Testing
     }
 
     @Test func `only a spooled stream claims to be rewindable`() throws {
-        var problems: [ConfigurationProblem] = []
         for (spec, isRewindable) in [("pcm", false), ("pcm:-,spool=yes", true)] {
-            let values = CapturePlugin.pcm.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
-            #expect(try CapturePlugin.pcm.make(#require(values)) is any RewindableCapture == isRewindable)
+            let values = try CapturePlugin.pcm.about.values(parsing: spec)
+            #expect(try CapturePlugin.pcm.make(values) is any RewindableCapture == isRewindable)
         }
     }
 }

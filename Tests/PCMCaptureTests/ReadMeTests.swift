@@ -1,40 +1,25 @@
-import Foundation
 import Hemiola
-import HemiolaSignal
+import TestSupport
 import Testing
 
 @testable import PCMCapture
 
 @Suite struct ReadMeTests {
-    private let text: String
+    private let readMe: ReadMe
 
     init() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        text = try String(contentsOf: root.appendingPathComponent("Plugins/Captures/PCM/README.md"), encoding: .utf8)
+        readMe = try ReadMe("Plugins/Captures/PCM")
     }
 
     @Test func `its sample is a header line of this capture`() throws {
-        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("{") })
-        let header = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-        let source = try #require(header["source"] as? [String: Any])
+        let header = try #require(try readMe.records().first)
         #expect(header["type"] as? String == "header")
-        #expect(source["kind"] as? String == CapturePlugin.pcm.about.id)
-    }
-
-    @Test func `its table has every setting and no other`() {
-        let keys = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.compactMap { $0.split(separator: "`").dropFirst().first }
-        #expect(keys.map(String.init) == CapturePlugin.pcm.about.keys)
+        #expect((header["source"] as? [String: Any])?["kind"] as? String == CapturePlugin.pcm.about.id)
     }
 
     @Test func `its examples can be made`() throws {
-        let words = text.split(whereSeparator: \.isWhitespace)
-        let specs = words.filter { $0.hasPrefix("pcm:") && !$0.contains("PATH") && !$0.contains("SIGNAL") }
+        let specs = readMe.specs(of: "pcm")
         #expect(!specs.isEmpty)
-        for spec in specs {
-            var problems: [ConfigurationProblem] = []
-            let values = CapturePlugin.pcm.about.values(from: try PluginSpec(parsing: String(spec)), path: "", problems: &problems)
-            #expect(problems.isEmpty)
-            _ = try CapturePlugin.pcm.make(#require(values))
-        }
+        for spec in specs { _ = try CapturePlugin.pcm.make(CapturePlugin.pcm.about.values(parsing: spec)) }
     }
 }

@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func `a context that has no standard output gets no plan there`() async throws {
-        let sink = PresetCycler(PresetSettings(try Self.values("presets:-,names=a")))
+        let sink = PresetCycler(PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:-,names=a")))
         let header = StreamHeader(
             source: StreamSource(format: TestSignal.mono, kind: "test", name: "test"), isLive: false, batching: .standard, seed: 0,
             analyzers: [])
@@ -175,7 +175,7 @@ import Testing
         try await sink.begin(header)
         try await sink.end(StreamSummary(frames: 0, batches: 0, reason: .endOfInput))
         try await sink.close()
-        let other = PresetCycler(PresetSettings(try Self.values("presets:\(folder("plan")),names=a")))
+        let other = PresetCycler(PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:\(folder("plan")),names=a")))
         try await other.open(SinkContext(name: "presets", mayUseStandardOutput: false))
         #expect(other.writesPlan)
         try await other.close()
@@ -245,13 +245,9 @@ import Testing
 
     // MARK: - Settings
 
-    static func values(_ spec: String) throws -> SettingValues {
-        var problems: [ConfigurationProblem] = []
-        let values = SinkPlugin.presets.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
-        return try #require(values, "\(problems)")
+    private static func needs(_ spec: String) throws -> SinkPlugin.Needs {
+        SinkPlugin.presets.needs(try SinkPlugin.presets.about.values(parsing: spec))
     }
-
-    private static func needs(_ spec: String) throws -> SinkPlugin.Needs { SinkPlugin.presets.needs(try values(spec)) }
 
     @Test func `each mode needs what it hears`() throws {
         func analyzers(_ settings: String) throws -> [String] { try Self.needs("presets:-,\(settings)").analyzers.map(\.name) }
@@ -266,7 +262,9 @@ import Testing
     }
 
     @Test func `the defaults are those of the originals`() throws {
-        func pacing(_ settings: String) throws -> Pacing { PresetSettings(try Self.values("presets:-,\(settings)")).pacing }
+        func pacing(_ settings: String) throws -> Pacing {
+            PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:-,\(settings)")).pacing
+        }
         #expect(try pacing("mode=timer") == Pacing(period: .fixed(15), blend: 1, requestBlend: 1))
         #expect(
             try pacing("mode=milkdrop")
@@ -284,7 +282,7 @@ import Testing
 
     @Test(arguments: ["presets:\"\"", "presets:-,list=", "presets:-,mode=drop,max_s=3", "presets:-,min_s=5,max_s=4", "presets:-,state="])
     func `settings that cannot be are told`(spec: String) throws {
-        let values = try Self.values(spec)
+        let values = try SinkPlugin.presets.about.values(parsing: spec)
         #expect(throws: ConfigurationError.self) { try SinkPlugin.presets.make(values) }
     }
 }

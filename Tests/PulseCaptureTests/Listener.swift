@@ -8,10 +8,7 @@ import TestSupport
 
 /// A capture of a SPEC that has not been opened.
 func pulse(_ spec: String) throws -> any Capture {
-    var problems: [ConfigurationProblem] = []
-    let values = CapturePlugin.pulse.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
-    guard let values else { throw ConfigurationError(problems) }
-    return try CapturePlugin.pulse.make(values)
+    try CapturePlugin.pulse.make(CapturePlugin.pulse.about.values(parsing: spec))
 }
 
 /// Hears a capture on a thread of its own and writes down what it hears.

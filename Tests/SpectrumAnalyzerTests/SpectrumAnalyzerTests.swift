@@ -5,6 +5,7 @@ import HemiolaSignal
 import HemiolaTesting
 import References
 import SpectrumAnalyzer
+import TestSupport
 import Testing
 
 private func power(_ level: Float) -> Double { pow(10, Double(level) / 10) }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A folder of one's own that is gone with it.
-public final class TemporaryFolder {
+public final class TemporaryFolder: Sendable {
     public let path: String
 
     public init() throws {

@@ -1,14 +1,12 @@
 import Hemiola
 import HemiolaSignal
+import TestSupport
 
 @testable import ToneCapture
 
 /// A tone's capture for a SPEC.
 func tone(_ spec: String) throws -> ToneCapture {
-    var problems: [ConfigurationProblem] = []
-    let values = CapturePlugin.tone.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
-    guard let values else { throw ConfigurationError(problems) }
-    return ToneCapture(try ToneSettings(values))
+    ToneCapture(try ToneSettings(CapturePlugin.tone.about.values(parsing: spec)))
 }
 
 extension ToneCapture {

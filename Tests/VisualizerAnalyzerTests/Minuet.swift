@@ -1,6 +1,7 @@
 import FileCapture
 import Hemiola
 import HemiolaSignal
+import TestSupport
 
 /// The music that comes with Hemiola, half a minute in stereo at 44.1 kHz.
 enum Minuet {
@@ -12,12 +13,8 @@ enum Minuet {
 
     private static func read() throws -> [Float] {
         let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        var problems: [ConfigurationProblem] = []
         let spec = PluginSpec("file", primary: .text("/\(here)/examples/music/minuet.flac"))
-        guard let values = CapturePlugin.file.about.values(from: spec, path: "file", problems: &problems) else {
-            throw ConfigurationError(problems)
-        }
-        let capture = try CapturePlugin.file.make(values)
+        let capture = try CapturePlugin.file.make(CapturePlugin.file.about.values(from: spec))
         let source = try capture.open(FormatWish())
         precondition(source.format == StreamFormat(sampleRate: 44_100, channelCount: 2), "the minuet is stereo at 44.1 kHz")
         defer { capture.close() }

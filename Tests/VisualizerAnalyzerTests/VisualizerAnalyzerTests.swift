@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import TestSupport
 import Testing
 
 @testable import VisualizerAnalyzer
@@ -53,12 +54,8 @@ import Testing
         #expect(throws: Never.self) { try Stage("bars=0,bars_max_hz=12000", sampleRate: 16_000) }
     }
 
-    @Test func `the README tells every setting and shows what really comes`() throws {
-        let here = URL(filePath: #filePath).deletingLastPathComponent()
-        let readme = try String(
-            contentsOf: here.appending(path: "../../Plugins/Analyzers/Visualizer/README.md").standardized, encoding: .utf8)
-        for key in AnalyzerPlugin.visualizer.about.keys { #expect(readme.contains("| `\(key)` |")) }
-        let sample = try #require(readme.split(separator: "```json\n").last?.split(separator: "```").first)
+    @Test func `the README shows what really comes`() throws {
+        let sample = try #require(try ReadMe("Plugins/Analyzers/Visualizer").samples("json").last)
         let record = try #require(try JSONSerialization.jsonObject(with: Data(sample.utf8)) as? [String: Any])
         let values = try #require(record["visualizer"] as? [String: Any])
         let number = try #require(record["n"] as? Int)

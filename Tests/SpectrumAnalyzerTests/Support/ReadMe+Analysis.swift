@@ -2,18 +2,9 @@ internal import Foundation
 public import Hemiola
 internal import HemiolaSignal
 internal import HemiolaTesting
+public import TestSupport
 
-/// A plugin's README: what it says about its settings, and its sample.
-public struct ReadMe {
-    private let lines: [Substring]
-
-    /// - Parameter folder: Below the package: `Plugins/Analyzers/Levels`.
-    public init(_ folder: String) throws {
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-        let text = try String(contentsOf: root.appending(path: folder).appending(path: "README.md"), encoding: .utf8)
-        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    }
-
+extension ReadMe {
     /// The cells of the table row that is about a key, without their backquotes.
     public func row(of key: String) -> [String]? {
         lines.first { $0.hasPrefix("| `\(key)` |") }?
@@ -42,10 +33,7 @@ public struct ReadMe {
 
     /// What is wrong with the JSON sample, a batch line, as a record of that batch; and features without a row in a table.
     public func faults(inSampleOf analysis: Analysis, batch: Int) throws -> [String] {
-        guard let start = lines.firstIndex(of: "```json"), let end = lines[start...].firstIndex(of: "```") else {
-            return ["there is no JSON sample"]
-        }
-        let json = lines[(start + 1)..<end].joined(separator: "\n")
+        guard let json = samples("json").first else { return ["there is no JSON sample"] }
         let record = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any] ?? [:]
         let header = analysis.stream.header
         let frame = analysis.batches[batch].frame

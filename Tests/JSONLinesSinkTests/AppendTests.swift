@@ -1,0 +1,39 @@
+import Glibc
+import Hemiola
+import HemiolaSignal
+import JSONLinesSink
+import TestSupport
+import Testing
+
+@Suite struct AppendTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test func `lines are added behind those of an old file`() async throws {
+        for _ in 0..<2 { try await Fixture.run(Fixture.sink(folder("a.jsonl"), ["append": .text("true")])) }
+        #expect(folder.names == ["a.jsonl"])
+        #expect(try folder.types("a.jsonl") == ["header", "batch", "batch", "end", "header", "batch", "batch", "end"])
+    }
+
+    @Test func `a line that broke off is not continued`() async throws {
+        try folder.write("{\"type\":\"bat", to: "a.jsonl")
+        try await Fixture.run(Fixture.sink(folder("a.jsonl"), ["append": .text("true")]))
+        let lines = try folder.text(of: "a.jsonl").split(separator: "\n")
+        #expect(lines.count == 5)
+        #expect(lines[1].hasPrefix(#"{"type":"header""#))
+    }
+
+    @Test func `nothing is added when no stream began`() async throws {
+        try folder.write("old", to: "a.jsonl")
+        for path in ["a.jsonl", "b.jsonl"] {
+            let sink = try Fixture.sink(folder(path), ["append": .text("true")])
+            try await sink.open(SinkContext(name: "json-lines"))
+            try await sink.close()
+        }
+        #expect(folder.names == ["a.jsonl"])
+        #expect(try folder.text(of: "a.jsonl") == "old")
+    }
+}

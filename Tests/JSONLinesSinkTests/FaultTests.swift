@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaSignal
+import JSONLinesSink
+import TestSupport
+import Testing
+
+@Suite struct FaultTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test func `a reader that has gone wants no more`() async throws {
+        let pipe = Pipe()
+        let sink = try Fixture.sink(pipe.path, ["flush": .text("line")])
+        try await sink.open(SinkContext(name: "json-lines"))
+        try await sink.begin(Fixture.header)
+        pipe.closeReadEnd()
+        let error = await sinkError { try await sink.write(Fixture.block()) }
+        #expect(error?.remedy == .finish)
+        #expect(await sinkError { try await sink.close() } == nil)
+        pipe.closeWriteEnd()
+    }
+
+    @Test func `a reader that goes before the last block wants no more`() async throws {
+        let pipe = Pipe()
+        let sink = try Fixture.sink(pipe.path)
+        try await sink.open(SinkContext(name: "json-lines"))
+        try await sink.begin(Fixture.header)
+        pipe.closeReadEnd()
+        #expect(await sinkError { try await sink.close() }?.remedy == .finish)
+        pipe.closeWriteEnd()
+    }
+
+    @Test(arguments: ["line", "block"])
+    func `a full disk is told, at the latest when the sink is closed`(flush: String) async throws {
+        let error = await sinkError { try await Fixture.run(Fixture.sink("/dev/full", ["flush": .text(flush)])) }
+        #expect(error?.remedy == .giveUp)
+        #expect(error?.message == "cannot write /dev/full: the disk is full; free some space or write to another disk")
+    }
+
+    @Test func `a file that cannot be completed is removed, and an old one stays`() async throws {
+        // A limit on the size of files stands in for a full disk; it holds for a whole process.
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            try folder.write("old", to: "a.jsonl")
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let sink = try Fixture.sink(folder("a.jsonl"))
+            do {
+                try await Fixture.run(sink, blocks: Fixture.manyBlocks)
+                Issue.record("it was written after all")
+            } catch let error as SinkError {
+                #expect(error.message.contains("the file would be larger than allowed"))
+                #expect(error.remedy == .giveUp)
+            }
+            try await sink.close()
+            #expect(folder.names == ["a.jsonl"])
+            #expect(try folder.text(of: "a.jsonl") == "old")
+        }
+    }
+
+    @Test func `a folder that does not exist is named, with the way out`() async throws {
+        let message = await sinkError { try await Fixture.run(Fixture.sink(folder("no such/a.jsonl"))) }?.message
+        #expect(
+            message
+                == "cannot write \(folder("no such/a.jsonl")): folder \(folder("no such")) does not exist; create it first: mkdir -p '\(folder("no such"))'"
+        )
+        let plain = await sinkError { try await Fixture.run(Fixture.sink("not-here/a.jsonl")) }?.message
+        #expect(plain?.hasSuffix("create it first: mkdir -p not-here") == true)
+    }
+
+    @Test func `a folder is no file`() async throws {
+        for path in [folder.path, folder.path + "/", folder("new/")] {
+            let message = await sinkError { try await Fixture.run(Fixture.sink(path)) }?.message
+            #expect(message == "cannot write \(path): it is a folder; name a file in it")
+        }
+        try folder.write("", to: "file")
+        let message = await sinkError { try await Fixture.run(Fixture.sink(folder("file/a.jsonl"))) }?.message
+        #expect(message?.contains("not a directory") == true)
+    }
+
+    @Test func `links in a circle are told`() async throws {
+        symlink("b", folder("a"))
+        symlink("a", folder("b"))
+        let message = await sinkError { try await Fixture.run(Fixture.sink(folder("a"))) }?.message
+        #expect(message?.contains("too many levels of symbolic links") == true)
+    }
+
+    @Test func `a file that is open for reading only is refused`() async throws {
+        let descriptor = open("/dev/null", O_RDONLY)
+        defer { close(descriptor) }
+        let message = await sinkError { try await Fixture.run(Fixture.sink("/dev/fd/\(descriptor)")) }?.message
+        #expect(message == "cannot write /dev/fd/\(descriptor): it is not open for writing; give a path instead")
+    }
+
+    @Test func `a folder that disappears is told at the end`() async throws {
+        try FileManager.default.createDirectory(atPath: folder("deep"), withIntermediateDirectories: false)
+        let sink = try Fixture.sink(folder("deep/a.jsonl"))
+        try await sink.open(SinkContext(name: "json-lines"))
+        try await sink.begin(Fixture.header)
+        try FileManager.default.removeItem(atPath: folder("deep"))
+        let error = await sinkError { try await sink.close() }
+        #expect(error?.message.contains("no such file or directory") == true)
+    }
+}

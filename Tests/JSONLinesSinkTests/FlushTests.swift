@@ -1,0 +1,38 @@
+import Glibc
+import Hemiola
+import HemiolaSignal
+import JSONLinesSink
+import Testing
+
+@Suite struct FlushTests {
+    @Test(arguments: [("auto", true, true), ("auto", false, false), ("line", false, true), ("block", true, false)])
+    func `lines leave at once when live or asked to, else in blocks`(flush: String, live: Bool, atOnce: Bool) async throws {
+        let pipe = Pipe()
+        let sink = try Fixture.sink(pipe.path, ["flush": .text(flush)])
+        try await sink.open(SinkContext(name: "json-lines", isLive: live))
+        try await sink.begin(Fixture.header)
+        #expect(try recordTypes(pipe.available()) == (atOnce ? ["header"] : []))
+        try await sink.write(Fixture.block(events: [Event(at: 0, .onset(Onset(strength: 1)))]))
+        #expect(try recordTypes(pipe.available()) == (atOnce ? ["batch", "onset", "batch"] : []))
+        try await sink.end(Fixture.summary)
+        try await sink.close()
+        #expect(try recordTypes(pipe.available()).last == "end")
+        pipe.closeWriteEnd()
+        pipe.closeReadEnd()
+    }
+
+    @Test func `a block is whole lines`() async throws {
+        let pipe = Pipe()
+        let sink = try Fixture.sink(pipe.path)
+        try await sink.open(SinkContext(name: "json-lines"))
+        try await sink.begin(Fixture.header)
+        let reading = Reading { pipe.readEnd }
+        for block in Fixture.manyBlocks { try await sink.write(block) }
+        // Not closed: only whole blocks have left.
+        pipe.closeWriteEnd()
+        let text = await reading.text
+        #expect(text.utf8.count > 65_536)
+        _ = try recordTypes(text)
+        pipe.closeReadEnd()
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import Hemiola
+import JSONLinesSink
+import TestSupport
+import Testing
+
+@Suite struct NewFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test func `a file appears when it is complete`() async throws {
+        let sink = try Fixture.sink(folder("a.jsonl"))
+        try await sink.open(SinkContext(name: "json-lines"))
+        try await sink.begin(Fixture.header)
+        try await sink.write(Fixture.block())
+        #expect(folder.names.count == 1)
+        #expect(folder.names[0].wholeMatch(of: /\.a\.jsonl\.[a-z0-9]{6}\.partial/) != nil)
+        try await sink.end(Fixture.summary)
+        try await sink.close()
+        #expect(folder.names == ["a.jsonl"])
+        #expect(try folder.types("a.jsonl") == ["header", "batch", "batch", "end"])
+    }
+
+    @Test func `several streams share a file`() async throws {
+        let sink = try Fixture.sink(folder("a.jsonl"))
+        try await sink.open(SinkContext(name: "json-lines"))
+        for _ in 0..<2 {
+            try await sink.begin(Fixture.header)
+            try await sink.end(Fixture.summary)
+        }
+        try await sink.close()
+        #expect(try folder.types("a.jsonl") == ["header", "end", "header", "end"])
+    }
+
+    @Test func `an old file is there until the new one takes its place`() async throws {
+        try folder.write("old", to: "a.jsonl")
+        let sink = try Fixture.sink(folder("a.jsonl"))
+        try await sink.open(SinkContext(name: "json-lines"))
+        try await sink.begin(Fixture.header)
+        #expect(try folder.text(of: "a.jsonl") == "old")
+        try await sink.close()
+        #expect(folder.names == ["a.jsonl"])
+        #expect(try folder.types("a.jsonl") == ["header"])
+    }
+
+    @Test func `when no stream began an old file stays as it is`() async throws {
+        try folder.write("old", to: "a.jsonl")
+        for path in ["a.jsonl", "b.jsonl"] {
+            let sink = try Fixture.sink(folder(path))
+            try await sink.open(SinkContext(name: "json-lines"))
+            try await sink.close()
+        }
+        #expect(folder.names == ["a.jsonl"])
+        #expect(try folder.text(of: "a.jsonl") == "old")
+    }
+
+    @Test func `a sink that is never closed leaves nothing behind`() async throws {
+        do {
+            let sink = try Fixture.sink(folder("a.jsonl"))
+            try await sink.open(SinkContext(name: "json-lines"))
+            try await sink.begin(Fixture.header)
+        }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func `a new file has the permissions of any new file`() async throws {
+        close(open(folder("other"), O_WRONLY | O_CREAT, 0o666))
+        try await Fixture.run(Fixture.sink(folder("a.jsonl")))
+        #expect(folder.mode("a.jsonl") == folder.mode("other"))
+    }
+
+    @Test func `a file keeps its permissions when it is replaced`() async throws {
+        try folder.write("old", to: "a.jsonl")
+        chmod(folder("a.jsonl"), 0o640)
+        try await Fixture.run(Fixture.sink(folder("a.jsonl")))
+        #expect(folder.mode("a.jsonl") == 0o640)
+    }
+
+    @Test func `what a link points to is replaced, and the link stays`() async throws {
+        try FileManager.default.createDirectory(atPath: folder("deep"), withIntermediateDirectories: false)
+        try folder.write("old", to: "deep/real.jsonl")
+        symlink("deep/real.jsonl", folder("link.jsonl"))
+        try await Fixture.run(Fixture.sink(folder("link.jsonl")))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("link.jsonl")) == "deep/real.jsonl")
+        #expect(try folder.types("deep/real.jsonl").last == "end")
+    }
+
+    @Test func `what a dangling link points to is made`() async throws {
+        symlink("second.jsonl", folder("first.jsonl"))
+        symlink("real.jsonl", folder("second.jsonl"))
+        try await Fixture.run(Fixture.sink(folder("first.jsonl")))
+        #expect(folder.names == ["first.jsonl", "real.jsonl", "second.jsonl"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("first.jsonl")) == "second.jsonl")
+        #expect(try folder.types("real.jsonl").last == "end")
+    }
+
+    @Test func `a name may be as long as the file system takes`() async throws {
+        let name = String(repeating: "ä", count: 127) + "b"
+        try await Fixture.run(Fixture.sink(folder(name)))
+        #expect(folder.names == [name])
+    }
+
+    @Test func `a mere name is a file in the working folder`() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            #expect(chdir(folder.path) == 0)
+            try await Fixture.run(Fixture.sink("a.jsonl"))
+            #expect(folder.names == ["a.jsonl"])
+        }
+    }
+}
