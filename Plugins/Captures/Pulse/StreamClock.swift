@@ -4,7 +4,7 @@ internal import HemiolaSignal
 ///
 /// All times are in nanoseconds of a clock that never goes back and does not stop while the machine sleeps. A fragment ends when
 /// it arrives and began its own length before.
-struct StreamClock: Sendable, Hashable {
+struct StreamClock: Sendable {
     /// After so long without a fragment the server is taken to have been frozen.
     static let patience: Int64 = 500_000_000
     /// For so long the audio must come at its own pace after that before it is believed to be new.
@@ -17,9 +17,6 @@ struct StreamClock: Sendable, Hashable {
     private(set) var reason: Gap.Reason?
     /// Since when frames are counted and thrown away.
     private var trial: (start: Int64, frames: Int)?
-
-    static func == (a: Self, b: Self) -> Bool { a.sampleRate == b.sampleRate && a.end == b.end && a.reason == b.reason }
-    func hash(into hasher: inout Hasher) { hasher.combine(end) }
 
     /// What to do with a fragment.
     enum Verdict: Sendable, Hashable {
