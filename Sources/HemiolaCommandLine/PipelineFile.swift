@@ -127,9 +127,14 @@ struct PipelineFile {
     // MARK: - Plugins
 
     private mutating func readList(_ entry: YAMLNode.Entry) {
-        let role = entry.key == "inputs" ? "captures" : entry.key
+        let (role, list): (String, WritableKeyPath<PipelineConfiguration, [PluginSpec]>) =
+            switch entry.key {
+            case "analyzers": ("analyzers", \.analyzers)
+            case "sinks": ("sinks", \.sinks)
+            default: ("captures", \.captures)
+            }
         // A list that is given takes the default's place, an empty one too; captures and inputs add up.
-        if role != "captures" { set(role, [], []) }
+        if role != "captures" { (configuration[keyPath: list], paths[role]) = ([], []) }
         let items: [YAMLNode]
         switch entry.node.content {
         case .list(let list): items = list
@@ -138,30 +143,17 @@ struct PipelineFile {
             complain(entry.key, "\(entry.node.shown) is not a list")
             return
         }
+        var specs: [PluginSpec] = []
+        var found: [String] = []
         for (index, item) in items.enumerated() {
             let path = "\(entry.key)[\(index)]"
             places[path] = item.place
-            let spec = entry.key == "inputs" ? input(item, path) : spec(item, path)
-            guard let spec else { continue }
-            set(role, specs(role) + [spec], paths[role]! + [path])
+            guard let spec = entry.key == "inputs" ? input(item, path) : spec(item, path) else { continue }
+            specs.append(spec)
+            found.append(path)
         }
-    }
-
-    private func specs(_ role: String) -> [PluginSpec] {
-        switch role {
-        case "captures": configuration.captures
-        case "analyzers": configuration.analyzers
-        default: configuration.sinks
-        }
-    }
-
-    private mutating func set(_ role: String, _ specs: [PluginSpec], _ list: [String]) {
-        switch role {
-        case "captures": configuration.captures = specs
-        case "analyzers": configuration.analyzers = specs
-        default: configuration.sinks = specs
-        }
-        paths[role] = list
+        configuration[keyPath: list] += specs
+        paths[role]! += found
     }
 
     private mutating func input(_ node: YAMLNode, _ path: String) -> PluginSpec? {

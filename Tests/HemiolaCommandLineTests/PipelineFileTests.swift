@@ -1,3 +1,4 @@
+import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
@@ -28,12 +29,29 @@ import Testing
         return try command.text(with: .standard)
     }
 
+    /// Of this thread: other tests do not lengthen it.
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     @Test func `an input is enough`() throws {
         let configuration = try configuration("inputs: [song.flac, '-']")
         #expect(configuration.captures == [PluginSpec("file", primary: .text("song.flac")), PluginSpec("pcm", primary: .text("-"))])
         #expect(configuration.analyzers == PluginRegistry.standard.defaultAnalyzers)
         #expect(configuration.sinks == [PluginSpec("json-lines")])
         #expect(configuration.batchFrames == 1024)
+    }
+
+    @Test func `a long list takes no longer per item than a short one`() throws {
+        let count = 60_000
+        let text = "sinks:\n" + String(repeating: "- json-lines\n", count: count)
+        let began = processorSeconds()
+        let file = try PipelineFile(text, registry: .standard)
+        // A few, and minutes should each item cost as much as all before it.
+        #expect(processorSeconds() - began < 30)
+        #expect(file.configuration.sinks.count == count)
     }
 
     @Test func `every key has its place`() throws {
