@@ -20,7 +20,7 @@ final class NoticeTeller: Sendable {
         switch notice {
         case .captureFailed, .analyzerRefused, .sinkFailed:
             console.error(notice.text)
-        case .gap, .silence, .nonFinite, .sinkTrouble, .sinkRemark, .sinkReopened, .pacing, .controlRefused:
+        case .gap, .silence, .nonFinite, .sinkTrouble, .sinkRemark, .sinkReopened, .pacing, .oneAtATime, .controlRefused:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
@@ -73,6 +73,8 @@ extension PipelineNotice {
             return "\(sink): works again"
         case .pacing(let sink):
             return "\(sink) needs real time: the sound takes the time that it takes"
+        case .oneAtATime(let wished, let reason):
+            return "the inputs are analysed one at a time, not \(wished): \(reason.text)"
         case .controlRefused(let input, let control, let reason):
             return "\(input): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"
         case .finished(let input, let summary):
@@ -84,6 +86,16 @@ extension PipelineNotice {
     /// A good message names the input already.
     private static func line(_ name: String, _ message: String) -> String {
         message.contains(name.onOneLine) ? message : "\(name): \(message)"
+    }
+}
+
+extension OneAtATimeReason {
+    fileprivate var text: String {
+        switch self {
+        case .live: "they are heard as they play"
+        case .pacing: "they take the time that they take"
+        case .directing(let sink): "\(sink) decides while it hears them, in their order"
+        }
     }
 }
 

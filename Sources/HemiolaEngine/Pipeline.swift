@@ -108,6 +108,9 @@ public final class Pipeline: Sendable {
         if let needy = outlets.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
             report(.pacing(sink: needy.name))
         }
+        if configuration.jobCount > 1, inputs.count > 1, let reason = reasonForOneAtATime(isLive: isLive) {
+            report(.oneAtATime(wished: configuration.jobCount, reason))
+        }
         let inbox = ControlInbox()
         let runners = makeRunners(isLive: isLive, inbox: inbox, report: report)
         for (index, runner) in runners.enumerated() {
@@ -138,6 +141,14 @@ public final class Pipeline: Sendable {
         outcome.readerIsGone = ends.contains(.readerIsGone) && !ends.contains(.done)
         outcome.wasStopped = shouldStop
         return outcome
+    }
+
+    /// Why inputs cannot be analysed ahead of their turn; nil when they can.
+    func reasonForOneAtATime(isLive: Bool) -> OneAtATimeReason? {
+        // A director hears the streams in their order, and so does everybody whose time is real.
+        if isLive { return .live }
+        if isPaced { return .pacing }
+        return outlets.first { $0.sink is any DirectingSink }.map { .directing(sink: $0.name) }
     }
 
     private func makeRunners(

@@ -26,10 +26,22 @@ public enum PipelineNotice: Sendable {
     case sinkReopened(sink: String)
     /// A sink needs real time: the file is paced.
     case pacing(sink: String)
+    /// The inputs are analysed one at a time, although more were wished for.
+    case oneAtATime(wished: Int, OneAtATimeReason)
     /// A replayed control had no effect; told once per reason and stream.
     case controlRefused(input: String, StampedControl, reason: String)
     /// A stream is over.
     case finished(input: String, StreamSummary)
+}
+
+/// Why inputs cannot be analysed ahead of their turn.
+public enum OneAtATimeReason: Sendable, Hashable {
+    /// An input is live.
+    case live
+    /// They take the time that they take: as the user wished, or a sink.
+    case pacing
+    /// A sink decides while it hears them, in their order.
+    case directing(sink: String)
 }
 
 /// How far a run is. Cheap to ask, from any thread.

@@ -11,8 +11,7 @@ struct PipelineRun {
 
     func run() {
         guard let directors = desk.makeDirectors() else { return }
-        // A director hears the streams in their order, and so does everybody whose time is real.
-        let jobCount = isLive || pipeline.isPaced || !directors.isEmpty ? 1 : pipeline.configuration.jobCount
+        let jobCount = pipeline.reasonForOneAtATime(isLive: isLive) == nil ? pipeline.configuration.jobCount : 1
         if jobCount > 1 && pipeline.inputs.count > 1 {
             runAhead(min(jobCount, pipeline.inputs.count))
         } else {

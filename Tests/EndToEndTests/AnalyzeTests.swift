@@ -124,6 +124,13 @@ import Testing
         #expect(one.status == 1 && several.status == 1)
     }
 
+    @Test func `several jobs that cannot be had are told`() throws {
+        for name in ["a.wav", "b.wav"] { try folder.writeTone(name, frames: 1024) }
+        let outcome = try Hemiola.run(["analyze", "-j2", "a.wav", "b.wav", "--sink", "presets:plan,names=x"], in: folder.path)
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.contains("one at a time, not 2: presets decides while it hears them"))
+    }
+
     @Test func `a list and names go together`() throws {
         for name in ["a.wav", "b\nc.wav"] { try folder.writeTone(name, frames: 1024) }
         try folder.write("b\nc.wav\0", to: "list")

@@ -120,6 +120,28 @@ import Testing
         #expect(both.items == [0, 1, 0, 1, 0, 1])
     }
 
+    /// What is said of jobs, of so many inputs.
+    private func remarks(jobs: Int, inputs: Int, isPaced: Bool = false, isDirected: Bool = false) async throws -> [String] {
+        var trial = Trial(
+            [silence(batches: 1)], analyzers: [.levels], sinks: [isDirected ? ShowSink().plugin : .collecting(CollectingSink())])
+        trial.configuration.captures = (0..<inputs).map { PluginSpec("scripted", primary: .text("\($0)")) }
+        trial.configuration.jobCount = jobs
+        trial.configuration.isPaced = isPaced
+        let notices = Notices()
+        try await trial.run(report: notices)
+        return notices.texts.filter { $0.hasPrefix("oneAtATime") }
+    }
+
+    @Test func `who wished for several jobs and gets one is told why, once`() async throws {
+        let paced = try await remarks(jobs: 2, inputs: 3, isPaced: true)
+        #expect(paced.count == 1 && paced[0].contains("pacing"))
+        let directed = try await remarks(jobs: 2, inputs: 3, isDirected: true)
+        #expect(directed.count == 1 && directed[0].contains(#"directing(sink: "directing")"#))
+        #expect(try await remarks(jobs: 2, inputs: 3).isEmpty)
+        #expect(try await remarks(jobs: 1, inputs: 3, isPaced: true, isDirected: true).isEmpty)
+        #expect(try await remarks(jobs: 2, inputs: 1, isPaced: true, isDirected: true).isEmpty)
+    }
+
     @Test(arguments: [0, -1, 257]) func `a senseless number of jobs is a problem`(jobs: Int) throws {
         var trial = Trial([silence(batches: 1)], analyzers: [.witness()])
         trial.configuration.jobCount = jobs
