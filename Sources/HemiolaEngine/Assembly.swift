@@ -162,6 +162,7 @@ extension PluginRegistry {
     ) -> [Pipeline.Outlet] {
         var outlets: [Pipeline.Outlet] = []
         var paths: [String: String] = [:]
+        var names = SinkNames()
         for (index, spec) in configuration.sinks.enumerated() {
             let path = "sinks[\(index)]"
             let common = PluginDescription(id: spec.id, settings: Self.commonSinkSettings)
@@ -181,7 +182,7 @@ extension PluginRegistry {
                 let items = commonValues[Self.select].isEmpty ? configuration.selection : commonValues[Self.select]
                 outlets.append(
                     Pipeline.Outlet(
-                        name: unused(spec.name, outlets.map(\.name)), sink: try plugin.make(values),
+                        name: names.unused(spec.name), sink: try plugin.make(values),
                         selection: items.isEmpty ? .all : Selection(items: items),
                         lead: commonValues[Self.lead].map { $0 / 1000 }, needs: plugin.needs(values)))
             } catch {
@@ -189,12 +190,6 @@ extension PluginRegistry {
             }
         }
         return outlets
-    }
-
-    /// Sinks need names only for reports: a second one of a kind gets a number.
-    private func unused(_ name: String, _ names: [String]) -> String {
-        guard names.contains(name) else { return name }
-        return (2...).lazy.map { "\(name)-\($0)" }.first { !names.contains($0) }!
     }
 
     private func checkOutputs(_ outlets: [Pipeline.Outlet], _ problems: inout [ConfigurationProblem]) {
@@ -257,5 +252,21 @@ extension PluginSpec {
 
     fileprivate func dropping(_ keys: [String]) -> PluginSpec {
         PluginSpec(id, as: alias, primary: primary, settings: settings.filter { !keys.contains($0.key) })
+    }
+}
+
+/// Sinks need names only for reports: a second one of a kind gets a number.
+private struct SinkNames {
+    private var taken: Set<String> = []
+    /// The number that was tried last for a name.
+    private var numbers: [String: Int] = [:]
+
+    mutating func unused(_ name: String) -> String {
+        var unused = name
+        while !taken.insert(unused).inserted {
+            numbers[name, default: 1] += 1
+            unused = "\(name)-\(numbers[name]!)"
+        }
+        return unused
     }
 }

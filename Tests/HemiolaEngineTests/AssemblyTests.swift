@@ -7,7 +7,7 @@ import SpectrumAnalyzer
 import Testing
 
 /// From a configuration to a pipeline.
-@Suite struct AssemblyTests {
+@Suite(.timeLimit(.minutes(10))) struct AssemblyTests {
     private func registry(needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> PluginRegistry {
         PluginRegistry(
             captures: [.scripted([]), .scripted(as: "live", isLive: true, [])], analyzers: [.levels, .spectrum, .witness()],
@@ -90,6 +90,21 @@ import Testing
                 sinks: [PluginSpec("collecting"), PluginSpec("collecting"), PluginSpec("needy", as: "collecting")]))
         #expect(pipeline.analyzerNames == ["levels", "loud", "fine_2-x"])
         #expect(pipeline.sinkNames == ["collecting", "collecting-2", "collecting-3"])
+    }
+
+    @Test func `a number that somebody has already is passed over`() throws {
+        let names = ["collecting", "collecting-2", "collecting", "collecting-2"]
+        let pipeline = try registry().assemble(
+            PipelineConfiguration(captures: [PluginSpec("scripted")], sinks: names.map { PluginSpec("collecting", as: $0) }))
+        #expect(pipeline.sinkNames == ["collecting", "collecting-2", "collecting-3", "collecting-2-2"])
+    }
+
+    @Test func `many sinks of a kind get their names in no time`() throws {
+        let count = 5000
+        let pipeline = try registry().assemble(
+            PipelineConfiguration(
+                captures: [PluginSpec("scripted")], sinks: Array(repeating: PluginSpec("collecting"), count: count)))
+        #expect(pipeline.sinkNames.last == "collecting-\(count)")
     }
 
     @Test(arguments: ["frame", "t", "type", "onset", "end", "bpm", "file"])
