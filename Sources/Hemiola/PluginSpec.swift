@@ -28,9 +28,6 @@ public struct PluginSpec: Sendable, Hashable {
     /// Its name in the pipeline.
     public var name: String { alias ?? id }
 
-    /// Ids that take everything after the colon as it stands.
-    private static let verbatim: Set<String> = ["exec"]
-
     /// Reads a SPEC.
     public init(parsing text: String) throws(ConfigurationError) {
         // By scalars, here and below: a combining mark behind a colon, a comma or a quote would hide it in a character of its own.
@@ -42,10 +39,6 @@ public struct PluginSpec: Sendable, Hashable {
         self.init(id)
         guard let colon else { return }
         let rest = text[text.unicodeScalars.index(after: colon)...]
-        if Self.verbatim.contains(id) {
-            primary = .text(String(rest))
-            return
-        }
         for (index, item) in try Self.items(of: rest, in: text).enumerated() {
             guard let key = item.key else {
                 guard index == 0 else {

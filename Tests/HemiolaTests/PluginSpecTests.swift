@@ -43,8 +43,6 @@ import Testing
         ("x:text=", PluginSpec("x", settings: ["text": .text("")])),
         ("x:text=a\"b", PluginSpec("x", settings: ["text": .text("a\"b")])),
         ("x:,size=1", PluginSpec("x", settings: ["size": .text("1")])),
-        // Everything after the colon as it stands.
-        ("exec:sed -u s/a/b/,c=d \\ \"", PluginSpec("exec", primary: .text("sed -u s/a/b/,c=d \\ \""))),
         ("file:Schöne Töne.wav", PluginSpec("file", primary: .text("Schöne Töne.wav"))),
     ])
     func `a SPEC is read as it is meant`(text: String, spec: PluginSpec) throws {

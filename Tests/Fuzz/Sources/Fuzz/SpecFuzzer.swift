@@ -57,7 +57,6 @@ extension Fuzzer {
 extension PluginSpec {
     /// With every value quoted, in the order of the keys.
     fileprivate var written: String {
-        if id == "exec" { return id + (primary.map { ":\($0.text)" } ?? "") }
         var items = [primary.map { $0.text.quoted } ?? ""]
         if let alias { items.append("as=\(alias.quoted)") }
         items += settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text.quoted)" }
