@@ -157,14 +157,15 @@ public final class Pipeline: Sendable {
         // One sink has standard output: whoever needs it, else the first who would use it.
         let writer = outlets.firstIndex(where: \.needs.standardOutput) ?? outlets.firstIndex(where: \.needs.spareStandardOutput)
         return outlets.enumerated().map { index, outlet in
+            let name = outlet.name
             // Batches per second are known only once the source is open; 48 kHz is a fair guess for the room to keep.
             let liveBlocks = max(4, Int(Self.liveSeconds * 48_000 / Double(batching.batchFrames)))
             return SinkRunner(
                 outlet.sink,
                 context: SinkContext(
-                    name: outlet.name, selection: outlet.selection, isLive: isLive || isPaced,
+                    name: name, selection: outlet.selection, isLive: isLive || isPaced,
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
-                    warn: { report(.sinkRemark(sink: outlet.name, $0)) }),
+                    warn: { report(.sinkRemark(sink: name, $0)) }),
                 lead: outlet.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }

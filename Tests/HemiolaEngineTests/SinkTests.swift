@@ -215,6 +215,19 @@ import Testing
         #expect(context.selection.contains("levels", "peak_db") && !context.selection.contains("levels", "rms_db"))
     }
 
+    @Test func `a sink that keeps what it was given is let go after the run`() async throws {
+        weak var sink: CollectingSink?
+        do {
+            let keeping = CollectingSink()
+            sink = keeping
+            _ = try await Trial([silence(batches: 2)], sinks: [.collecting(keeping)]).run()
+            #expect(keeping.context != nil)
+        }
+        // Its thread ends in its own time.
+        for _ in 0..<500 where sink != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(sink == nil)
+    }
+
     @Test func `of the events it gets those it selected`() async throws {
         let sink = CollectingSink()
         var trial = Trial([silence(batches: 4)], analyzers: [.herald, .witness()], sinks: [.collecting(sink)])
