@@ -9,8 +9,8 @@
     public var binCount = 0
     /// The middle of the first window, in frames since the stream's first.
     public var firstCenter: Double = 0
-    /// Frames from one spectrum to the next.
-    public var hopFrames = 0
+    /// Frames from one spectrum to the next, which need not be whole ones.
+    public var hopFrames: Double = 0
     /// |X|², one spectrum after the other; nil unless requested.
     public var power: UnsafePointer<Float>?
     /// |X|, one spectrum after the other; nil unless requested.
@@ -39,7 +39,7 @@ public struct SpectrumFrames: ~Escapable {
     /// The middle of a window, in frames since the stream's first; negative at the start, where the window reaches back
     /// before the audio (zeros).
     public func center(of index: Int) -> Double {
-        slot.firstCenter + Double(index * slot.hopFrames)
+        slot.firstCenter + Double(index) * slot.hopFrames
     }
 
     /// |X|², `binCount` values.

@@ -30,8 +30,8 @@ public struct SpectrumRequest: Sendable, Hashable {
 public enum SpectrumHop: Sendable, Hashable {
     /// Once per hop, the window ending with the hop.
     case everyHop
-    /// Every so many seconds (rounded to whole frames) since the stream's first frame, whatever the batch: a hop then
-    /// brings none, one or several.
+    /// Every so many seconds since the stream's first frame (each to the nearest frame), whatever the batch: a hop then brings
+    /// none, one or several.
     case seconds(Double)
 }
 

@@ -12,8 +12,8 @@ public final class SpectrumBank {
         var fft: RealFFT
         let windowShape: WindowShape
         let window: UnsafeMutablePointer<Float>
-        /// Frames between spectra, 0 for one per hop.
-        let hopFrames: Int
+        /// Frames between spectra, which need not be whole ones; 0 for one per hop.
+        let hopFrames: Double
         let capacity: Int
         let power: UnsafeMutablePointer<Float>?
         let magnitude: UnsafeMutablePointer<Float>?
@@ -31,7 +31,7 @@ public final class SpectrumBank {
     private struct Identity: Hashable {
         var size: Int
         var window: WindowShape
-        var hopFrames: Int
+        var hopFrames: Double
     }
 
     private let hopFrames: Int
@@ -61,7 +61,9 @@ public final class SpectrumBank {
         for request in requests {
             var identity = Identity(size: request.size, window: request.window, hopFrames: 0)
             if case .seconds(let seconds) = request.hop {
-                identity.hopFrames = max(1, Int((seconds * Double(sampleRate)).rounded()))
+                let frames = seconds * Double(sampleRate)
+                // Meant to be whole, but for what seconds round off.
+                identity.hopFrames = max(1, abs(frames - frames.rounded()) < 1e-6 ? frames.rounded() : frames)
             }
             if let index = identities.firstIndex(of: identity) {
                 parts[index].formUnion(request.parts)
@@ -93,7 +95,7 @@ public final class SpectrumBank {
     }
 
     private static func track(_ identity: Identity, _ parts: SpectrumParts, hopFrames: Int) -> Track {
-        let capacity = identity.hopFrames == 0 ? 1 : hopFrames / identity.hopFrames + 1
+        let capacity = identity.hopFrames == 0 ? 1 : Int(Double(hopFrames) / identity.hopFrames) + 1
         let binCount = identity.size / 2 + 1
         func buffer(_ part: SpectrumParts, _ width: Int) -> UnsafeMutablePointer<Float>? {
             guard parts.contains(part) else { return nil }
@@ -152,21 +154,29 @@ public final class SpectrumBank {
         slot.power = track.pointee.power.map { UnsafePointer($0) }
         slot.magnitude = track.pointee.magnitude.map { UnsafePointer($0) }
         slot.complex = track.pointee.complex.map { UnsafePointer($0) }
-        // Windows end at multiples of the request's hop since the stream's start, or with the hop.
-        let every = Int64(track.pointee.hopFrames)
         let edge = frame + Int64(hopFrames)
-        let last = every == 0 ? edge : frame + Int64(frameCount)
-        var end = every == 0 ? edge : (frame / every + 1) * every
-        slot.firstCenter = Double(end) - Double(size) / 2
-        while end <= last {
-            let newest = history + historyCount - Int(edge - end)
-            Self.transform(track, newest - size, into: slot.count)
-            transformCount += 1
-            slot.count += 1
-            if every == 0 { break }
-            end += every
+        guard slot.hopFrames > 0 else {
+            slot.firstCenter = Double(edge) - Double(size) / 2
+            transform(track, ending: edge, edge, into: &slot)
+            return slot
+        }
+        // Windows end at multiples of the request's hop since the stream's start, to the nearest frame.
+        func end(_ count: Int64) -> Int64 { Int64((Double(count) * slot.hopFrames).rounded()) }
+        var next = max(1, Int64(Double(frame) / slot.hopFrames))
+        while end(next) <= frame { next += 1 }
+        slot.firstCenter = Double(next) * slot.hopFrames - Double(size) / 2
+        while end(next) <= frame + Int64(frameCount) {
+            transform(track, ending: end(next), edge, into: &slot)
+            next += 1
         }
         return slot
+    }
+
+    private func transform(_ track: UnsafeMutablePointer<Track>, ending end: Int64, _ edge: Int64, into slot: inout SpectrumSlot) {
+        let newest = history + historyCount - Int(edge - end)
+        Self.transform(track, newest - track.pointee.fft.size, into: slot.count)
+        transformCount += 1
+        slot.count += 1
     }
 
     private static func transform(

@@ -231,8 +231,10 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         var run = BankRun([SpectrumRequest(size: size, hop: .seconds(seconds), parts: .power)], hopFrames: hopFrames)
         let noise = Audio.noise(frames: 40 * hopFrames, seed: 4).samples
         let frames = run.advance(through: noise)[0]
-        let every = Int((seconds * 44_100).rounded())
-        #expect(frames.map(\.center) == stride(from: every, through: noise.count, by: every).map { Double($0) - Double(size) / 2 })
+        // Half frames, too: 5 ms are 220.5 of them.
+        let every = seconds == 0.005 ? 220.5 : (seconds * 44_100).rounded()
+        let ends = (1...).lazy.map { Double($0) * every }.prefix { Int($0.rounded()) <= noise.count }
+        #expect(frames.map(\.center) == ends.map { $0 - Double(size) / 2 })
         #expect(run.bank.transformCount == frames.count)
     }
 
