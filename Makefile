@@ -64,7 +64,7 @@ examples: ## Run every example that has a run script.
 	[ $$failed = 0 ]
 
 sanitize: setup ## Run the tests under the address, thread and undefined-behaviour sanitizers.
-	$(WITH_PYTHON); Tests/Sanitizers/run
+	$(WITH_PYTHON); REAL_TIME='$(REAL_TIME)' Tests/Sanitizers/run
 
 fuzz: setup ## Fuzz what reads bytes from strangers; MINUTES=30 in all.
 	Tests/Fuzz/run

@@ -78,7 +78,8 @@ final class Listener: Sendable {
 
     static var now: Double { ProcessInfo.processInfo.systemUptime }
 
-    var current: Log { log.withLock { $0 } }
+    /// A copy; see `wait` for why it shares nothing with what is still written.
+    var current: Log { log.withLock { $0.copy } }
 
     /// Stops reading for a while, with the source open.
     func pause(_ isPaused: Bool) { self.isPaused.store(isPaused, ordering: .relaxed) }
@@ -97,9 +98,7 @@ final class Listener: Sendable {
             // Looked at in place: what orders the end of a copy is its reference count, which the thread sanitizer cannot see.
             if log.withLock({ isSo($0) }) { return }
             if Self.now > deadline {
-                let log = current
-                let error = log.error?.message ?? "none"
-                throw Failure(description: "no use waiting for \(what); heard \(log.frames) frames, told \(log.told), error: \(error)")
+                throw Failure(description: "no use waiting for \(what); \(log.withLock { $0.summary })")
             }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -113,6 +112,16 @@ final class Listener: Sendable {
 }
 
 extension Listener.Log {
+    /// With buffers of its own.
+    var copy: Self {
+        var copy = self
+        copy.entries = entries.map(\.self)
+        copy.samples = samples.map(\.self)
+        return copy
+    }
+
+    var summary: String { "heard \(frames) frames, told \(told), error: \(error?.message ?? "none")" }
+
     var frames: Int {
         entries.reduce(0) { if case .frames(let count) = $1.delivery { $0 + count } else { $0 } }
     }
