@@ -100,6 +100,30 @@ enum BeatFixture {
         #expect(found == Array(stride(from: 20, to: 400, by: 50)))
     }
 
+    @Test func `a slow attack begins before its middle`() {
+        func place(_ rises: [Float]) -> Double {
+            let best = rises.firstIndex(of: rises.max()!)!
+            return Attack.place(around: best, in: 0...rises.count - 1, frameSeconds: 0.01) { rises[$0] }
+        }
+        let sharp = place([0, 0, 0, 1, 0, 0, 0])
+        let slow = place([0, 0, 0.3, 1, 0.9, 0.5, 0])
+        #expect(sharp > 3)
+        #expect(slow < sharp - 0.5)
+        // As far as its middle moves the place does.
+        #expect(abs(place([0, 0, 0, 0, 1, 0, 0]) - sharp - 1) < 1e-9)
+    }
+
+    @Test(arguments: [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 192_000])
+    func `windows are as long at every sample rate, and quickly transformed`(rate: Int) {
+        let wish = 2048.0 / 44_100 * Double(rate)
+        let size = BeatAnalyzer.size(near: wish)
+        #expect(size.isMultiple(of: 2))
+        #expect(abs(Double(size) / wish - 1) < 0.003)
+        var rest = size
+        for factor in 2...31 { while rest.isMultiple(of: factor) { rest /= factor } }
+        #expect(rest == 1)
+    }
+
     @Test func `three even taps are a tempo`() {
         var taps = Taps()
         #expect(taps.add(1) == nil)

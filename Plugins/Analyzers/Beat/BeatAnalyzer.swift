@@ -25,7 +25,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
     private var sampleRate = 1.0
     private var size = 64
     private var spectrum = SpectrumHandle(index: 0)
-    private var flux = OnsetFlux(size: 64, sampleRate: 6400, frameSeconds: 0.01)
+    private var flux = OnsetFlux(size: 64, windowSeconds: 0.01, sampleRate: 6400, frameSeconds: 0.01)
     private var picker = OnsetPicker(frameSeconds: 0.01)
     private var tracker: BeatTracker?
     /// The beats of the whole stream, when it was heard before.
@@ -48,10 +48,10 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
         sampleRate = Double(stream.sampleRate)
-        size = max(64, Int((Self.windowSeconds * sampleRate / 64).rounded()) * 64)
-        let hopFrames = max(1, (Self.hopSeconds * sampleRate).rounded())
-        let frameSeconds = hopFrames / sampleRate
-        flux = OnsetFlux(size: size, sampleRate: sampleRate, frameSeconds: frameSeconds)
+        size = Self.size(near: Self.windowSeconds * sampleRate)
+        let frameSeconds = max(1 / sampleRate, Self.hopSeconds)
+        flux = OnsetFlux(
+            size: size, windowSeconds: Self.windowSeconds, sampleRate: sampleRate, frameSeconds: frameSeconds)
         picker = OnsetPicker(frameSeconds: frameSeconds)
         tracker = BeatTracker(TempoSpace(frameSeconds: frameSeconds, tempi: settings.tempi))
         survey = nil
@@ -72,6 +72,19 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, as a rule told before it sounds."))
         outputs.latencyFrames = Int64(size / 2)
         return outputs
+    }
+
+    /// An even size that differs by less than the ear of the model can tell, and has no prime factor that makes its transform slow.
+    static func size(near wish: Double) -> Int {
+        func largestFactor(_ size: Int) -> Int {
+            var (rest, factor) = (size, 2)
+            while factor * factor <= rest {
+                if rest.isMultiple(of: factor) { rest /= factor } else { factor += 1 }
+            }
+            return rest
+        }
+        let start = max(32, Int((wish / 2).rounded()))
+        return 2 * ((0..<start).lazy.flatMap { [start - $0, start + $0] }.first { $0 >= 32 && largestFactor($0) <= 31 } ?? start)
     }
 
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {

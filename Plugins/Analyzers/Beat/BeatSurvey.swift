@@ -15,6 +15,7 @@ struct BeatSurvey: Sendable {
     private var level = Activation.Level()
     private var likeness: MusicLikeness
     private var activations: [Float] = []
+    private var rises: [Float] = []
     private var likenesses: [Float] = []
     private var bass: [Float] = []
     private var firstTime = 0.0
@@ -31,6 +32,7 @@ struct BeatSurvey: Sendable {
         let activation = level.activation(change.rise, frameSeconds: Float(space.frameSeconds))
         likeness.hear(change, activation: activation)
         activations.append(activation)
+        rises.append(change.rise)
         likenesses.append(likeness.value)
         bass.append(change.bassRise)
     }
@@ -40,6 +42,7 @@ struct BeatSurvey: Sendable {
         let steps = BestPath(space, reluctance: space.reluctance()).decode(activations.map(Activation.evidence))
         beats = report(steps)
         activations = []
+        rises = []
         likenesses = []
         bass = []
     }
@@ -69,7 +72,7 @@ struct BeatSurvey: Sendable {
             )
         }
         let places = BarTracker.places(frames[first...last].map { bassPeak(near: $0) })
-        return (first...last).compactMap { index in
+        let beats = (first...last).map { index -> BeatReport? in
             let near = max(first, index - Self.neighbours)...min(last, index + Self.neighbours)
             var plausibility = 0.0
             for other in near { plausibility += opinions[other - first].plausibility / Double(near.count) }
@@ -83,6 +86,8 @@ struct BeatSurvey: Sendable {
                 confidence: opinions[index - first].agreement * plausibility * plausibility,
                 position: places[index - first]?.position, meter: places[index - first]?.meter)
         }
+        // Fewer in a row are no beat.
+        return beats.split { $0 == nil }.filter { $0.count >= Self.neighbours }.flatMap { $0.compactMap(\.self) }
     }
 
     /// Puts the beats where their onsets are, and takes out the jitter: a parabola through five (A. Savitzky and M. Golay, 1964).
@@ -102,13 +107,9 @@ struct BeatSurvey: Sendable {
         let reach = max(1, Int((Self.tolerance / space.frameSeconds).rounded()))
         let middle = Int(frame.rounded())
         let window = max(0, middle - reach)...max(0, min(activations.count - 1, middle + reach))
-        guard let best = window.max(by: { activations[$0] < activations[$1] }), !activations.isEmpty else { return (frame, 0) }
-        var (mass, moment) = (0.0, 0.0)
-        for index in max(0, best - 2)...min(activations.count - 1, best + 2) {
-            mass += Double(activations[index])
-            moment += Double(activations[index]) * Double(index)
-        }
-        return (mass > 0 ? moment / mass : frame, Double(activations[best]))
+        guard !rises.isEmpty, let best = window.max(by: { rises[$0] < rises[$1] }) else { return (frame, 0) }
+        let place = Attack.place(around: best, in: 0...rises.count - 1, frameSeconds: space.frameSeconds) { rises[$0] }
+        return (place, Double(activations[best]))
     }
 
     /// The strongest bass near a frame.

@@ -14,6 +14,8 @@ struct BeatTracker: Sendable {
     private static let patience = 0.13
     /// Beats that come, on average, nearer than this to where they were foreseen are steady.
     private static let steadiness = 0.0225
+    /// No beat is told before it is at least this believable.
+    private static let leastConfidence = 0.1
     /// The longest silence or loss that a beat outlives, in seconds.
     private static let longestSilence = 2.0
 
@@ -39,6 +41,8 @@ struct BeatTracker: Sendable {
     private(set) var nextTime = 0.0
     /// Whether there is a beat to speak of.
     private(set) var isKnown = false
+    /// Its period, when there was last.
+    private var knownPeriod = 0.0
 
     /// What the user has said: beats per minute that are kept to, or preferred.
     private var lockedTempo: Double?
@@ -54,9 +58,11 @@ struct BeatTracker: Sendable {
     }
 
     /// 0…1.
-    var confidence: Double {
+    var confidence: Double { isKnown ? believability : 0 }
+
+    private var believability: Double {
         let plausibility = plausibility
-        return isKnown ? heard.confidence * plausibility * plausibility : 0
+        return heard.confidence * plausibility * plausibility
     }
 
     private var plausibility: Double {
@@ -89,7 +95,7 @@ struct BeatTracker: Sendable {
         pass(to: time)
         let activation = level.activation(change.rise, frameSeconds: Float(frameSeconds))
         belief.advance(Activation.evidence(activation))
-        heard.hear(activation, at: time)
+        heard.hear(activation, rise: change.rise, at: time)
         likeness.hear(change, activation: activation)
         bar.hear(change)
         silence = change.isSilent ? silence + frameSeconds : 0
@@ -98,6 +104,7 @@ struct BeatTracker: Sendable {
         guard soundTime != nil, belief.summary.interval > 0 else { return nil }
         foresee()
         decide()
+        if isKnown { knownPeriod = period }
         return tell()
     }
 
@@ -109,7 +116,7 @@ struct BeatTracker: Sendable {
         } else if soundTime != nil, lost > 0 {
             for frame in 1...Int((lost / frameSeconds).rounded(.up)) {
                 belief.advance(0)
-                heard.hear(0, at: self.time + Double(frame) * frameSeconds)
+                heard.hear(0, rise: 0, at: self.time + Double(frame) * frameSeconds)
             }
         }
         self.time = time
@@ -121,7 +128,7 @@ struct BeatTracker: Sendable {
         let believedPeriod = Double(summary.interval) * frameSeconds
         let believedNext = time + Double(summary.remaining) * frameSeconds
         settle(believedNext - believedPeriod, period: believedPeriod)
-        (nextTime, period) = heard.refine(next: believedNext, period: believedPeriod)
+        (nextTime, period) = heard.refine(next: believedNext, period: believedPeriod, now: time)
         if let lockedTempo { period = 60 / lockedTempo }
         if foreseenTime == nil, nextTime - time <= Self.lead { foreseenTime = nextTime }
     }
@@ -143,11 +150,20 @@ struct BeatTracker: Sendable {
         if lockedTempo != nil {
             isKnown = true
         } else if isKnown {
-            isKnown = plausibility > 0.25
+            isKnown = plausibility > 0.25 && (chosenTempo != nil || isLikelyTempo)
         } else if let soundTime, plausibility > 0.4 {
             let elapsed = time - soundTime
-            isKnown = elapsed > 2.2 && heard.weakerAgreement > 0.6 - 0.15 * (elapsed - 2.2)
+            isKnown =
+                elapsed > 2.2 && believability > Self.leastConfidence
+                && heard.weakerAgreement(next: nextTime, period: period, since: soundTime) > 0.6 - 0.15 * (elapsed - 2.2)
         }
+    }
+
+    /// Whether the tempo is about what it was, or every beat of the new one meets something.
+    private var isLikelyTempo: Bool {
+        let change = period / knownPeriod
+        return change > 0.75 && change < 1.33
+            || heard.weakerAgreement(next: nextTime, period: period, since: soundTime ?? 0) > 0
     }
 
     private mutating func tell() -> BeatReport? {

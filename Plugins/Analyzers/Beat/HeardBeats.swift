@@ -9,14 +9,20 @@ struct HeardBeats: Sendable {
     private static let tolerance = 0.035
     private let frameSeconds: Double
     private let reach: Int
-    /// The last frames' activation; a power of two of them.
-    private var history = [Float](repeating: 0, count: 128)
+    /// How long before and after it is due a beat is awaited, in seconds.
+    private static let suspense = 0.12
+    /// Frames that are remembered, a power of two: some ten seconds.
+    private static let memory = 1024
+    private static let mask = memory - 1
+    /// How many beats are looked at for whether every other one meets nothing.
+    private static let alternationLength = 6
+    /// The last frames' activation and onset strength.
+    private var history = [Float](repeating: 0, count: Self.memory)
+    private var rises = [Float](repeating: 0, count: Self.memory)
     private var frame = 0
     private var lastTime = 0.0
     /// Mean of the strongest activation around beats, and around any moment.
     private var hit = 0.0
-    /// The same of every other beat: of twice the true tempo one of them meets nothing.
-    private var alternateHits = (0.0, 0.0)
     private var chance = 0.0
     private var chanceWeight = 0.0
     private var count = 0
@@ -30,11 +36,23 @@ struct HeardBeats: Sendable {
         reach = max(1, Int((Self.tolerance / frameSeconds).rounded()))
     }
 
-    /// Agreement above chance of the weaker of alternate beats; 0 before there are two of each.
-    var weakerAgreement: Double {
-        guard count >= 4 else { return 0 }
-        return agreement(min(alternateHits.0, alternateHits.1))
+    /// Agreement above chance of the weaker of alternate beats: of twice the true tempo one of them meets nothing.
+    ///
+    /// - Parameter start: When there was sound first.
+    /// - Returns: 0 before there were two of each.
+    func weakerAgreement(next: Double, period: Double, since start: Double) -> Double {
+        var (even, odd, beats) = (0.0, 0.0, 0)
+        while beats < Self.alternationLength {
+            let moment = next - Double(beats + 1) * period
+            guard moment > max(start - Self.tolerance, lastTime - Double(Self.memory - 10) * frameSeconds) else { break }
+            let hit = Double(peak(around: frameIndex(moment)))
+            if beats.isMultiple(of: 2) { even += hit } else { odd += hit }
+            beats += 1
+        }
+        guard beats >= 4 else { return 0 }
+        return agreement(min(even / Double((beats + 1) / 2), odd / Double(beats / 2)))
     }
+
     private var chanceNow: Double { chanceWeight > 0 ? chance / chanceWeight : 1 }
 
     /// Agreement above chance, as Cohen's kappa.
@@ -49,9 +67,9 @@ struct HeardBeats: Sendable {
 
     /// Back to the start, in place.
     mutating func reset() {
-        for index in history.indices { history[index] = 0 }
+        for index in history.indices { (history[index], rises[index]) = (0, 0) }
         (frame, lastTime, count, steadyCount) = (0, 0, 0, 0)
-        (hit, chance, chanceWeight, alternateHits) = (0, 0, 0, (0, 0))
+        (hit, chance, chanceWeight) = (0, 0, 0)
         (phase, steadyPeriod) = (0, 0)
     }
 
@@ -60,11 +78,12 @@ struct HeardBeats: Sendable {
         steadyCount = 0
     }
 
-    mutating func hear(_ activation: Float, at time: Double) {
-        history[frame & 127] = activation
+    mutating func hear(_ activation: Float, rise: Float, at time: Double) {
+        history[frame & Self.mask] = activation
+        rises[frame & Self.mask] = rise
         lastTime = time
         var peak: Float = 0
-        for age in 0...2 * reach { peak = max(peak, history[(frame - age) & 127]) }
+        for age in 0...2 * reach { peak = max(peak, history[(frame - age) & Self.mask]) }
         let keep = exp(-frameSeconds / 6)
         chance = chance * keep + Double(peak)
         chanceWeight = chanceWeight * keep + 1
@@ -74,30 +93,24 @@ struct HeardBeats: Sendable {
     /// Activation at a moment not long ago.
     private func frameIndex(_ time: Double) -> Int { frame - 1 + Int(((time - lastTime) / frameSeconds).rounded()) }
 
+    /// The strongest activation near a frame.
+    private func peak(around middle: Int) -> Float {
+        var peak: Float = 0
+        for index in min(frame - 1, middle - reach)...min(frame - 1, middle + reach) { peak = max(peak, history[index & Self.mask]) }
+        return peak
+    }
+
     /// - Returns: Where the beat's onset lay.
     mutating func settle(_ time: Double, period: Double) -> Double {
         let middle = frameIndex(time)
-        var (best, peak) = (middle, Float(0))
-        for index in middle - reach...min(frame - 1, middle + reach) where history[index & 127] > peak {
-            peak = history[index & 127]
-            best = index
-        }
-        // The centre of gravity around the peak.
-        var (mass, moment) = (0.0, 0.0)
-        for index in best - 2...min(frame - 1, best + 2) {
-            let value = Double(history[index & 127])
-            mass += value
-            moment += value * Double(index - best)
-        }
-        let place = lastTime + (Double(best - frame + 1) + (mass > 0 ? moment / mass : 0)) * frameSeconds
+        let range = middle - reach...min(frame - 1, middle + reach)
+        var best = middle
+        for index in range where rises[index & Self.mask] > rises[best & Self.mask] { best = index }
+        let peak = peak(around: middle)
+        let frames = Attack.place(around: best, in: frame - Self.memory...frame - 1, frameSeconds: frameSeconds) { rises[$0 & Self.mask] }
+        let place = lastTime + (frames - Double(frame - 1)) * frameSeconds
         count += 1
         hit += (Double(peak) - hit) / Double(min(count, 8))
-        let rate = 1 / Double(min((count + 1) / 2, 4))
-        if count.isMultiple(of: 2) {
-            alternateHits.0 += (Double(peak) - alternateHits.0) * rate
-        } else {
-            alternateHits.1 += (Double(peak) - alternateHits.1) * rate
-        }
         follow(place, weight: Double(peak), believed: time, period: period)
         return place
     }
@@ -107,9 +120,10 @@ struct HeardBeats: Sendable {
         let beats = ((place - phase) / max(steadyPeriod, 0.1)).rounded()
         if steadyCount > 0, beats == 1, abs(expected - believed) < 0.04, abs(steadyPeriod / period - 1) < 0.06 {
             let miss = weight > 0.25 ? max(-0.03, min(0.03, place - expected)) : 0
-            let rate = max(0.25, 1 / Double(steadyCount + 1))
-            phase = expected + rate * 1.2 * miss
-            steadyPeriod += rate * 0.3 * miss
+            // At first a straight line through all of them, with the belief's period as one more; then the older count less.
+            let points = Double(steadyCount + 2)
+            phase = expected + max(0.3, 2 * (2 * points - 1) / (points * (points + 1))) * miss
+            steadyPeriod += max(0.075, 6 / (points * (points + 1))) * miss
             steadyCount += 1
         } else {
             phase = place
@@ -119,7 +133,14 @@ struct HeardBeats: Sendable {
     }
 
     /// Puts a steady beat where its onsets are, rather than where the frames of the belief are.
-    func refine(next: Double, period: Double) -> (next: Double, period: Double) {
+    ///
+    /// - Parameter now: Around a beat that is due, as long as its onset may still come, the belief in slower tempi grows for
+    ///   nothing. Where beats are more than a second apart that is far enough to be seen.
+    func refine(next: Double, period: Double, now: Double) -> (next: Double, period: Double) {
+        let due = phase + steadyPeriod
+        if steadyCount >= 3, steadyPeriod > 1, abs(now - due) < Self.suspense {
+            return (due > now ? due : due + steadyPeriod, steadyPeriod)
+        }
         guard steadyCount >= 2, abs(steadyPeriod / period - 1) < 0.06 else { return (next, period) }
         let steps = ((next - phase) / steadyPeriod).rounded()
         let steady = phase + steps * steadyPeriod

@@ -37,7 +37,7 @@ struct MusicLikeness: Sendable {
     var value: Float {
         guard rise > 0, weight > 0 else { return 0 }
         let symmetry = fall / rise
-        let speech = min((symmetry - 0.80) / 0.08, (rise / unsuppressed - 0.40) / 0.08, (0.74 - rise / unsuppressed) / 0.08)
+        let speech = min((symmetry - 0.80) / 0.08, (rise / unsuppressed - 0.36) / 0.08, (0.74 - rise / unsuppressed) / 0.08)
         let noise = (activation / weight - 0.40) / 0.08
         return (1 - min(1, max(0, speech))) * (1 - min(1, max(0, noise)))
     }
