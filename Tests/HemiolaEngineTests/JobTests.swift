@@ -1,3 +1,4 @@
+import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaSignal
@@ -81,7 +82,16 @@ import Testing
         var trial = Trial([], analyzers: [.witness()], sinks: [.collecting(sink)])
         trial.captures = [
             .scripted(
-                as: "first", [silence(batches: 2), .call { running.value?.stop() }, .idle(), silence(batches: 2)]),
+                as: "first",
+                [
+                    silence(batches: 2),
+                    .call {
+                        // Its turn comes when the sinks have heard of it.
+                        for _ in 0..<2000 where sink.streams.isEmpty { usleep(5000) }
+                        running.value?.stop()
+                    },
+                    .idle(), silence(batches: 2),
+                ]),
             .scripted(as: "second", [silence(batches: 2)]),
         ]
         trial.configuration.captures = ["first", "second", "second"].enumerated().map { PluginSpec($1, primary: .text("\($0)")) }

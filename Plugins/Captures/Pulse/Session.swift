@@ -49,8 +49,7 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
     }
 
     func stop() {
-        connection.locked { closeStream() }
-        connection.stop()
+        connection.stop { closeStream() }
     }
 
     // MARK: - Connection

@@ -59,7 +59,7 @@ final class ClickStage: Loopback, ConnectionDelegate {
         }
         // The server would keep it otherwise.
         if !isUnloaded { try? wait("", until: { module == nil }) }
-        connection.stop()
+        connection.stop { closePlayer() }
     }
 
     private func wait(_ complaint: String, until isSo: () -> Bool) throws(CaptureError) {

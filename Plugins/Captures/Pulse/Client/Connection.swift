@@ -73,9 +73,12 @@ final class Connection {
         return pa_threaded_mainloop_start(loop) == 0
     }
 
-    /// Ends everything and waits for the thread's end. Streams are closed before.
-    func stop() {
+    /// Ends everything and waits for the thread's end.
+    ///
+    /// - Parameter closeStreams: Called first, under the same lock: what the server says in between could open another one.
+    func stop(_ closeStreams: () -> Void = {}) {
         locked {
+            closeStreams()
             if let timer, let api = pa_threaded_mainloop_get_api(loop) { api.pointee.time_free(timer) }
             timer = nil
             discard()
