@@ -127,7 +127,7 @@ let package = Package(
             "HemiolaEngineTests",
             uses: [
                 "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "HemiolaSpectrum",
-                "Hemiola", "HemiolaSignal", "AllocationCounter",
+                "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("PCMCaptureTests", uses: ["PCMCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -159,7 +159,10 @@ let package = Package(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
         tests(
             "HemiolaCommandLineTests",
-            uses: ["HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "HemiolaWire", "Hemiola", "HemiolaSignal", arguments]),
+            uses: [
+                "HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "HemiolaWire", "TestSupport", "Hemiola", "HemiolaSignal",
+                arguments,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

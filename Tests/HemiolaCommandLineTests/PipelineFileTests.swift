@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
 import HemiolaSignal
+import TestSupport
 import Testing
 
 @testable import HemiolaCommandLine
@@ -201,7 +202,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `references to references do not keep anybody busy`() throws {
+    @Test(.mayNotHang) func `references to references do not keep anybody busy`() throws {
         var text = "a0: &a0 [x, x]\n"
         for level in 1..<12 { text += "a\(level): &a\(level)\n  ? [*a\(level - 1), *a\(level - 1), *a\(level - 1)]\n  : x\n" }
         text += "? *a11\n: x\n"

@@ -8,10 +8,11 @@ import HemiolaTesting
 import LevelsAnalyzer
 import SpectrumAnalyzer
 import Synchronization
+import TestSupport
 import Testing
 
 /// The hot path does not allocate.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct AllocationTests {
+@Suite(.serialized, .mayNotHang) struct AllocationTests {
     /// A sanitizer puts an allocator of its own under the program.
     private static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
 

@@ -4,10 +4,11 @@ import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import SpectrumAnalyzer
+import TestSupport
 import Testing
 
 /// From a configuration to a pipeline.
-@Suite(.timeLimit(.minutes(10))) struct AssemblyTests {
+@Suite(.mayNotHang) struct AssemblyTests {
     private func registry(needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> PluginRegistry {
         PluginRegistry(
             captures: [.scripted([]), .scripted(as: "live", isLive: true, [])], analyzers: [.levels, .spectrum, .witness()],

@@ -3,10 +3,11 @@ import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
+import TestSupport
 import Testing
 
 /// The door by which wishes enter.
-@Suite(.timeLimit(.minutes(10))) struct ControlTests {
+@Suite(.mayNotHang) struct ControlTests {
     /// Runs three batches, something, and two batches.
     private func run(
         isLive: Bool = false, analyzers: [AnalyzerPlugin] = [.witness()], gate: Gate = Gate(isOpen: true),

@@ -1,10 +1,11 @@
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import TestSupport
 import Testing
 
 /// The exams find what is wrong: each plugin here has one fault.
-@Suite(.timeLimit(.minutes(10))) struct FailedExamTests {
+@Suite(.mayNotHang) struct FailedExamTests {
     @Test(arguments: Faulty.Fault.allCases)
     func `a faulty analyzer fails, and the exam says why`(fault: Faulty.Fault) {
         let plugin = AnalyzerPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in Faulty(fault) }

@@ -4,10 +4,11 @@ import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
+import TestSupport
 import Testing
 
 /// Several files at a time.
-@Suite(.timeLimit(.minutes(10))) struct JobTests {
+@Suite(.mayNotHang) struct JobTests {
     /// Files of very different lengths, one that fails in the middle, one that cannot be opened, one that changes its format.
     private static func trial(jobs: Int) -> Trial {
         var trial = Trial([], analyzers: [.witness(), .levels])

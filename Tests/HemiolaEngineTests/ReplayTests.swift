@@ -2,10 +2,11 @@ import Hemiola
 import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
+import TestSupport
 import Testing
 
 /// Controls of an earlier run.
-@Suite(.timeLimit(.minutes(10))) struct ReplayTests {
+@Suite(.mayNotHang) struct ReplayTests {
     private func run(
         _ steps: [CaptureStep] = [silence(batches: 5)], replaying replay: ControlReplay, notices: Notices = Notices()
     ) async throws -> [CollectedStream] {

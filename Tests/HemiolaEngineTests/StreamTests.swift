@@ -4,10 +4,11 @@ import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import SpectrumAnalyzer
+import TestSupport
 import Testing
 
 /// What comes of what a capture delivers.
-@Suite(.timeLimit(.minutes(10))) struct StreamTests {
+@Suite(.mayNotHang) struct StreamTests {
     @Test func `several files are several streams, each with its name`() async throws {
         let sink = CollectingSink()
         let log = Log<String>()
