@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// Which controls are replayed.
 struct ReplayOptions: ParsableArguments {
@@ -86,53 +87,28 @@ private struct ControlRecord: Decodable {
     var from: String?
     /// Of which input, where the recording is of several.
     var file: String?
+    var fields: ControlFields
 
-    var bpm: Double?
-    var name: String?
-    var locked: Bool?
-    var speed: Double?
-    var presets: [String]?
-    var names: [String]?
-    var key: String?
-    var note: Int?
-    var event: String?
+    private enum CodingKeys: String, CodingKey {
+        case frame, control, from, file
+    }
+
+    init(from decoder: any Decoder) throws {
+        let record = try decoder.container(keyedBy: CodingKeys.self)
+        frame = try record.decode(Int64.self, forKey: .frame)
+        control = try record.decode(String.self, forKey: .control)
+        from = try record.decodeIfPresent(String.self, forKey: .from)
+        file = try record.decodeIfPresent(String.self, forKey: .file)
+        fields = try ControlFields(from: decoder)
+    }
 
     func stamped() throws(ControlRecords.Fault) -> StampedControl {
         guard frame >= 0 else { throw ControlRecords.Fault(message: "\"frame\" is \(frame): no batch contains it") }
-        return StampedControl(try value(), at: frame, from: from ?? "controls")
-    }
-
-    /// By the names of `Control.name`.
-    private func value() throws(ControlRecords.Fault) -> Control {
-        switch control {
-        case "tap": .tap
-        case "lockTempo": .lockTempo(beatsPerMinute: bpm)
-        case "halveTempo": .halveTempo
-        case "doubleTempo": .doubleTempo
-        case "setDownbeat": .setDownbeat
-        case "resetTempo": .resetTempo
-        case "nextPreset": .nextPreset
-        case "previousPreset": .previousPreset
-        case "randomPreset": .randomPreset
-        case "loadPreset": .loadPreset(name: try need(name, "name"))
-        case "lockPreset": .lockPreset(try need(locked, "locked"))
-        case "toggleCycle": .toggleCycle
-        case "setSpeed": .setSpeed(try need(speed, "speed"))
-        case "ready": .ready(presets: try need(presets, "presets"))
-        case "presetNames": .presetNames(try need(names, "names"))
-        case "presetHandler": .presetChanged(name: try need(name, "name"))
-        case "presetRefused": .presetRefused(name: try need(name, "name"))
-        case "speedHandler": .speedChanged(try need(speed, "speed"))
-        case "keyHandler":
-            .key(KeyStroke(key: try need(key, "key"), note: note, phase: try need(event.flatMap(KeyStroke.Phase.init), "event")))
-        default:
-            throw ControlRecords.Fault(message: "there is no control \"\(control)\"")
+        do throws(ControlFault) {
+            return StampedControl(try fields.control(control), at: frame, from: from ?? "controls")
+        } catch {
+            throw ControlRecords.Fault(message: error.message)
         }
-    }
-
-    private func need<Value>(_ value: Value?, _ key: String) throws(ControlRecords.Fault) -> Value {
-        guard let value else { throw ControlRecords.Fault(message: "the control \(control) needs its \"\(key)\"") }
-        return value
     }
 }
 

@@ -5,6 +5,26 @@ extension RecordEncoder {
     public func encodeHeader(into buffer: inout JSONBuffer) {
         guard selection.contains("header") else { return }
         open(#"{"type":"header""#, in: &buffer)
+        appendFields(to: &buffer)
+        close(&buffer)
+    }
+
+    /// Writes the line that a visualizer is greeted with: the header's fields, and how the visualizers stand. Whatever is
+    /// selected, for it is no record.
+    public func encodeHello(_ state: VisualizerState, into buffer: inout JSONBuffer) {
+        open(#"{"type":"hello""#, in: &buffer)
+        appendFields(to: &buffer)
+        buffer.append(#","visualizer":{"preset":"#)
+        if let preset = state.preset { buffer.append(string: preset) } else { buffer.append("null") }
+        buffer.append(#","speed":"#)
+        buffer.append(significant: state.speed ?? .nan)
+        buffer.append(#","cycling":"#)
+        if let isCycling = state.isCycling { buffer.append(isCycling) } else { buffer.append("null") }
+        buffer.append("}")
+        close(&buffer)
+    }
+
+    private func appendFields(to buffer: inout JSONBuffer) {
         buffer.append(#","schema":"#)
         buffer.append(integer: StreamHeader.schema)
         buffer.append(#","hemiola":"#)
@@ -25,7 +45,6 @@ extension RecordEncoder {
         buffer.append(bytes: Array(String(header.seed).utf8))
         buffer.append(#","analyzers":"#)
         buffer.appendList(header.analyzers) { append($1, to: &$0) }
-        close(&buffer)
     }
 
     private func append(_ analyzer: StreamHeader.Analyzer, to buffer: inout JSONBuffer) {

@@ -98,7 +98,7 @@ public struct RecordEncoder: Sendable {
 extension RecordEncoder {
     /// Writes a batch's line, then those of its events.
     public func encode(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
-        if writesBatches { encodeLine(batch, into: &buffer) }
+        encodeLine(batch, into: &buffer)
         guard writesEvents, !batch.events.isEmpty else { return }
         let end = header.format.seconds(at: batch.endFrame)
         for index in batch.events.indices {
@@ -106,7 +106,9 @@ extension RecordEncoder {
         }
     }
 
-    private func encodeLine(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
+    /// Writes a batch's line without its events.
+    public func encodeLine(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
+        guard writesBatches else { return }
         open(#"{"type":"batch""#, in: &buffer)
         buffer.append(#","n":"#)
         buffer.append(integer: batch.number)

@@ -1,0 +1,16 @@
+/// How the visualizers of a run stand, as far as it is known.
+public struct VisualizerState: Sendable, Hashable {
+    /// The preset that is shown.
+    public var preset: String?
+    /// 0.1…1.0.
+    public var speed: Double?
+    /// Whether presets change by themselves.
+    public var isCycling: Bool?
+
+    /// Nothing is known, but for what is named.
+    public init(preset: String? = nil, speed: Double? = nil, isCycling: Bool? = nil) {
+        self.preset = preset
+        self.speed = speed
+        self.isCycling = isCycling
+    }
+}
