@@ -76,3 +76,6 @@ public protocol Controllable: AnyObject {
     /// - Returns: What became of it, or nil when this control is none of its business.
     func obey(_ control: StampedControl) -> ControlReply?
 }
+
+/// Steps in: it is asked to obey a control only when nobody else in the pipeline does.
+public protocol Understudy: Controllable {}

@@ -102,17 +102,20 @@ public struct SinkPlugin: Plugin {
         public var standardOutput: Bool
         /// It writes to standard output as long as no other sink does; its context tells.
         public var spareStandardOutput: Bool
+        /// It gets every event and selects those that it writes itself, because it acts on others too.
+        public var everyEvent: Bool
 
         /// The needs of a sink that is content with rows and events, but for what is named.
         public init(
             analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
-            spareStandardOutput: Bool = false
+            spareStandardOutput: Bool = false, everyEvent: Bool = false
         ) {
             self.analyzers = analyzers
             self.samples = samples
             self.realTime = realTime
             self.standardOutput = standardOutput
             self.spareStandardOutput = spareStandardOutput
+            self.everyEvent = everyEvent
         }
     }
 

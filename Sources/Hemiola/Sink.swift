@@ -20,7 +20,8 @@ public protocol Sink: Sendable {
 public struct SinkContext: Sendable {
     /// Its name in this pipeline.
     public var name: String
-    /// The records that it shall write. Events come already selected; header, batches and the end are the sink's own duty.
+    /// The records that it shall write. Events come already selected, unless it needs them all; header, batches and the end are
+    /// the sink's own duty.
     public var selection: Selection
     /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
     public var isLive: Bool
@@ -30,11 +31,14 @@ public struct SinkContext: Sendable {
     public var controls: ControlPort
     /// Takes one line that a person should read: what is not as it was meant, and does not end anything.
     public var warn: @Sendable (String) -> Void
+    /// Ends the run in order, as a person would, because somebody outside wants it: `stop` from within.
+    public var endRun: @Sendable () -> Void
 
     /// What a sink is given; for tests a closed door and everything selected.
     public init(
         name: String, selection: Selection = .all, isLive: Bool = false, mayUseStandardOutput: Bool = true,
-        controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in }
+        controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
+        endRun: @escaping @Sendable () -> Void = {}
     ) {
         self.name = name
         self.selection = selection
@@ -42,6 +46,7 @@ public struct SinkContext: Sendable {
         self.mayUseStandardOutput = mayUseStandardOutput
         self.controls = controls
         self.warn = warn
+        self.endRun = endRun
     }
 }
 

@@ -165,8 +165,8 @@ public final class Pipeline: Sendable {
                 context: SinkContext(
                     name: name, selection: outlet.selection, isLive: isLive || isPaced,
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
-                    warn: { report(.sinkRemark(sink: name, $0)) }),
-                lead: outlet.lead,
+                    warn: { report(.sinkRemark(sink: name, $0)) }, endRun: { [weak self] in self?.stop() }),
+                events: outlet.needs.everyEvent ? .all : outlet.selection, lead: outlet.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }
     }

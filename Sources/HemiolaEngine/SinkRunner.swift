@@ -31,7 +31,7 @@ actor SinkRunner {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(
-        _ sink: any Sink, context: SinkContext, lead: Double?, mailbox: Mailbox,
+        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, mailbox: Mailbox,
         report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.sink = sink
@@ -39,7 +39,7 @@ actor SinkRunner {
         self.mailbox = mailbox
         self.report = report
         executor = ThreadExecutor()
-        schedule = EventSchedule(lead: lead, selection: context.selection)
+        schedule = EventSchedule(lead: lead, selection: events)
     }
 
     /// - Returns: nil when all is well.

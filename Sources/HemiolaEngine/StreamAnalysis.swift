@@ -150,8 +150,11 @@ final class StreamAnalysis {
         for voice in voices {
             if let answer = voice.controllable?.obey(stamped), reply != .done { reply = answer }
         }
-        for director in directors {
+        for director in directors where !(director is any Understudy) {
             if let answer = (director as? any Controllable)?.obey(stamped), reply != .done { reply = answer }
+        }
+        if reply == nil {
+            for director in directors where reply == nil { reply = (director as? any Understudy)?.obey(stamped) }
         }
         if reply == .done { events.append(.control(stamped), at: seconds) }
         return reply ?? .refused("nothing in this pipeline obeys \(control.name)")

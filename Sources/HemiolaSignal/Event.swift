@@ -137,6 +137,15 @@ public struct KeyStroke: Sendable, Hashable {
     /// Whether the key goes down or comes up.
     public var phase: Phase
 
+    /// The keys of a visualizer's piano, from MIDI note 60 on: the letters where a keyboard's two upper rows look like one.
+    private static let piano = Array("awsedftgyhujkolp")
+
+    /// The MIDI note that a key stands for; nil for every other key.
+    public static func note(of key: String) -> Int? {
+        guard let letter = key.first, key.count == 1 else { return nil }
+        return piano.firstIndex(of: letter).map { 60 + $0 }
+    }
+
     /// A stroke of that key.
     public init(key: String, note: Int?, phase: Phase) {
         self.key = key
