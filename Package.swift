@@ -37,6 +37,8 @@ func tests(_ name: String, uses rooms: [Target.Dependency], resources: [Resource
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 
 let package = Package(
     name: "hemiola",
@@ -51,6 +53,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
@@ -61,7 +64,9 @@ let package = Package(
         // 5
         room(
             "HemiolaCommandLine",
-            uses: ["HemiolaEngine", "HemiolaWire", "HemiolaEvaluation", "Hemiola", "HemiolaSignal", arguments, yaml]),
+            uses: [
+                "HemiolaEngine", "HemiolaBridge", "HemiolaWire", "HemiolaEvaluation", "Hemiola", "HemiolaSignal", arguments, yaml,
+            ]),
 
         // 4
         room(
@@ -69,7 +74,7 @@ let package = Package(
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink", "PresetsSink",
-                "Hemiola",
+                "SocketSink", "Hemiola",
             ]),
         room("HemiolaEngine", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
@@ -86,10 +91,12 @@ let package = Package(
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaRecords", "HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaRecords", "HemiolaOutput"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaRecords", "HemiolaOutput"]),
+        plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge"]),
         room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
         room("HemiolaRecords", uses: ["Hemiola", "HemiolaOutput", "HemiolaSignal", "HemiolaWire"]),
+        room("HemiolaBridge", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix]),
 
         // 1
         room("Hemiola", uses: ["HemiolaSignal"]),
@@ -123,6 +130,7 @@ let package = Package(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
         tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
+        tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore]),
         tests(
             "HemiolaEngineTests",
             uses: [
@@ -154,6 +162,12 @@ let package = Package(
             uses: [
                 "PresetsSink", "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "TestSupport",
                 "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter",
+            ]),
+        tests(
+            "SocketSinkTests",
+            uses: [
+                "SocketSink", "PresetsSink", "HemiolaBridge", "TestSupport", "HemiolaEngine", "HemiolaTesting", "Hemiola",
+                "HemiolaSignal",
             ]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),

@@ -8,6 +8,8 @@ struct CommandStatus: RawRepresentable, Sendable, Hashable {
     static let success = CommandStatus(rawValue: 0)
     /// Some input could not be analysed, or not wholly; the others were.
     static let inputFailed = CommandStatus(rawValue: 1)
+    /// A wish was refused, or nobody is there to hear it.
+    static let refused = CommandStatus(rawValue: 1)
     /// The command line or the configuration is wrong; nothing was done.
     static let usage = CommandStatus(rawValue: 2)
     /// Output could not be written.

@@ -26,7 +26,7 @@ struct Root: ParsableCommand {
         version: HemiolaVersion.current,
         subcommands: [
             AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, DevicesCommand.self, RunCommand.self, CheckCommand.self,
-            EvaluateCommand.self, PluginsCommand.self, DoctorCommand.self, SchemaCommand.self,
+            EvaluateCommand.self, SendCommand.self, PluginsCommand.self, DoctorCommand.self, SchemaCommand.self,
         ])
 
     /// Parses the arguments and does what they say.

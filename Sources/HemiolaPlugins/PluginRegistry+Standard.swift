@@ -8,6 +8,7 @@ internal import LevelsAnalyzer
 internal import PCMCapture
 internal import PresetsSink
 internal import PulseCapture
+internal import SocketSink
 internal import SpectrumAnalyzer
 internal import ToneCapture
 internal import VisualizerAnalyzer
@@ -16,7 +17,7 @@ extension PluginRegistry {
     /// The plugins that Hemiola comes with: the one list of built-ins.
     public static let standard = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat],
-        sinks: [.beats, .csv, .jsonLines, .presets],
+        sinks: [.beats, .csv, .jsonLines, .presets, .socket],
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 }

@@ -21,7 +21,7 @@ import Testing
         (
             ["frobnicate"],
             "there is no command \"frobnicate\"; there are: analyze, listen, beats, devices, run, check, evaluate, "
-                + "plugins, doctor, schema, help"
+                + "send, plugins, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
         (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),
@@ -54,10 +54,21 @@ import Testing
             ["analyze", "a", "--analyzer", "levels", "--analyzer", "levels"],
             "--analyzer levels: there are two analyzers \"levels\"; name one with as=NAME"
         ),
-        (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines, presets"),
+        (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines, presets, socket"),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
             "json-lines and json-lines-2 both write to standard output; give one a path"
+        ),
+        (["send", "nextPrest"], "there is no message \"nextPrest\"; did you mean nextPreset?"),
+        (["send", "setSpeed"], "the control setSpeed needs its \"speed\""),
+        (["send", "setSpeed", "speed=fast"], "\"speed\" has another type"),
+        (["send", "setSpeed", "sped=1"], "there is no key \"sped\"; did you mean speed?"),
+        (["send", "setSpeed", "1"], "\"1\" is no key=value"),
+        (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is outside 0...3600 seconds; see hemiola send --help"),
+        (
+            ["analyze", "a", "--sink", "socket:/\(String(repeating: "x", count: 107))"],
+            "--sink socket:/\(String(repeating: "x", count: 107)): path: the path of a socket has 107 bytes at most, this one 108; "
+                + "take a shorter one"
         ),
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (

@@ -8,7 +8,7 @@ struct House {
         "HemiolaCommandLine": 5,
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
-        "HemiolaRecords": 2,
+        "HemiolaRecords": 2, "HemiolaBridge": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1, "HemiolaOutput": 1,
         "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CSndFile": 0, "CZstd": 0,
     ]
@@ -17,7 +17,7 @@ struct House {
     /// Rooms that know no plugin.
     static let core: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput", "HemiolaRecords",
-        "HemiolaEngine", "HemiolaTesting",
+        "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
     ]
     /// C libraries and the one file, or the one folder, that touches each.
     static let wrappers = [
@@ -30,7 +30,9 @@ struct House {
     ]
     /// Outside modules that any room may use, and those that belong to one.
     static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "Foundation", "FoundationEssentials"]
-    static let outside = ["ArgumentParser": "HemiolaCommandLine", "Yams": "HemiolaCommandLine"]
+    static let outside = [
+        "ArgumentParser": "HemiolaCommandLine", "Yams": "HemiolaCommandLine", "NIOCore": "HemiolaBridge", "NIOPosix": "HemiolaBridge",
+    ]
 
     /// Path → text, of everything that is checked.
     let files: [String: String]
@@ -232,6 +234,8 @@ struct Manifest {
             let name = item.trimmingCharacters(in: .whitespacesAndNewlines)
             if name == "arguments" { return "ArgumentParser" }
             if name == "yaml" { return "Yams" }
+            if name == "nioCore" { return "NIOCore" }
+            if name == "nioPosix" { return "NIOPosix" }
             return name.hasPrefix("\"") ? name.trimmingCharacters(in: ["\""]) : nil
         }
     }

@@ -1,0 +1,246 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import HemiolaWire
+internal import NIOCore
+
+/// The way to one client: a channel, whatever its framing. Used on the event loop alone.
+protocol ClientWire: AnyObject {
+    /// Whether what is written now leaves at once.
+    var isWritable: Bool { get }
+    /// A line, with its newline.
+    func write(_ line: ByteBuffer)
+    func flush()
+    /// Closes when all that was written has left.
+    func finish()
+    /// Closes at once.
+    func abort()
+    /// The client is not congested any more: what it sends is wanted again.
+    func resume()
+}
+
+/// One client of a bridge. Used on the event loop alone.
+final class BridgeClient {
+    /// Lines for it alone, and answers that it waits for, before its own messages have to wait.
+    private static let patience = 64
+
+    let name: String
+    private(set) var subscription: Subscription
+    private let hub: BridgeHub
+    private let wire: any ClientWire
+    private var outbox = Outbox()
+    private var replies = ReplyQueue<ByteBuffer?>()
+    /// What must not come before the `hello`.
+    private var held: [ByteBuffer] = []
+    private var isGreeted = false
+    /// Whether it is a page that can be driven.
+    private var isReady = false
+    private(set) var isClosing = false
+    private var isPumping = false
+    private var errorCount = 0
+    private var lossesReported = 0
+    private var lastReport = -Double.infinity
+
+    init(_ number: Int, _ hub: BridgeHub, _ wire: any ClientWire, payload: SamplePayload) {
+        name = "\(number)"
+        self.hub = hub
+        self.wire = wire
+        subscription = Subscription(payload: payload)
+    }
+
+    /// As `control` records name it.
+    private var origin: String { "\(hub.name)/\(name)" }
+
+    /// Whether it has to read before anything more is heard of it.
+    var isCongested: Bool { held.count + outbox.count > Self.patience || replies.count > Self.patience }
+
+    // MARK: - What it gets
+
+    /// A stream begins, or it has just come.
+    func greet() {
+        guard !subscription.isBare, let hello = hub.hello else { return }
+        isGreeted = true
+        send(hello)
+        if getsPageLines { send(PageLine.resumeAudio) }
+        if subscription.streams.contains(.header), let header = hub.header { send(header) }
+        let waiting = held
+        held = []
+        for line in waiting { send(line) }
+    }
+
+    func deliver(_ parcel: Parcel) {
+        if isClosing { return }
+        if outbox.isEmpty, wire.isWritable {
+            var hasWritten = false
+            parcel.write(subscription, client: name, isStripped: false) {
+                wire.write($0)
+                hasWritten = true
+            }
+            for cue in parcel.cues where wants(cue) {
+                wire.write(cue.bytes)
+                hasWritten = true
+            }
+            if hasWritten { wire.flush() }
+        } else {
+            outbox.add(parcel, for: subscription)
+            for cue in parcel.cues where wants(cue) { outbox.add(cue.bytes) }
+            pump()
+        }
+        reportLosses(at: parcel.time)
+    }
+
+    /// Writes what waits, as far as the client takes it.
+    func pump() {
+        if isPumping { return }
+        isPumping = true
+        let wasCongested = isCongested
+        while wire.isWritable, let slot = outbox.next() {
+            switch slot {
+            case .own(let line): wire.write(line)
+            case .parcel(let parcel, let subscription, let isStripped):
+                parcel.write(subscription, client: name, isStripped: isStripped) { wire.write($0) }
+            case .hole(let batches):
+                if !subscription.isBare, let line = hub.dropped(client: name, batches: batches) { wire.write(line) }
+            }
+            wire.flush()
+        }
+        isPumping = false
+        if isClosing, outbox.isEmpty { wire.finish() }
+        if wasCongested, !isCongested { wire.resume() }
+    }
+
+    /// What is left to be told of it, before it is forgotten.
+    func reportLosses(at time: Double = .infinity) {
+        guard outbox.lost > lossesReported else { return }
+        // A new stream's clock starts anew.
+        guard time - lastReport >= 1 || time < lastReport else { return }
+        hub.controls.report(Loss(sink: hub.name, client: name, batches: outbox.lost - lossesReported))
+        lossesReported = outbox.lost
+        lastReport = time
+    }
+
+    /// Lets it have what waits, then ends it.
+    func close() {
+        isClosing = true
+        pump()
+    }
+
+    /// Ends it, whatever waits.
+    func abandon() {
+        wire.abort()
+    }
+
+    /// Whether it gets what only pages understand: without having chosen otherwise, or because it is one.
+    private var getsPageLines: Bool { !subscription.isBare && (!subscription.isChosen || isReady) }
+
+    private func wants(_ cue: Parcel.Cue) -> Bool {
+        guard !subscription.isBare, isReady || !cue.needsReady && !subscription.isChosen else { return false }
+        return cue.except != origin
+    }
+
+    private func send(_ line: ByteBuffer) {
+        if isClosing || subscription.isBare { return }
+        guard isGreeted else { return held.append(line) }
+        outbox.add(line)
+        pump()
+    }
+
+    // MARK: - What it says
+
+    func receive(_ message: ClientMessage) {
+        if isClosing { return }
+        switch message.body {
+        case .subscribe(let streams, let payload):
+            answer(message.id, subscribe(streams, payload))
+        case .close:
+            answer(message.id, nil)
+            close()
+            hub.clientHasClosed()
+        case .control(let control):
+            if case .ready(let presets) = control { becomeReady(asksForPresets: presets.isEmpty) }
+            post(control, id: message.id)
+        }
+    }
+
+    func receive(_ fault: ClientMessage.Fault) {
+        if isClosing { return }
+        errorCount += 1
+        send(hub.line { $0.appendError(fault.text, count: errorCount) })
+        answer(fault.id, fault.text)
+    }
+
+    private func subscribe(_ names: [String]?, _ payload: String?) -> String? {
+        var wish = subscription
+        if let payload {
+            guard let payload = SamplePayload(rawValue: payload) else {
+                return refuse("there is no payload \"\(payload.prefix(64))\"; there are: json, base64, bare")
+            }
+            wish.payload = payload
+        }
+        if let names {
+            wish.streams = []
+            wish.isChosen = true
+            for name in names {
+                guard let stream = StreamSet(named: name) else {
+                    return refuse(
+                        "there is no stream \"\(name.prefix(64))\"; there are: \(StreamSet.names.joined(separator: ", "))")
+                }
+                wish.streams.formUnion(stream)
+            }
+        }
+        let hadHeader = subscription.streams.contains(.header)
+        subscription = wish
+        hub.subscriptionsChanged()
+        if !isGreeted {
+            greet()
+        } else if !hadHeader, wish.streams.contains(.header), let header = hub.header {
+            send(header)
+        }
+        return nil
+    }
+
+    /// A wish that cannot be had counts as an error, whether or not it has an id.
+    private func refuse(_ text: String) -> String {
+        errorCount += 1
+        send(hub.line { $0.appendError(text, count: errorCount) })
+        return text
+    }
+
+    private func becomeReady(asksForPresets: Bool) {
+        isReady = true
+        if asksForPresets { send(PageLine.getPresetNames) }
+        if let speed = hub.state.speed { send(hub.line { $0.appendSetSpeed(speed) }) }
+        if let preset = hub.state.preset { send(hub.line { $0.appendLoadPreset(preset, blend: 0) }) }
+    }
+
+    private func post(_ control: Control, id: ClientMessage.ID?) {
+        guard let id else { return hub.controls.post(control, from: origin) }
+        let number = replies.expect()
+        // What comes back is on another thread.
+        let client = NIOLoopBound(self, eventLoop: hub.loop)
+        let loop = hub.loop
+        hub.controls.post(control, from: origin) { reply in
+            loop.execute { client.value.resolve(number, id, Self.fault(reply)) }
+        }
+    }
+
+    private static func fault(_ reply: ControlReply) -> String? {
+        switch reply {
+        case .done: nil
+        case .refused(let reason): reason
+        case .busy: "busy: too many wishes at once; try again"
+        }
+    }
+
+    private func answer(_ id: ClientMessage.ID?, _ fault: String?) {
+        guard let id else { return }
+        resolve(replies.expect(), id, fault)
+    }
+
+    private func resolve(_ number: Int, _ id: ClientMessage.ID, _ fault: String?) {
+        let wasCongested = isCongested
+        for line in replies.resolve(number, hub.line { $0.appendReply(to: id, fault: fault) }) {
+            if let line { send(line) }
+        }
+        if wasCongested, !isCongested { wire.resume() }
+    }
+}

@@ -1,0 +1,148 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import HemiolaWire
+internal import NIOCore
+
+/// Where the clients of a bridge meet, on the event loop: who is there, what they want, how the visualizers stand.
+final class BridgeHub {
+    let name: String
+    let loop: any EventLoop
+    let controls: ControlPort
+    private(set) var state = VisualizerState()
+
+    private let settings: BridgeSettings
+    private let endRun: @Sendable () -> Void
+    private let demand: Demand
+    private var clients: [BridgeClient] = []
+    private var lastNumber = 0
+    private var encoders: StreamEncoders?
+    /// Stream time of the last batch.
+    private var time = 0.0
+    private var buffer = JSONBuffer(capacity: 4096)
+    /// Told when the last client has gone.
+    private var emptied: EventLoopPromise<Void>?
+
+    init(_ context: SinkContext, _ settings: BridgeSettings, _ demand: Demand, on loop: any EventLoop) {
+        name = context.name
+        controls = context.controls
+        endRun = context.endRun
+        self.settings = settings
+        self.demand = demand
+        self.loop = loop
+    }
+
+    // MARK: - Clients
+
+    /// A client has come.
+    ///
+    /// - Returns: nil when there is no room; why is written on the wire.
+    func admit(_ wire: any ClientWire, refusal: String?) -> BridgeClient? {
+        var refusal = refusal
+        if refusal == nil, clients.count >= settings.clientLimit {
+            refusal = "there are \(settings.clientLimit) clients already; max_clients lets in more"
+        }
+        if let refusal {
+            if settings.payload != .bare { wire.write(line { $0.appendError(refusal, count: 1) }) }
+            wire.flush()
+            wire.finish()
+            return nil
+        }
+        lastNumber += 1
+        let client = BridgeClient(lastNumber, self, wire, payload: settings.payload)
+        clients.append(client)
+        subscriptionsChanged()
+        client.greet()
+        return client
+    }
+
+    func remove(_ client: BridgeClient) {
+        guard let index = clients.firstIndex(where: { $0 === client }) else { return }
+        clients.remove(at: index)
+        client.reportLosses()
+        subscriptionsChanged()
+        if clients.isEmpty { emptied?.succeed() }
+    }
+
+    func subscriptionsChanged() {
+        var wishes = Demand.Wishes(hasClients: !clients.isEmpty)
+        for client in clients {
+            wishes.streams.formUnion(client.subscription.streams)
+            if client.subscription.streams.contains(.samples) { wishes.payloads.insert(client.subscription.payload) }
+        }
+        demand.set(wishes)
+    }
+
+    func clientHasClosed() {
+        if settings.exitsOnClose { endRun() }
+    }
+
+    /// Lets every client have what waits for it, for a while.
+    func close(within grace: TimeAmount) -> EventLoopFuture<Void> {
+        let promise = loop.makePromise(of: Void.self)
+        if clients.isEmpty {
+            promise.succeed()
+        } else {
+            emptied = promise
+            let hub = NIOLoopBound(self, eventLoop: loop)
+            loop.scheduleTask(in: grace) { hub.value.abandon() }
+            for client in clients { client.close() }
+        }
+        return promise.futureResult
+    }
+
+    /// Those that do not read are left.
+    private func abandon() {
+        for client in clients { client.abandon() }
+    }
+
+    // MARK: - Streams
+
+    func begin(_ encoders: StreamEncoders) {
+        self.encoders = encoders
+        time = 0
+        for client in clients { client.greet() }
+    }
+
+    func deliver(_ parcel: Parcel) {
+        time = parcel.time
+        state.apply(parcel.state)
+        for client in clients { client.deliver(parcel) }
+    }
+
+    // MARK: - Lines
+
+    /// What a client is greeted with; nil as long as nothing is heard.
+    var hello: ByteBuffer? {
+        guard let encoders else { return nil }
+        return line { encoders.records.encodeHello(state, into: &$0) }
+    }
+
+    /// The record of that name, if it is selected.
+    var header: ByteBuffer? {
+        guard let encoders else { return nil }
+        let bytes = line { encoders.records.encodeHeader(into: &$0) }
+        return bytes.readableBytes > 0 ? bytes : nil
+    }
+
+    func dropped(client: String, batches: Int) -> ByteBuffer? {
+        guard let encoders else { return nil }
+        let event = Event(at: time, .dropped(Loss(sink: name, client: client, batches: batches)))
+        return line { encoders.any.encode(event, batchEnd: time, into: &$0) }
+    }
+
+    func line(_ body: (inout JSONBuffer) -> Void) -> ByteBuffer {
+        buffer.removeAll()
+        body(&buffer)
+        return buffer.bytes
+    }
+}
+
+extension VisualizerState {
+    /// A batch has passed. A show that can be toggled begins by cycling.
+    mutating func apply(_ change: VisualizerChange) {
+        if let preset = change.preset { self.preset = preset }
+        if let speed = change.speed { self.speed = speed }
+        if change.showsCycling { isCycling = true }
+        for _ in 0..<change.cycleToggles { isCycling = !(isCycling ?? true) }
+    }
+}

@@ -1,0 +1,53 @@
+/// Finds the lines in bytes that come in pieces. A line that is too long is passed over up to its end.
+struct LineSplitter: Sendable {
+    /// A line, without its newline.
+    enum Line: Sendable, Equatable {
+        case line([UInt8])
+        /// Longer than the limit; told once, when that is known.
+        case tooLong
+    }
+
+    /// Bytes that a line may have.
+    static let limit = 1 << 20
+
+    private var rest: [UInt8] = []
+    private var isSkipping = false
+
+    /// Adds what came in.
+    ///
+    /// - Returns: The lines that end in it, in order. Blank ones are none.
+    mutating func add(_ bytes: some Collection<UInt8>) -> [Line] {
+        var lines: [Line] = []
+        var start = bytes.startIndex
+        while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            if let line = finish(bytes[start..<end]) { lines.append(line) }
+            start = bytes.index(after: end)
+        }
+        guard start != bytes.endIndex, !isSkipping else { return lines }
+        rest.append(contentsOf: bytes[start...])
+        if rest.count > Self.limit {
+            rest = []
+            isSkipping = true
+            lines.append(.tooLong)
+        }
+        return lines
+    }
+
+    /// No more will come: what is there counts as a line.
+    mutating func finish() -> Line? {
+        finish(EmptyCollection())
+    }
+
+    private mutating func finish(_ tail: some Collection<UInt8>) -> Line? {
+        if isSkipping {
+            isSkipping = false
+            return nil
+        }
+        var line = rest
+        rest = []
+        line.append(contentsOf: tail)
+        if line.count > Self.limit { return .tooLong }
+        let isBlank = line.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }
+        return isBlank ? nil : .line(line)
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// A client of a Unix socket that speaks lines. All calls are for one thread and block it, each with a time limit.
+public final class SocketClient {
+    public struct Failure: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    private let descriptor: Int32
+    private var bytes: [UInt8] = []
+    private var start = 0
+
+    /// Connects, and for a while tries again where nobody listens yet.
+    public init(_ path: String, timeout seconds: Double = 20) throws {
+        let deadline = Self.now + seconds * Sanitizer.slowness
+        while true {
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            if Self.connect(descriptor, path) {
+                self.descriptor = descriptor
+                return
+            }
+            let number = errno
+            close(descriptor)
+            guard number == ENOENT || number == ECONNREFUSED, Self.now < deadline else {
+                throw Failure(description: "cannot connect to \(path): \(String(cString: strerror(number)))")
+            }
+            usleep(2000)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Sends these bytes as they are.
+    public func send(bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Self.sendQuietly(descriptor, $0) }
+            guard count > 0 else { throw Failure(description: "cannot send: \(String(cString: strerror(errno)))") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Sends as much as there is room for.
+    ///
+    /// - Returns: How many bytes that was.
+    public func sendWhatFits(_ bytes: ArraySlice<UInt8>) -> Int {
+        max(0, bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) })
+    }
+
+    /// Sends a line.
+    public func send(_ line: String) throws {
+        try send(bytes: Array((line + "\n").utf8))
+    }
+
+    /// Says that nothing more will be sent.
+    public func finishSending() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// The next line; nil at the end.
+    public func readLine(timeout seconds: Double = 30) throws -> String? {
+        let deadline = Self.now + seconds * Sanitizer.slowness
+        while true {
+            if let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { start = end + 1 }
+                return String(decoding: bytes[start..<end], as: UTF8.self)
+            }
+            bytes.removeFirst(start)
+            start = 0
+            guard try fill(until: deadline) else { return nil }
+        }
+    }
+
+    /// The next line with this in it; what comes before is passed over.
+    ///
+    /// - Throws: That there is none before the end.
+    public func readLine(containing text: String, timeout seconds: Double = 30) throws -> String {
+        while let line = try readLine(timeout: seconds) {
+            if line.contains(text) { return line }
+        }
+        throw Failure(description: "it ended before there was \(text)")
+    }
+
+    /// All lines up to the end.
+    public func readAll(timeout seconds: Double = 60) throws -> [String] {
+        var lines: [String] = []
+        while let line = try readLine(timeout: seconds) { lines.append(line) }
+        return lines
+    }
+
+    private func fill(until deadline: Double) throws -> Bool {
+        while true {
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let wait = deadline - Self.now
+            guard wait > 0 else { throw Failure(description: "nothing comes") }
+            guard poll(&request, 1, Int32(min(wait, 1) * 1000)) > 0 else { continue }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = read(descriptor, &buffer, buffer.count)
+            if count > 0 { bytes += buffer[..<count] }
+            return count > 0
+        }
+    }
+
+    private static func connect(_ descriptor: Int32, _ path: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+
+    private static func sendQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    private static var now: Double { ProcessInfo.processInfo.systemUptime }
+}
