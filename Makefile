@@ -19,7 +19,7 @@ SWIFT_TEST = swift test -c release -Xswiftc -enable-testing -Xswiftc -assert-con
 
 # What listens to a sound server or measures time runs when nothing else does: beside tests that compute, a wait of a second may
 # take a minute.
-REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests
+REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.SocketTests
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench docs lint format vectors music \
 	program install uninstall man dist deb test-install clean

@@ -81,20 +81,21 @@ struct SocketFile: Sendable {
             }
             throw error("look at the folder", folder)
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw SinkError("\(folder) is no folder, and no place for a socket") }
+        let isFolder = status.st_mode & S_IFMT == S_IFDIR
         let owner = status.st_uid
         if isOwn {
-            guard owner == geteuid(), status.st_mode & 0o077 == 0 else {
+            guard isFolder, owner == geteuid(), status.st_mode & 0o077 == 0 else {
                 throw SinkError(
                     "\(folder) should be a folder of this user alone (mode 700), and is not; remove it, or name another: socket:PATH")
             }
-        } else {
-            guard owner == geteuid() || owner == 0 else {
-                throw SinkError("\(folder) belongs to another user, who could put another socket there; take a folder of your own")
-            }
-            guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
-                throw SinkError("everybody may write to \(folder), and could put another socket there; chmod o-w '\(folder)'")
-            }
+            return
+        }
+        guard isFolder else { throw SinkError("\(folder) is no folder, and no place for a socket") }
+        guard owner == geteuid() || owner == 0 else {
+            throw SinkError("\(folder) belongs to another user, who could put another socket there; take a folder of your own")
+        }
+        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
+            throw SinkError("everybody may write to \(folder), and could put another socket there; chmod o-w '\(folder)'")
         }
     }
 

@@ -1,0 +1,170 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// The program with visualizers at its socket, and `hemiola send`.
+@Suite(.timeLimit(.minutes(10))) struct SocketTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// 16 bits of stereo in which every frame is another.
+    private static func value(_ frame: Int, _ side: Int) -> Int16 {
+        Int16(truncatingIfNeeded: side == 0 ? frame &* 31 : frame &* 7919 &+ frame >> 12)
+    }
+
+    /// Analyses a file at the speed of the music: the bundled one takes half a minute.
+    private func start(
+        _ arguments: [String] = [], file: String = Hemiola.minuet, sink: String = "socket:s", environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            Hemiola.path, ["analyze", file, "--analyzer", "levels", "--quiet", "--sink", sink] + arguments, in: folder.path,
+            environment: environment)
+    }
+
+    private func send(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(Hemiola.path, ["send"] + arguments, in: folder.path, environment: environment)
+    }
+
+    @Test(arguments: [256, 1024, 4096]) func `what is heard is what the file holds`(batch: Int) throws {
+        let samples = (0..<132_300).flatMap { frame in (0..<2).map { Float(Self.value(frame, $0)) / 32_768 } }
+        try folder.write(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes, to: "sound.wav")
+        let process = try start(["--batch", "\(batch)"], file: "sound.wav")
+        let client = try SocketClient(folder("s"))
+        #expect(try client.readLine()?.hasPrefix(#"{"type":"hello","schema":1,"#) == true)
+        #expect(try client.readLine() == #"{"type":"resumeAudio"}"#)
+        var next: Int?
+        var lost = 0
+        for text in try client.readAll() {
+            let line = try JSON(text)
+            if line["type"]?.string == "dropped" {
+                lost = try #require(line["batches"]?.int)
+                continue
+            }
+            #expect(line["type"]?.string == "pushSamples")
+            let frame = try #require(line["frame"]?.int)
+            // On a machine that stands still something may be lost, but it is told.
+            if let next { #expect(frame == next + lost * max(batch, 1024)) }
+            (next, lost) = (frame + 1024, 0)
+            let samples = try #require(line["samples"]).array.compactMap(\.double)
+            try #require(samples.count == 2048)
+            for index in 0..<2048 {
+                let place = frame + index / 2
+                let expected = place < 132_300 ? Double(Self.value(place, index % 2)) / 32_768 : 0
+                if abs(samples[index] - expected) > 1e-6 {
+                    Issue.record("frame \(place): \(samples[index]) is not \(expected)")
+                    return
+                }
+            }
+        }
+        #expect(next == 130 * 1024, "the last message holds the last frame")
+        #expect(try process.finish().status == 0)
+        #expect(folder.names == ["sound.wav"])
+    }
+
+    @Test func `a file is paced, and that is said`() throws {
+        let process = try ChildProcess(
+            Hemiola.path, ["analyze", Hemiola.minuet, "--sink", "socket:s", "--select", "header"], in: folder.path)
+        _ = try SocketClient(folder("s"))
+        process.send(SIGINT)
+        let outcome = try process.finish()
+        #expect(outcome.status == 130)
+        #expect(outcome.errors == "hemiola: warning: socket needs real time: the sound takes the time that it takes\n")
+        #expect(folder.names == [])
+    }
+
+    @Test func `presets reach a page, and wishes the presets`() throws {
+        let process = try start(["--sink", "presets:mode=manual,names=Rain+Snow+Élan,order=sequential,state=none"])
+        let page = try SocketClient(folder("s"))
+        try page.send(#"{"type":"ready","presets":["Rain","Snow","Élan"],"id":"r"}"#)
+        #expect(try page.readLine(containing: #""reply""#) == #"{"type":"reply","id":"r","ok":true,"error":null}"#)
+        let named = try send(["loadPreset", "name=snow", "--socket", "s"])
+        #expect(
+            named.output == "{\"type\":\"reply\",\"id\":\"send\",\"ok\":true,\"error\":null}\n" && named.errors == "" && named.status == 0)
+        #expect(try page.readLine(containing: "loadPresetByName").contains(#""name":"Snow""#))
+        #expect(try send(["nextPreset", "--socket", "s"]).status == 0)
+        #expect(try page.readLine(containing: "loadPresetByName").contains(#""name":"Élan""#))
+        #expect(try send(["setSpeed", "speed=0.5", "--socket", "s"]).status == 0)
+        #expect(try page.readLine(containing: "setSpeed") == #"{"type":"setSpeed","speed":0.5}"#)
+        let refused = try send(["loadPreset", "name=Sun", "--socket", "s"])
+        #expect(refused.status == 1 && refused.output.contains(#""ok":false,"error":"there is no preset"#), "\(refused)")
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 143)
+    }
+
+    @Test func `without presets a wish for one is refused, a speed is not`() throws {
+        let process = try start()
+        let page = try SocketClient(folder("s"))
+        try page.send(#"{"type":"ready","presets":[]}"#)
+        _ = try page.readLine(containing: "getPresetNames")
+        let refused = try send(["nextPreset", "--socket", "s"])
+        #expect(refused.status == 1 && refused.output.contains("nothing in this pipeline obeys nextPreset"))
+        #expect(try send(["setSpeed", "speed=0.3", "--socket", "s"]).status == 0)
+        #expect(try page.readLine(containing: "setSpeed").contains("0.3"))
+        process.send(SIGINT)
+        #expect(try process.finish().status == 130)
+        #expect(try page.readAll().allSatisfy { $0.contains("pushSamples") })
+    }
+
+    @Test func `a wish that nobody hears fails in one line`() throws {
+        let outcome = try send(["tap", "--socket", "nowhere"])
+        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.errors == "hemiola: nobody listens at nowhere; start one: hemiola listen --sink socket\n")
+    }
+
+    @Test func `a living socket is not taken, a dead one is`() throws {
+        let first = try start()
+        _ = try SocketClient(folder("s"))
+        let second = try Hemiola.run(["analyze", Hemiola.minuet, "--quiet", "--sink", "socket:s"], in: folder.path)
+        #expect(second.status == 3)
+        #expect(second.errors == "hemiola: somebody listens at s already; end that, or take another path: socket:PATH\n")
+        first.send(SIGKILL)
+        _ = try first.finish()
+        #expect(folder.names == ["s"])
+        let third = try start()
+        _ = try SocketClient(folder("s"))
+        third.send(SIGINT)
+        #expect(try third.finish().status == 130)
+        #expect(folder.names == [])
+    }
+
+    @Test func `the standard path is where everybody looks`() throws {
+        let process = try start(sink: "socket", environment: ["XDG_RUNTIME_DIR": folder.path])
+        _ = try SocketClient(folder("hemiola.sock"))
+        #expect(try send(["setSpeed", "speed=1"], environment: ["XDG_RUNTIME_DIR": folder.path]).status == 0)
+        process.send(SIGINT)
+        _ = try process.finish()
+
+        let own = "hemiola-\(geteuid())"
+        let environment = ["XDG_RUNTIME_DIR": "relative", "TMPDIR": folder.path + "/"]
+        let other = try start(sink: "socket", environment: environment)
+        _ = try SocketClient(folder("\(own)/hemiola.sock"))
+        var status = stat()
+        #expect(stat(folder(own), &status) == 0 && status.st_mode & 0o7777 == 0o700)
+        #expect(try send(["setSpeed", "speed=1"], environment: environment).status == 0)
+        other.send(SIGINT)
+        _ = try other.finish()
+        // Somebody else could have put another folder there.
+        try FileManager.default.removeItem(atPath: folder(own))
+        try FileManager.default.createSymbolicLink(atPath: folder(own), withDestinationPath: folder.path)
+        let refused = try start(sink: "socket", environment: environment).finish()
+        #expect(refused.status == 3 && refused.errors.contains("should be a folder of this user alone"), "\(refused)")
+    }
+
+    @Test func `a visualizer that closes ends the run where that is wished`() throws {
+        let process = try start(sink: "socket:s,exit_on_close=true")
+        let page = try SocketClient(folder("s"))
+        _ = try page.readLine(containing: "pushSamples")
+        try page.send(#"{"type":"closeViz"}"#)
+        #expect(try process.finish().status == 0)
+        #expect(folder.names == [])
+    }
+}
