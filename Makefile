@@ -21,7 +21,7 @@ SWIFT_TEST = swift test -c release -Xswiftc -enable-testing -Xswiftc -assert-con
 # take a minute.
 REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.SocketTests
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy bench docs lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs lint format vectors music \
 	program install uninstall man dist deb test-install clean
 
 # Where `make install` puts things; DESTDIR is for packagers, who want them somewhere else at first.
@@ -84,6 +84,10 @@ accuracy: setup ## Score beats and onsets on annotated music: DATA=DIR, OPTIONS=
 
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run
+
+bench-bridge: setup ## Measure what visualizers at the socket cost: processor time, losses, memory.
+	swift build -c release --product hemiola >&2
+	python3 Tests/Benchmarks/bridge.py .build/release/hemiola $(OPTIONS)
 
 lint: ## Check the sources' format.
 	swift format lint --strict --recursive $(SWIFT_SOURCES)

@@ -20,6 +20,8 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
     /// Why it is turned away; nil: it is let in.
     private let refusal: String?
     private var context: ChannelHandlerContext?
+    /// Asked for with every batch: the context would look it up.
+    private var channel: (any Channel)?
     private var client: BridgeClient?
     private var splitter = LineSplitter()
     private var lines: ArraySlice<LineSplitter.Line> = []
@@ -34,6 +36,7 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        channel = context.channel
         if context.channel.isActive { begin() }
     }
 
@@ -48,6 +51,7 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
     func handlerRemoved(context: ChannelHandlerContext) {
         leave()
         self.context = nil
+        channel = nil
     }
 
     private func begin() {
@@ -138,7 +142,7 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
 
     // MARK: - Out
 
-    var isWritable: Bool { context?.channel.isWritable ?? false }
+    var isWritable: Bool { channel?.isWritable ?? false }
 
     func write(_ line: ByteBuffer) {
         context?.write(wrapOutboundOut(line), promise: nil)

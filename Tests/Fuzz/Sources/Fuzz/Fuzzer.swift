@@ -1,6 +1,6 @@
 /// The fuzzers, by the names of their corpora.
 enum Fuzzer: String, CaseIterable, Sendable {
-    case file, pcm, spec, pipeline, controls
+    case file, pcm, spec, pipeline, controls, client
 
     /// The one that the command line names.
     static let chosen = Fuzzer(rawValue: CommandLine.arguments[1])!
@@ -13,6 +13,7 @@ enum Fuzzer: String, CaseIterable, Sendable {
         case .spec: trySpec(bytes)
         case .pipeline: tryPipeline(bytes)
         case .controls: tryControls(bytes)
+        case .client: tryClient(bytes)
         }
     }
 }

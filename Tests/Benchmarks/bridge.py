@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Shows what the bridge to visualizers promises: processor time per client, no loss, memory, nothing left behind.
+
+    bridge.py HEMIOLA [--seconds N] [--rounds N]
+
+The program analyses a made file at the speed of the music with real clients at its socket (clients.c). What clients cost is the
+processor time of the whole process in the same seconds of a run with them and one without, in pairs. Exit status 1 when a bar is
+missed. Two processors that nobody else uses are assumed: clients need one.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Messages a second at 44.1 kHz.
+RATE = 44_100 / 1024
+MUSIC = HERE.parent.parent / "examples" / "music" / "minuet.flac"
+
+
+class Host:
+    """The program, with its socket."""
+
+    def __init__(self, hemiola, folder, *arguments, clients=64):
+        self.path = f"{folder}/s"
+        sink = ["--sink", f"socket:{self.path},max_clients={clients}"]
+        # Ten times the same half minute: nothing has to be made, and nobody runs out of it.
+        self.process = subprocess.Popen(
+            [hemiola, "analyze", *[str(MUSIC)] * 10, "--quiet", *sink, *arguments], stdout=subprocess.DEVNULL)
+        while not os.path.exists(self.path):
+            time.sleep(0.01)
+        time.sleep(1)
+
+    def cpu(self):
+        """Seconds of processor time so far, to the nanosecond where the kernel tells it (schedstat), of all its threads."""
+        total = 0
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            total += int((task / "schedstat").read_text().split()[0])
+        return total / 1e9
+
+    def memory(self, key="VmRSS"):
+        """MiB."""
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith(key):
+                return int(line.split()[1]) / 1024
+        return 0
+
+    def descriptors(self):
+        return len(list(pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(20)
+
+
+class Crowd:
+    """Clients, measured for some seconds."""
+
+    def __init__(self, program, host, count, seconds, stalled=0):
+        command = [program, host.path, str(count), str(seconds), str(stalled)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+        # Its own first second is not counted either.
+        time.sleep(1)
+
+    def result(self):
+        line = self.process.stdout.read()
+        if self.process.wait() != 0:
+            sys.exit("the clients failed")
+        return json.loads(line)
+
+
+def load(hemiola, clients, seconds, count, stalled=0):
+    """Percent of a core that the program takes with so many clients, and what they saw."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(hemiola, folder, clients=max(count + stalled, 1))
+        crowd = Crowd(clients, host, count, seconds, stalled) if count else None
+        before, start = host.cpu(), time.monotonic()
+        seen = crowd.result() if crowd else time.sleep(seconds)
+        percent = 100 * (host.cpu() - before) / (time.monotonic() - start)
+        memory = host.memory()
+        host.end()
+        return percent, seen, memory
+
+
+def join(path):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)
+    return client
+
+
+def come_and_go(hemiola, cycles):
+    """Descriptors and MiB before and after so many clients have come and gone."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(hemiola, folder)
+
+        def cycle(count):
+            for number in range(count):
+                client = join(host.path)
+                if number % 2:
+                    client.recv(65536)
+                if number % 3 == 0:
+                    client.sendall(b'{"type":"subscribe","streams":["beat"],"id":1}\n{"type":')
+                client.close()
+            time.sleep(0.5)
+
+        # What the allocator keeps is there after the first few.
+        cycle(cycles // 4)
+        before = host.descriptors(), host.memory()
+        cycle(cycles)
+        after = host.descriptors(), host.memory()
+        host.end()
+        return before, after
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hemiola")
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    missed = []
+
+    def figure(name, value, unit, bar=None, most=True):
+        good = bar is None or (value <= bar if most else value >= bar)
+        bound = "" if bar is None else f"  ({'≤' if most else '≥'} {bar:g}{unit}{'' if good else ': MISSED'})"
+        print(f"{name:<58} {value:9.2f}{unit}{bound}", flush=True)
+        if not good:
+            missed.append(name)
+
+    with tempfile.TemporaryDirectory() as folder:
+        clients = f"{folder}/clients"
+        subprocess.run(["cc", "-O2", "-o", clients, str(HERE / "clients.c")], check=True)
+        idle = [load(options.hemiola, clients, options.seconds, 0)[0] for _ in range(options.rounds)]
+        base = statistics.median(idle)
+        figure("analysis alone, paced", base, " %")
+        for count, bar in ((1, 1), (100, 4), (1000, None)):
+            runs = [load(options.hemiola, clients, options.seconds, count) for _ in range(options.rounds)]
+            percent = statistics.median(run[0] for run in runs)
+            figure(f"{count} client{'s' if count > 1 else ''}: above that", percent - base, " %", bar)
+            figure(f"{count} client{'s' if count > 1 else ''}: messages a second of the slowest", max(r[1]["least"] for r in runs), "",
+                   RATE * 0.98, most=False)
+            figure(f"{count} client{'s' if count > 1 else ''}: dropped", min(r[1]["drops"] + r[1]["holes"] for r in runs), "", 0)
+            if count == 1000:
+                figure("a client of a thousand", 10 * (percent - base) / count, " ms of processor time a second")
+                figure("a client of a thousand", runs[0][1]["bytes"] / 1e6, " MB/s")
+        calm = load(options.hemiola, clients, options.seconds, 1)
+        crowded = [load(options.hemiola, clients, options.seconds, 1, stalled=100) for _ in range(options.rounds)]
+        figure("100 stalled clients: memory above that with one", min(run[2] for run in crowded) - calm[2], " MiB", 40)
+        figure("100 stalled clients: a healthy one's interval, 99th", min(run[1]["p99"] for run in crowded), " ms", 35)
+        before, after = come_and_go(options.hemiola, 2000)
+        figure("2000 clients come and go: descriptors left", after[0] - before[0], "", 0)
+        figure("2000 clients come and go: memory left", after[1] - before[1], " MiB", 1)
+    if missed:
+        sys.exit(f"missed: {', '.join(missed)}")
+
+
+main()
