@@ -155,16 +155,17 @@ public final class SpectrumBank {
         slot.magnitude = track.pointee.magnitude.map { UnsafePointer($0) }
         slot.complex = track.pointee.complex.map { UnsafePointer($0) }
         let edge = frame + Int64(hopFrames)
-        guard slot.hopFrames > 0 else {
+        let step = slot.hopFrames
+        guard step > 0 else {
             slot.firstCenter = Double(edge) - Double(size) / 2
             transform(track, ending: edge, edge, into: &slot)
             return slot
         }
         // Windows end at multiples of the request's hop since the stream's start, to the nearest frame.
-        func end(_ count: Int64) -> Int64 { Int64((Double(count) * slot.hopFrames).rounded()) }
-        var next = max(1, Int64(Double(frame) / slot.hopFrames))
+        func end(_ count: Int64) -> Int64 { Int64((Double(count) * step).rounded()) }
+        var next = max(1, Int64(Double(frame) / step))
         while end(next) <= frame { next += 1 }
-        slot.firstCenter = Double(next) * slot.hopFrames - Double(size) / 2
+        slot.firstCenter = Double(next) * step - Double(size) / 2
         while end(next) <= frame + Int64(frameCount) {
             transform(track, ending: end(next), edge, into: &slot)
             next += 1
