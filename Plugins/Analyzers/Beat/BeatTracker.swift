@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
-
 /// Follows the beat as the music goes: from onset strength to beats that are told before they sound.
 struct BeatTracker: Sendable {
     /// A steady beat is told this long before it sounds.
@@ -20,34 +14,34 @@ struct BeatTracker: Sendable {
     private static let longestSilence = 2.0
 
     let space: TempoSpace
-    private let frameSeconds: Double
-    private(set) var belief: BeatBelief
+    let frameSeconds: Double
+    var belief: BeatBelief
     private var level = Activation.Level()
-    private(set) var heard: HeardBeats
+    var heard: HeardBeats
     private var likeness: MusicLikeness
-    private var bar = BarTracker()
+    var bar = BarTracker()
 
     /// The last beat told, the last one heard, and where the one under way was foreseen.
     private var toldTime = -Double.infinity
     private var heardTime = -Double.infinity
-    private var foreseenTime: Double?
+    var foreseenTime: Double?
     /// When sound was first heard, and how long there has been none.
     private var soundTime: Double?
     private var silence = 0.0
     /// Mean distance from foreseen to heard, in seconds.
-    private var surprise = 0.1
+    var surprise = 0.1
     private(set) var time = 0.0
-    private(set) var period = 0.0
-    private(set) var nextTime = 0.0
+    var period = 0.0
+    var nextTime = 0.0
     /// Whether there is a beat to speak of.
-    private(set) var isKnown = false
+    var isKnown = false
     /// Its period, when there was last.
     private var knownPeriod = 0.0
 
     /// What the user has said: beats per minute that are kept to, or preferred.
-    private var lockedTempo: Double?
-    private var chosenTempo: Double?
-    private var taps = Taps()
+    var lockedTempo: Double?
+    var chosenTempo: Double?
+    var taps = Taps()
 
     init(_ space: TempoSpace) {
         self.space = space
@@ -83,7 +77,7 @@ struct BeatTracker: Sendable {
     }
 
     /// Beats from the last one heard to a moment.
-    private func steps(to moment: Double) -> Int {
+    func steps(to moment: Double) -> Int {
         let beats = (moment - heardTime) / period
         return beats.isFinite && abs(beats) < 1e6 ? Int(beats.rounded()) : 0
     }
@@ -202,104 +196,4 @@ struct BeatTracker: Sendable {
         nextTime = 0
         isKnown = false
     }
-}
-
-// MARK: - What the user says
-
-extension BeatTracker {
-    /// The user taps on a beat.
-    mutating func tap(at moment: Double) {
-        let frameSeconds = frameSeconds
-        guard let tempo = taps.add(moment), space.tempi.contains(tempo) else {
-            let frames = (time - moment) / frameSeconds
-            belief.weigh { interval, age in
-                let distance = Self.distance(from: age, to: frames, in: Double(interval))
-                return 1 + 400 * Self.bell(distance / 0.08)
-            }
-            heard.lose()
-            return
-        }
-        chosenTempo = tempo
-        prefer()
-        seed(tempo, beat: moment)
-        isKnown = true
-        (nextTime, period) = (moment + 60 / tempo, 60 / tempo)
-    }
-
-    /// Keeps to a tempo; nil lets go of it.
-    ///
-    /// - Returns: Whether that is a tempo that can be followed.
-    mutating func lock(_ tempo: Double?) -> Bool {
-        if let tempo {
-            guard space.tempi.contains(tempo) else { return false }
-            lockedTempo = tempo
-            prefer()
-            seed(tempo, beat: isKnown ? nextTime - period : time, tolerance: isKnown ? 0.2 : 10)
-            period = 60 / tempo
-            isKnown = true
-        } else {
-            lockedTempo = nil
-            prefer()
-        }
-        return true
-    }
-
-    /// The tempo is another than it was believed to be.
-    ///
-    /// - Returns: nil when there is none, or it cannot be followed.
-    mutating func multiply(by factor: Double) -> Double? {
-        guard let old = beatsPerMinute, space.tempi.contains(old * factor) else { return nil }
-        let tempo = old * factor
-        let last = nextTime - period
-        if lockedTempo != nil { lockedTempo = tempo } else { chosenTempo = tempo }
-        prefer()
-        seed(tempo, beat: last)
-        period = 60 / tempo
-        nextTime = last + period
-        return tempo
-    }
-
-    /// The beat next to this moment is the first of its bar.
-    mutating func setDownbeat(at moment: Double) -> Bool {
-        guard isKnown else { return false }
-        bar.setDownbeat(stepsAhead: steps(to: moment))
-        return true
-    }
-
-    /// Forgets everything, and what the user said about the tempo.
-    mutating func reset() {
-        lockedTempo = nil
-        chosenTempo = nil
-        prefer()
-        forget()
-    }
-
-    private mutating func prefer() {
-        if let lockedTempo {
-            belief.prefer(space.reluctance(locked: lockedTempo))
-        } else {
-            belief.prefer(space.reluctance(around: chosenTempo))
-        }
-    }
-
-    private mutating func seed(_ tempo: Double, beat: Double, tolerance: Double = 0.05) {
-        let frameSeconds = frameSeconds
-        let frames = (time - beat) / frameSeconds
-        belief.seed { interval, age in
-            let change = (60 / tempo / frameSeconds / Double(interval) - 1) / 0.02
-            let distance = Self.distance(from: age, to: frames, in: Double(interval))
-            return Self.bell(change) * Self.bell(distance / tolerance) / Double(interval)
-        }
-        heard.lose()
-        surprise = max(surprise, 0.03)
-        foreseenTime = nil
-    }
-
-    /// How far apart two ages are, in beats.
-    private static func distance(from age: Double, to other: Double, in interval: Double) -> Double {
-        let beats = (age - other) / interval
-        return beats - beats.rounded()
-    }
-
-    private static func bell(_ x: Double) -> Double { exp(-0.5 * x * x) }
 }
