@@ -3,10 +3,11 @@ import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// What sinks may do that speak with somebody outside.
-@Suite(.timeLimit(.minutes(10))) struct UnderstudyTests {
+@Suite(.mayNotHang) struct UnderstudyTests {
     @Test func `an understudy is asked only for what nobody else obeys`() async throws {
         let (show, bridge) = (ShowSink(), BridgeSink())
         let poster = CollectingSink()

@@ -44,10 +44,7 @@ final class Stage: Sendable {
     }
 
     static func sink(_ spec: String) throws -> any Sink {
-        var problems: [ConfigurationProblem] = []
-        let values = SinkPlugin.socket.about.values(from: try PluginSpec(parsing: spec), path: "", problems: &problems)
-        guard let values, problems.isEmpty else { throw ConfigurationError(problems) }
-        return try SinkPlugin.socket.make(values)
+        try SinkPlugin.socket.make(SinkPlugin.socket.about.values(parsing: spec))
     }
 
     private func context(_ selection: Selection) -> SinkContext {
