@@ -35,6 +35,8 @@ final class BridgeClient {
     /// Whether it is a page that can be driven.
     private var isReady = false
     private(set) var isClosing = false
+    /// Whether it ever said how it wants the samples, or what it wants at all.
+    private var hasSubscribed = false
     private var isPumping = false
     private var errorCount = 0
     private var lossesReported = 0
@@ -170,6 +172,8 @@ final class BridgeClient {
 
     private func subscribe(_ names: [String]?, _ payload: String?) -> String? {
         var wish = subscription
+        // Bare by default are those that only read.
+        if !hasSubscribed, wish.isBare { wish.payload = .json }
         if let payload {
             guard let payload = SamplePayload(rawValue: payload) else {
                 return refuse("there is no payload \"\(payload.prefix(64))\"; there are: json, base64, bare")
@@ -187,6 +191,9 @@ final class BridgeClient {
                 wish.streams.formUnion(stream)
             }
         }
+        // Arrays, and nothing else.
+        if wish.isBare { wish.streams.formIntersection(.samples) }
+        hasSubscribed = true
         let hadHeader = subscription.streams.contains(.header)
         subscription = wish
         hub.subscriptionsChanged()

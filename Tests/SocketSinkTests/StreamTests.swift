@@ -94,6 +94,23 @@ import Testing
         #expect(lines.count == 3 && lines.allSatisfy { $0.hasPrefix("[") && $0.hasSuffix("]") })
     }
 
+    @Test func `bare is for those that only read, and they get nothing else`() async throws {
+        let stage = try await Stage("payload=bare")
+        try await stage.begin()
+        let (one, two) = (try stage.client(), try stage.client())
+        try one.send(#"{"type":"subscribe","streams":["beat"],"id":1}"#)
+        #expect(try one.line().type == "hello")
+        #expect(try one.line().bool("ok") == true)
+        try two.send(#"{"type":"subscribe","streams":["pushSamples","beat"],"payload":"bare","id":1}"#)
+        try two.send(#"{"type":"tap"}"#)
+        try await stage.wait { !stage.wishes.isEmpty }
+        try await stage.play(events: [.beat(Beat(beatsPerMinute: 120, position: 1, confidence: 0.5))])
+        try await stage.close()
+        #expect(try one.readAll().map { try Line($0).type } == ["beat"])
+        let lines = try two.readAll()
+        #expect(lines.count == 1 && lines[0].hasPrefix("["))
+    }
+
     @Test func `whoever subscribes gets that alone, by the kinds of records`() async throws {
         let stage = try await Stage()
         try await stage.begin()
