@@ -16,8 +16,8 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var isPaced: Bool
     /// Whether analyzers that can may hear the whole stream before they answer.
     public var usesLookAhead: Bool
-    /// The seed of everything that is random.
-    public var seed: UInt64
+    /// The seed of everything that is random; nil: 0, for a live capture another every time. The header tells it.
+    public var seed: UInt64?
     /// How many files may be analysed at a time. The sinks get them in order all the same; live, paced to real time or with a
     /// sink that directs, it is one.
     public var jobCount: Int
@@ -28,7 +28,7 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public init(
         captures: [PluginSpec] = [], analyzers: [PluginSpec] = [], sinks: [PluginSpec] = [],
         batchFrames: Int = Batching.defaultFrames, sampleRate: Int? = nil, isPaced: Bool = false, usesLookAhead: Bool = false,
-        seed: UInt64 = 0, jobCount: Int = 1, selection: [String] = []
+        seed: UInt64? = nil, jobCount: Int = 1, selection: [String] = []
     ) {
         self.captures = captures
         self.analyzers = analyzers

@@ -77,7 +77,7 @@ struct PipelineFile {
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
         case "rate":
             read(entry, "a whole number of hertz or native", into: \.sampleRate) { RateWish(argument: $0)?.sampleRate }
-        case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0) }
+        case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0).map(Optional.some) }
         case "jobs":
             read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }
         case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
@@ -248,7 +248,7 @@ extension PipelineFile {
         text += "rate: \(configuration.sampleRate.map(String.init) ?? "null")\n"
         text += "realtime: \(configuration.isPaced)\n"
         text += "whole_file: \(configuration.usesLookAhead)\n"
-        text += "seed: \(configuration.seed)\n"
+        text += "seed: \(configuration.seed.map(String.init) ?? "null")\n"
         text += "jobs: \(configuration.jobCount)\n"
         return text + "select: \(ParameterValue.list(configuration.selection.map { .text($0) }).yaml)\n"
     }

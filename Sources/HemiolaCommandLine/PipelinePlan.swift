@@ -29,7 +29,7 @@ struct PipelinePlan {
     ) throws(Failure) {
         try self.init(registry, captures: captures, analyzers: options.analyzing.analyzers)
         configuration.batchFrames = options.batch
-        configuration.seed = options.seed ?? 0
+        configuration.seed = options.seed
         configuration.selection = try Self.items(of: options.select)
         try setSinks(options.sinks, output: options.output, defaultSink: defaultSink, isQuiet: isQuiet)
     }
@@ -73,8 +73,6 @@ struct PipelinePlan {
         if waits { capture.settings["wait"] = .boolean(true) }
         try self.init(registry, captures: [capture], options: options, defaultSink: defaultSink, isQuiet: isQuiet)
         configuration.sampleRate = rate
-        // The header tells it, so that the show can be had again.
-        configuration.seed = options.seed ?? .random(in: 0..<1 << 53)
     }
 
     /// A pipeline that never runs, to ask what it would write. The sink is there so that the selection is checked.

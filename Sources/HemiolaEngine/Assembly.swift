@@ -9,9 +9,6 @@ extension PluginRegistry {
         "lead_ms", in: -60_000.0...60_000, unit: "ms",
         "Events come that far ahead of (negative: behind) their time; unset: as soon as they are known.")
 
-    /// The header carries the seed as a JSON number: beyond this a reader may lose its last digits.
-    private static let largestSeed: UInt64 = (1 << 53) - 1
-
     /// Files at a time: each has a thread and some 10 MB.
     private static let jobCounts = 1...256
 
@@ -32,8 +29,8 @@ extension PluginRegistry {
             problems.append(
                 ConfigurationProblem("rate", "\(rate) is outside \(range.lowerBound)...\(range.upperBound) Hz"))
         }
-        if configuration.seed > Self.largestSeed {
-            problems.append(ConfigurationProblem("seed", "\(configuration.seed) is above \(Self.largestSeed)"))
+        if let seed = configuration.seed, seed > Pipeline.largestSeed {
+            problems.append(ConfigurationProblem("seed", "\(seed) is above \(Pipeline.largestSeed)"))
         }
         if !Self.jobCounts.contains(configuration.jobCount) {
             let (fewest, most) = (Self.jobCounts.lowerBound, Self.jobCounts.upperBound)

@@ -113,7 +113,7 @@ final class InputRun {
 
     /// Prepares the analyzers and makes the bank and the header.
     private func prepare(_ source: StreamSource) throws(AnalyzerError) -> StreamHeader {
-        let format = AnalysisFormat(source.format, batching: pipeline.batching, seed: pipeline.configuration.seed)
+        let format = AnalysisFormat(source.format, batching: pipeline.batching, seed: pipeline.seed)
         var requests: [SpectrumRequest] = []
         var width = 0
         var analyzers: [StreamHeader.Analyzer] = []
@@ -134,7 +134,7 @@ final class InputRun {
         }
         return StreamHeader(
             source: source, file: pipeline.inputs.count > 1 ? inputPath ?? source.name : nil, isLive: isLive,
-            batching: pipeline.batching, seed: pipeline.configuration.seed, analyzers: analyzers)
+            batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers)
     }
 
     /// The first of two passes, for the analyzers that look ahead.

@@ -40,9 +40,14 @@ public final class Pipeline: Sendable {
     /// Blocks that wait for a slow sink: from a file four of up to 64 batches, live one second of one batch each.
     private static let offlineBlocks = 4
     private static let liveSeconds = 1.0
+    /// The header carries the seed as a JSON number: beyond this a reader may lose its last digits.
+    static let largestSeed: UInt64 = (1 << 53) - 1
 
     /// What it was assembled from.
     public let configuration: PipelineConfiguration
+    /// Of everything that is random in the run.
+    let seed: UInt64
+    let isLive: Bool
     let batching: Batching
     let inputs: [Input]
     let parts: [Part]
@@ -55,6 +60,8 @@ public final class Pipeline: Sendable {
 
     init(_ configuration: PipelineConfiguration, batching: Batching, inputs: [Input], parts: [Part], outlets: [Outlet]) {
         self.configuration = configuration
+        isLive = inputs.contains { (try? $0.make())?.isLive ?? false }
+        seed = configuration.seed ?? (isLive ? .random(in: 0...Self.largestSeed) : 0)
         self.batching = batching
         self.inputs = inputs
         self.parts = parts
@@ -77,7 +84,7 @@ public final class Pipeline: Sendable {
         var result: [StreamHeader.Analyzer] = []
         for part in parts {
             guard let analyzer = try? part.make() else { continue }
-            let outputs = try analyzer.prepare(AnalysisFormat(format, batching: batching, seed: configuration.seed))
+            let outputs = try analyzer.prepare(AnalysisFormat(format, batching: batching, seed: seed))
             result.append(part.header(outputs))
         }
         return result
@@ -104,7 +111,6 @@ public final class Pipeline: Sendable {
         replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }
     ) async -> RunOutcome {
         var outcome = RunOutcome()
-        let isLive = inputs.contains { (try? $0.make())?.isLive ?? false }
         if let needy = outlets.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
             report(.pacing(sink: needy.name))
         }

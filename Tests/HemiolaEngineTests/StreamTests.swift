@@ -266,6 +266,13 @@ import Testing
         #expect(summary.sections[1].values.map(\.name) == ["rms_db", "peak_db"])
     }
 
+    @Test func `without a seed it is 0 from a file, and live another every time`() async throws {
+        #expect(try await Trial([silence(batches: 1)]).stream().header.seed == 0)
+        let one = try await Trial([silence(batches: 1)], isLive: true).stream().header.seed
+        let other = try await Trial([silence(batches: 1)], isLive: true).stream().header.seed
+        #expect(one != other && one < 1 << 53 && other < 1 << 53)
+    }
+
     @Test func `the header says what runs, defaults filled in`() async throws {
         var trial = Trial([], analyzers: [.levels, .spectrum])
         trial.configuration.analyzers = [
