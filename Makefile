@@ -46,6 +46,7 @@ test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing, tr
 	$(SWIFT_TEST) --parallel --skip '$(REAL_TIME)'; \
 	$(SWIFT_TEST) --skip-build --filter '$(REAL_TIME)'
 	HEMIOLA_STRICT=1 $(MAKE) test-install
+	HEMIOLA="$$(packaging/build 2>/dev/null)" $(SWIFT_TEST) --skip-build --filter FootprintTests
 	HEMIOLA_STRICT=1 $(MAKE) examples
 	$(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
 else
