@@ -112,6 +112,8 @@ struct BatchWriter: ~Copyable {
         switch event.payload {
         case .preset(let change):
             parts.change.preset = change.name
+            parts.change.due = change.nextIn.map { event.time + $0 }
+            parts.change.losesDue = false
             if [.timer, .bar, .beat, .drop, .hardCut].contains(change.reason) { parts.change.showsCycling = true }
             line.removeAll()
             line.appendLoadPreset(change.name, blend: change.cut == .hard ? 0 : change.blend)
@@ -123,6 +125,9 @@ struct BatchWriter: ~Copyable {
             parts.cues.append(Parcel.Cue(bytes: line.bytes, except: reports.speed))
         case .control(let stamped) where stamped.control == .toggleCycle:
             parts.change.cycleToggles += 1
+            parts.change.losesDue = true
+        case .control(let stamped) where stamped.control == .lockPreset(true) || stamped.control == .lockPreset(false):
+            parts.change.losesDue = true
         case .gap(let gap) where gap.frames > 0:
             parts.cues.append(Parcel.Cue(bytes: PageLine.resumeAudio, needsReady: false))
         default:

@@ -18,6 +18,8 @@ final class BridgeHub {
     private var encoders: StreamEncoders?
     /// Stream time of the last batch.
     private var time = 0.0
+    /// When, in stream time, another preset comes by itself.
+    private var due: Double?
     private var buffer = JSONBuffer(capacity: 4096)
     /// Told when the last client has gone.
     private var emptied: EventLoopPromise<Void>?
@@ -100,12 +102,15 @@ final class BridgeHub {
     func begin(_ encoders: StreamEncoders) {
         self.encoders = encoders
         time = 0
+        due = nil
         for client in clients { client.greet() }
     }
 
     func deliver(_ parcel: Parcel) {
         time = parcel.time
         state.apply(parcel.state)
+        if parcel.state.preset != nil { due = parcel.state.due }
+        if parcel.state.losesDue { due = nil }
         for client in clients { client.deliver(parcel) }
     }
 
@@ -114,6 +119,8 @@ final class BridgeHub {
     /// What a client is greeted with; nil as long as nothing is heard.
     var hello: ByteBuffer? {
         guard let encoders else { return nil }
+        var state = state
+        state.nextIn = due.map { max(0, $0 - time) }
         return line { encoders.records.encodeHello(state, into: &$0) }
     }
 

@@ -88,8 +88,12 @@ struct Subscription: Sendable, Hashable {
 /// What a batch changes in the visualizers' state; nil: nothing.
 struct VisualizerChange: Sendable, Hashable {
     var preset: String?
+    /// With a preset: when, in stream time, another comes by itself.
+    var due: Double?
     var speed: Double?
     /// A preset came by itself: they cycle.
     var showsCycling = false
     var cycleToggles = 0
+    /// Somebody held the preset or let go of it: when the next one comes is not known any more.
+    var losesDue = false
 }

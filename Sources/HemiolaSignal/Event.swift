@@ -110,13 +110,16 @@ public struct PresetChange: Sendable, Hashable {
     public var blend: Double
     /// Why it comes.
     public var reason: Reason
+    /// Seconds until time alone brings the next one; nil: it does not, or nobody knows.
+    public var nextIn: Double?
 
     /// A change to the preset of that name, within `blend` seconds.
-    public init(name: String, cut: Cut, blend: Double, reason: Reason) {
+    public init(name: String, cut: Cut, blend: Double, reason: Reason, nextIn: Double? = nil) {
         self.name = name
         self.cut = cut
         self.blend = blend
         self.reason = reason
+        self.nextIn = nextIn
     }
 }
 

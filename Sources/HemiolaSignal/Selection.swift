@@ -24,7 +24,7 @@ public struct Selection: Sendable, Hashable {
     public static let reservedNames: Set<String> = Set(recordTypes).union([
         "type", "file", "schema", "hemiola", "source", "sample_rate", "channels", "batch_frames", "seed", "analyzers", "n",
         "frame", "t", "partial", "strength", "emitted_t", "bpm", "position", "confidence", "due_in_s", "duration_s", "analyzer",
-        "output", "values", "label", "action", "name", "cut", "blend_s", "reason", "key", "note", "description", "state",
+        "output", "values", "label", "action", "name", "cut", "blend_s", "reason", "next_in_s", "key", "note", "description", "state",
         "frames", "sink", "client", "batches", "non_finite", "summaries", "from", "locked", "presets", "names", "id", "ok",
         "error",
     ]).subtracting(["beat"])

@@ -110,6 +110,8 @@ extension RecordEncoder {
         buffer.append(seconds: change.blend)
         buffer.append(#","reason":"#)
         buffer.append(string: change.reason.rawValue)
+        buffer.append(#","next_in_s":"#)
+        buffer.append(seconds: change.nextIn ?? .nan)
     }
 
     private func append(_ stamped: StampedControl, _ time: Double, to buffer: inout JSONBuffer) {

@@ -20,6 +20,8 @@ extension RecordEncoder {
         buffer.append(significant: state.speed ?? .nan)
         buffer.append(#","cycling":"#)
         if let isCycling = state.isCycling { buffer.append(isCycling) } else { buffer.append("null") }
+        buffer.append(#","next_in_s":"#)
+        buffer.append(seconds: state.nextIn ?? .nan)
         buffer.append("}")
         close(&buffer)
     }

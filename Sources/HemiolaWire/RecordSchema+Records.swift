@@ -57,6 +57,7 @@ extension RecordSchema {
                 Field("cut", .choice(PresetChange.Cut.allCases.map(\.rawValue)), "How one picture follows the other."),
                 Field("blend_s", .number, "Seconds from the old picture to the new."),
                 Field("reason", .choice(PresetChange.Reason.allCases.map(\.rawValue)), "Why now."),
+                Field("next_in_s", .nullable(.number), "Seconds until time alone brings the next one; null: it does not."),
             ]),
         Record(
             type: "speed", summary: "The visualizer's speed changed.",

@@ -6,11 +6,14 @@ public struct VisualizerState: Sendable, Hashable {
     public var speed: Double?
     /// Whether presets change by themselves.
     public var isCycling: Bool?
+    /// Seconds until time alone changes the preset.
+    public var nextIn: Double?
 
     /// Nothing is known, but for what is named.
-    public init(preset: String? = nil, speed: Double? = nil, isCycling: Bool? = nil) {
+    public init(preset: String? = nil, speed: Double? = nil, isCycling: Bool? = nil, nextIn: Double? = nil) {
         self.preset = preset
         self.speed = speed
         self.isCycling = isCycling
+        self.nextIn = nextIn
     }
 }

@@ -151,8 +151,8 @@ import Testing
             ["duration_s", "analyzer", "output", "values", "label"]
         ),
         (
-            .preset(PresetChange(name: "a", cut: .soft, blend: 2.5, reason: .timer)),
-            ["frame", "emitted_t", "action", "name", "cut", "blend_s", "reason"]
+            .preset(PresetChange(name: "a", cut: .soft, blend: 2.5, reason: .timer, nextIn: 15)),
+            ["frame", "emitted_t", "action", "name", "cut", "blend_s", "reason", "next_in_s"]
         ),
         (.speed(0.5), ["speed"]),
         (.key(KeyStroke(key: "a", note: 60, phase: .down)), ["key", "note", "event"]),

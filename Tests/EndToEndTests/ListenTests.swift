@@ -113,6 +113,32 @@ import Testing
         #expect(outcome.errors.contains("stag.monitor") && outcome.errors.contains("hemiola devices"), "\(outcome.errors)")
     }
 
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `a show goes on where it ended, and draws anew`() throws {
+        let server = try SoundServer(.pulseAudio)
+        let environment = server.environment.merging(["XDG_STATE_HOME": folder("state")]) { $1 }
+        func show(_ sink: String, presets: Int) throws -> [Record] {
+            let plan = "plan-\(presets).jsonl"
+            try folder.write("", to: plan)
+            func records() throws -> [Record] {
+                let text = try folder.text(of: plan)
+                return text.hasSuffix("\n") ? try Record.all(in: text) : []
+            }
+            let process = try ChildProcess(
+                Hemiola.path, ["listen", "--sink", sink], in: folder.path, environment: environment, output: .path(folder(plan)))
+            try server.wait(20, for: "presets") { try records().of("preset").count >= presets }
+            process.send(SIGINT)
+            #expect(try process.finish(timeout: 20).status == 130)
+            return try records()
+        }
+        let first = try show("presets:time_s=0.4,names=Rain+Snow+Fog", presets: 3)
+        let last = try #require(first.of("preset").last?.string("name"))
+        #expect(try folder.text(of: "state/hemiola/visualizer.json").contains("\"\(last)\""))
+        let second = try show("presets:mode=manual,names=Rain+Snow+Fog", presets: 1)
+        #expect(second.of("preset").map { $0.string("name") } == [last])
+        // What is drawn is drawn anew, and the header tells from what.
+        #expect(first.first?.int("seed") != second.first?.int("seed"))
+    }
+
     @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `with --wait it begins when there is a server`() throws {
         let server = try SoundServer(.pulseAudio, isStarted: false)
         let process = try start(["listen", "--wait"], with: server)

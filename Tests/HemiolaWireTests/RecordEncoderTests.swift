@@ -139,7 +139,7 @@ import Testing
         try expect(
             Fixture.line(.preset(PresetChange(name: "Fire & Ice", cut: .hard, blend: 0, reason: .hardCut))),
             is: #"{"type":"preset","t":0.5,"frame":22050,"emitted_t":0.25,"action":"load","name":"Fire & Ice","cut":"hard","#
-                + #""blend_s":0.0,"reason":"hard-cut"}"#)
+                + #""blend_s":0.0,"reason":"hard-cut","next_in_s":null}"#)
     }
 
     @Test func `speed and keys are told`() throws {

@@ -32,13 +32,26 @@ import Testing
         #expect(show.obey(.nextPreset, at: stage.time) == .done)
         var events = show.step(&stage)
         #expect(events.presetTimes == [stage.time])
-        #expect(events.presets == [PresetChange(name: "p1", cut: .soft, blend: 1.7, reason: .request)])
+        #expect(events.presets.map(\.withoutCountdown) == [PresetChange(name: "p1", cut: .soft, blend: 1.7, reason: .request)])
         #expect(show.obey(.previousPreset, at: stage.time) == .done)
         events = show.step(&stage)
         #expect(events.presets.map(\.name) == ["p0"])
         #expect(show.obey(.previousPreset, at: stage.time) == .refused("there is no preset before this one"))
         #expect(show.obey(.randomPreset, at: stage.time) == .done)
         #expect(show.step(&stage).presets.first.map { $0.name != "p0" } == true)
+    }
+
+    @Test func `every change tells how soon time brings the next`() {
+        var (show, stage) = (show(), Stage())
+        #expect(show.run(&stage, until: 40).presets.map { $0.nextIn?.rounded() } == [15, 15, 15])
+        _ = show.obey(.nextPreset, at: stage.time)
+        let asked = show.step(&stage).presets
+        #expect(asked.count == 1 && abs((asked[0].nextIn ?? 0) - 15) < 1e-9)
+        // Held, it stays until somebody wishes otherwise.
+        _ = show.obey(.lockPreset(true), at: stage.time)
+        _ = show.obey(.nextPreset, at: stage.time)
+        let locked = show.step(&stage).presets
+        #expect(locked.count == 1 && locked[0].nextIn == nil)
     }
 
     @Test func `a request begins the time anew`() {
@@ -213,7 +226,9 @@ import Testing
         var (show, stage) = (show(), Stage())
         _ = show.step(&stage)
         #expect(show.obey(.presetRefused(name: "p0"), at: stage.time) == .done)
-        #expect(show.step(&stage).presets == [PresetChange(name: "p1", cut: .soft, blend: 1.7, reason: .refused)])
+        #expect(
+            show.step(&stage).presets.map(\.withoutCountdown)
+                == [PresetChange(name: "p1", cut: .soft, blend: 1.7, reason: .refused)])
         #expect(show.obey(.presetRefused(name: "p1"), at: stage.time) == .done)
         #expect(show.step(&stage).presets.map(\.name) == ["p2"])
         let later = show.run(&stage, until: 200).presets

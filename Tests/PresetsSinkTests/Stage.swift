@@ -54,6 +54,14 @@ extension PresetShow {
     }
 }
 
+extension PresetChange {
+    var withoutCountdown: PresetChange {
+        var change = self
+        change.nextIn = nil
+        return change
+    }
+}
+
 extension [Event] {
     var presets: [PresetChange] {
         compactMap { if case .preset(let change) = $0.payload { change } else { nil } }

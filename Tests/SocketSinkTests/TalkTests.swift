@@ -51,7 +51,7 @@ import Testing
         let hello = try early.line()
         #expect(hello.int("schema") == 1 && hello.int("sample_rate") == 44_100 && hello.int("batch_frames") == 1024)
         #expect(hello.object("source")["name"] as? String == "stage \"1\"")
-        #expect(hello.object("visualizer").values.allSatisfy { $0 is NSNull } && hello.object("visualizer").count == 3)
+        #expect(hello.object("visualizer").values.allSatisfy { $0 is NSNull } && hello.object("visualizer").count == 4)
         let toggle = StampedControl(.toggleCycle, at: 0, from: "socket/1")
         try await stage.play(events: [Self.preset("one"), Self.preset("two"), .speed(0.25), .control(toggle)])
         #expect(try early.line(except: "resumeAudio").type == "pushSamples")

@@ -10,7 +10,7 @@ struct EventTable: Sendable {
         ("onset", ["strength", "emitted_t"]),
         ("beat", ["bpm", "position", "confidence", "emitted_t", "due_in_s"]),
         ("event", ["duration_s", "analyzer", "output", "values", "label"]),
-        ("preset", ["frame", "emitted_t", "action", "name", "cut", "blend_s", "reason"]),
+        ("preset", ["frame", "emitted_t", "action", "name", "cut", "blend_s", "reason", "next_in_s"]),
         ("speed", ["speed"]),
         ("key", ["key", "note", "event"]),
         (

@@ -35,10 +35,12 @@ struct PresetShow: Sendable {
     var names: [String] { order.names }
 
     func state(at time: Double) -> ShowState {
+        ShowState(preset: order.current, speed: speed, isCycling: isCycling, isLocked: isLocked, nextIn: nextIn(from: time))
+    }
+
+    private func nextIn(from time: Double) -> Double? {
         let runs = isCycling && !isLocked && !order.names.isEmpty
-        return ShowState(
-            preset: order.current, speed: speed, isCycling: isCycling, isLocked: isLocked,
-            nextIn: runs ? pacer.due.map { max(0, $0 - time) } : nil)
+        return runs ? pacer.due.map { max(0, $0 - time) } : nil
     }
 
     /// The clock of the stream starts anew, in the middle of the show: what was `time` is 0 now.
@@ -92,9 +94,13 @@ struct PresetShow: Sendable {
 
     private mutating func tellRequests(at time: Double, into events: inout EventList) {
         for payload in outbox {
-            events.append(payload, at: time)
-            guard case .preset(let change) = payload else { continue }
+            guard case .preset(var change) = payload else {
+                events.append(payload, at: time)
+                continue
+            }
             pacer.restart(at: time)
+            change.nextIn = nextIn(from: time)
+            events.append(.preset(change), at: time)
             if change.reason != .page { echoes.expect(change.name, at: time) }
         }
         outbox.removeAll(keepingCapacity: true)
@@ -102,7 +108,9 @@ struct PresetShow: Sendable {
 
     private mutating func tell(_ name: String, _ change: Change, into events: inout EventList) {
         echoes.expect(name, at: change.time)
-        let preset = PresetChange(name: name, cut: change.blend == 0 ? .hard : .soft, blend: change.blend, reason: change.reason)
+        let preset = PresetChange(
+            name: name, cut: change.blend == 0 ? .hard : .soft, blend: change.blend, reason: change.reason,
+            nextIn: nextIn(from: change.time))
         events.append(.preset(preset), at: change.time)
     }
 
