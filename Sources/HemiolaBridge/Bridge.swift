@@ -29,7 +29,8 @@ package struct BridgeSettings: Sendable {
 /// Between a sink and its clients. The sink's thread encodes what somebody wants, once, and hops to the event loop once per
 /// batch; there the bytes are shared out.
 ///
-/// Its methods are for the sink's own thread. None of them waits for a client, but `close`, for half a second at most.
+/// Its methods are for the sink's own thread, and those that open and close block it. (Continuations are resumed in a library that
+/// no sanitizer sees into.) None of them waits for a client, but `close`, for half a second at most.
 package final class Bridge: Sendable {
     /// The one event loop of all bridges in a process, on a thread of its own, from the first bridge on.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -62,13 +63,13 @@ package final class Bridge: Sendable {
     package static func listen(
         on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings,
         refusal: @escaping @Sendable (_ user: UInt32) -> String?
-    ) async throws -> Bridge {
+    ) throws -> Bridge {
         let loop = group.next()
         let demand = Demand()
-        let hub = try await loop.submit {
+        let hub = try loop.submit {
             NIOLoopBound(BridgeHub(context, settings, demand, on: loop), eventLoop: loop)
-        }.get()
-        let server = try await ServerBootstrap(group: loop)
+        }.wait()
+        let server = try ServerBootstrap(group: loop)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler()) }
@@ -81,7 +82,7 @@ package final class Bridge: Sendable {
                     try channel.pipeline.syncOperations.addHandler(LineHandler(hub.value, refusal: refusal(user)))
                 }
             }
-            .withBoundSocket(descriptor).get()
+            .withBoundSocket(descriptor).wait()
         return Bridge(hub, server, demand, BatchWriter(sink: context.name, selection: context.selection))
     }
 
@@ -106,10 +107,10 @@ package final class Bridge: Sendable {
     }
 
     /// Lets nobody in any more, and lets everybody go.
-    package func close() async {
-        try? await server.close().get()
+    package func close() {
+        try? server.close().wait()
         let gone = loop.flatSubmit { [hub] in hub.value.close(within: Self.grace) }
-        try? await gone.get()
+        try? gone.wait()
     }
 }
 

@@ -69,7 +69,7 @@ final class BridgeHub {
         var wishes = Demand.Wishes(hasClients: !clients.isEmpty)
         for client in clients {
             wishes.streams.formUnion(client.subscription.streams)
-            if client.subscription.streams.contains(.samples) { wishes.payloads.insert(client.subscription.payload) }
+            if client.subscription.streams.contains(.samples) { wishes.payloads.insert(PayloadSet(client.subscription.payload)) }
         }
         demand.set(wishes)
     }

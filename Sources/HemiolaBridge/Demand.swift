@@ -5,7 +5,7 @@ final class Demand: Sendable {
     struct Wishes: Sendable, Hashable {
         var streams: StreamSet = []
         /// Of those that want samples.
-        var payloads: Set<SamplePayload> = []
+        var payloads: PayloadSet = []
         /// Whether there is any client.
         var hasClients = false
     }

@@ -20,6 +20,23 @@ package enum SamplePayload: String, SettingChoice, Hashable {
     }
 }
 
+/// Payloads that somebody wants, as bits: what threads share holds no reference.
+struct PayloadSet: OptionSet, Sendable, Hashable {
+    var rawValue: UInt8
+
+    static let json = PayloadSet(.json)
+    static let base64 = PayloadSet(.base64)
+    static let bare = PayloadSet(.bare)
+
+    init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    init(_ payload: SamplePayload) {
+        rawValue = 1 << payload.index
+    }
+}
+
 /// One message of samples, ready to be sent: each payload that somebody wants, encoded once and shared.
 struct SampleMessage: Sendable {
     private var texts: InlineArray<3, ByteBuffer?> = [nil, nil, nil]
@@ -42,7 +59,7 @@ struct SampleEncoder: ~Copyable {
     ///   - samples: 2048, finite.
     ///   - frame: The first one's place in the stream.
     ///   - payloads: Those that somebody wants.
-    mutating func encode(_ samples: Span<Float>, at frame: Int64, as payloads: Set<SamplePayload>) -> SampleMessage {
+    mutating func encode(_ samples: Span<Float>, at frame: Int64, as payloads: PayloadSet) -> SampleMessage {
         var message = SampleMessage()
         if payloads.contains(.json) || payloads.contains(.bare) {
             numbers.removeAll()

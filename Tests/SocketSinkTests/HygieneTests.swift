@@ -183,5 +183,5 @@ private final class Warnings: Sendable {
     private let texts = Mutex<[String]>([])
 
     func add(_ text: String) { texts.withLock { $0.append(text) } }
-    var all: [String] { texts.withLock { $0 } }
+    var all: [String] { texts.withLock { $0.map { $0 } } }
 }

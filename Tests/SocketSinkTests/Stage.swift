@@ -58,9 +58,11 @@ final class Stage: Sendable {
             endRun: { [self] in state.withLock { $0.runsEnded += 1 } })
     }
 
-    var wishes: [Wish] { state.withLock { $0.wishes } }
-    var losses: [Loss] { state.withLock { $0.losses } }
-    var warnings: [String] { state.withLock { $0.warnings } }
+    // Copies of the elements: an array that is shared for a moment is one that ThreadSanitizer, which sees no reference count,
+    // takes for shared for ever.
+    var wishes: [Wish] { state.withLock { $0.wishes.map { $0 } } }
+    var losses: [Loss] { state.withLock { $0.losses.map { $0 } } }
+    var warnings: [String] { state.withLock { $0.warnings.map { $0 } } }
     var runsEnded: Int { state.withLock { $0.runsEnded } }
     var names: [String] { folder.names }
 

@@ -37,7 +37,7 @@ final class SocketServer: DirectingSink {
         let place = path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard()
         let file = try SocketFile(place, group: group)
         do {
-            let bridge = try await Bridge.listen(on: file.descriptor, context, settings, refusal: refusal(warn: context.warn))
+            let bridge = try Bridge.listen(on: file.descriptor, context, settings, refusal: refusal(warn: context.warn))
             state.withLock { $0 = State(file: file, bridge: bridge) }
         } catch {
             file.close()
@@ -68,7 +68,7 @@ final class SocketServer: DirectingSink {
             return state
         }
         state.file?.remove()
-        await state.bridge?.close()
+        state.bridge?.close()
     }
 
     private var bridge: Bridge? { state.withLock { $0.bridge } }
