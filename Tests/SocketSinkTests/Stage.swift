@@ -121,6 +121,8 @@ final class Stage: Sendable {
 
     func close() async throws {
         try await sink.close()
+        // A wish holds its client, which holds this: an engine lets go of what it has answered, too.
+        state.withLock { $0.wishes = [] }
     }
 
     // MARK: - Waiting
