@@ -141,7 +141,7 @@ extension DoctorReport {
 
     private static func runtime(_ folder: Surroundings.Folder?) -> Check {
         var check = Self.folder(
-            "runtime folder", folder, missing: "XDG_RUNTIME_DIR is not set; sockets need a path of their own",
+            "runtime folder", folder, missing: "XDG_RUNTIME_DIR is not set; sockets go to a private folder for temporary files",
             remedy: "log in with a session, or: export XDG_RUNTIME_DIR=/run/user/$(id -u)")
         if let folder, check.isWell, folder.isShared {
             check.isWell = false
