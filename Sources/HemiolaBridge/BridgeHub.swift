@@ -62,7 +62,10 @@ final class BridgeHub {
         clients.remove(at: index)
         client.reportLosses()
         subscriptionsChanged()
-        if clients.isEmpty { emptied?.succeed() }
+        if clients.isEmpty {
+            emptied?.succeed()
+            emptied = nil
+        }
     }
 
     func subscriptionsChanged() {
@@ -87,14 +90,28 @@ final class BridgeHub {
             emptied = promise
             let hub = NIOLoopBound(self, eventLoop: loop)
             loop.scheduleTask(in: grace) { hub.value.abandon() }
-            for client in clients { client.close() }
+            forEachClient { $0.close() }
         }
         return promise.futureResult
     }
 
     /// Those that do not read are left.
     private func abandon() {
-        for client in clients { client.abandon() }
+        while let client = clients.last {
+            client.abandon()
+            remove(client)
+        }
+    }
+
+    /// Does something with every client. Whatever is written to one may show that it has gone, and it leaves the list at once: so
+    /// nothing iterates over the list itself.
+    private func forEachClient(_ body: (BridgeClient) -> Void) {
+        var index = 0
+        while index < clients.count {
+            let client = clients[index]
+            body(client)
+            if index < clients.count, clients[index] === client { index += 1 }
+        }
     }
 
     // MARK: - Streams
@@ -103,7 +120,7 @@ final class BridgeHub {
         self.encoders = encoders
         time = 0
         due = nil
-        for client in clients { client.greet() }
+        forEachClient { $0.greet() }
     }
 
     func deliver(_ parcel: Parcel) {
@@ -111,7 +128,7 @@ final class BridgeHub {
         state.apply(parcel.state)
         if parcel.state.preset != nil { due = parcel.state.due }
         if parcel.state.losesDue { due = nil }
-        for client in clients { client.deliver(parcel) }
+        forEachClient { $0.deliver(parcel) }
     }
 
     // MARK: - Lines

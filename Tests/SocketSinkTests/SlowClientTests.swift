@@ -51,11 +51,11 @@ import Testing
         #expect(lines.count { $0.type == "pushSamples" } < 200 && lines.contains { $0.type == "dropped" })
     }
 
-    @Test func `a client that never reads does not hold up the end`() async throws {
+    @Test(arguments: [1, 10]) func `clients that never read do not hold up the end`(count: Int) async throws {
         let stage = try await Stage()
         try await stage.begin()
-        let stalled = try stage.client()
-        try stalled.expectGreeting()
+        let stalled = try (0..<count).map { _ in try stage.client() }
+        for client in stalled { try client.expectGreeting() }
         try await stage.play(100)
         try await stage.end()
         try await stage.close()
