@@ -105,7 +105,7 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
         let format = format(of: choice)
         let request = RecordStream.Request(
             source: choice.name, format: format, channelMap: choice.channelMap, stream: choice.stream,
-            fragmentFrames: min(max(terms.batchFrames, format.sampleRate / 100), format.sampleRate / 50))
+            fragmentFrames: Self.fragmentFrames(terms.batchFrames, at: format.sampleRate))
         // By its index too: one that was replaced by another of its name is gone.
         if let stream, stream.isAlive, stream.request == request, target?.index == choice.index { return }
         if stream != nil, !wish.isApplication { clock?.interrupt(.deviceLost) }
@@ -115,6 +115,13 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
         let stream = RecordStream(connection, request, delegate: self)
         self.stream = stream
         if !stream.isAlive { streamDidFail(stream, "it cannot be opened") }
+    }
+
+    /// A whole batch, or an even part of one, so that batches come as regularly as fragments do; 10 to 25 ms.
+    private static func fragmentFrames(_ batchFrames: Int, at sampleRate: Int) -> Int {
+        let longest = max(1, sampleRate / 40)
+        let parts = (batchFrames + longest - 1) / longest
+        return max(batchFrames / parts, sampleRate / 100)
     }
 
     private func closeStream() {
