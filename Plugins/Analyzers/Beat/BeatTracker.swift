@@ -10,6 +10,8 @@ struct BeatTracker: Sendable {
     private static let steadiness = 0.0225
     /// No beat is told before it is at least this believable.
     private static let leastConfidence = 0.1
+    /// Nor before there was so much sound, in seconds.
+    private static let shortest = 2.2
     /// The longest silence or loss that a beat outlives, in seconds.
     private static let longestSilence = 2.0
 
@@ -139,25 +141,28 @@ struct BeatTracker: Sendable {
         bar.settle(steps: passed)
     }
 
-    /// Settles whether there is a beat to speak of. The sooner after the first sound, the better it has to meet the onsets.
+    /// Settles whether there is a beat to speak of.
     private mutating func decide() {
         if lockedTempo != nil {
             isKnown = true
         } else if isKnown {
-            isKnown = plausibility > 0.25 && (chosenTempo != nil || isLikelyTempo)
-        } else if let soundTime, plausibility > 0.4 {
-            let elapsed = time - soundTime
-            isKnown =
-                elapsed > 2.2 && believability > Self.leastConfidence
-                && heard.weakerAgreement(next: nextTime, period: period, since: soundTime) > 0.6 - 0.15 * (elapsed - 2.2)
+            isKnown = plausibility > 0.25 && (chosenTempo != nil || isTempoKept || meetsOnsets)
+        } else {
+            isKnown = plausibility > 0.4 && believability > Self.leastConfidence && meetsOnsets
         }
     }
 
-    /// Whether the tempo is about what it was, or every beat of the new one meets something.
-    private var isLikelyTempo: Bool {
+    /// Whether the tempo is about what it was.
+    private var isTempoKept: Bool {
         let change = period / knownPeriod
         return change > 0.75 && change < 1.33
-            || heard.weakerAgreement(next: nextTime, period: period, since: soundTime ?? 0) > 0
+    }
+
+    /// Whether every other beat, too, meets onsets: the sooner after the first sound, the better it has to.
+    private var meetsOnsets: Bool {
+        guard let soundTime else { return false }
+        let elapsed = time - soundTime - Self.shortest
+        return elapsed > 0 && heard.weakerAgreement(next: nextTime, period: period, since: soundTime) > 0.6 - 0.15 * elapsed
     }
 
     private mutating func tell() -> BeatReport? {

@@ -6,9 +6,8 @@
 
 /// What became of the beats that have passed: how well they met onsets, and where exactly those lay.
 struct HeardBeats: Sendable {
+    /// How far from a beat its onset is looked for, in seconds.
     private static let tolerance = 0.035
-    private let frameSeconds: Double
-    private let reach: Int
     /// How long before and after it is due a beat is awaited, in seconds.
     private static let suspense = 0.12
     /// Frames that are remembered, a power of two: some ten seconds.
@@ -16,6 +15,9 @@ struct HeardBeats: Sendable {
     private static let mask = memory - 1
     /// How many beats are looked at for whether every other one meets nothing.
     private static let alternationLength = 6
+
+    private let frameSeconds: Double
+    private let reach: Int
     /// The last frames' activation and onset strength.
     private var history = [Float](repeating: 0, count: Self.memory)
     private var rises = [Float](repeating: 0, count: Self.memory)
@@ -90,7 +92,7 @@ struct HeardBeats: Sendable {
         frame += 1
     }
 
-    /// Activation at a moment not long ago.
+    /// The frame of a moment not long ago.
     private func frameIndex(_ time: Double) -> Int { frame - 1 + Int(((time - lastTime) / frameSeconds).rounded()) }
 
     /// The strongest activation near a frame.
