@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    internal import Glibc
+    package import Glibc
 #else
-    internal import Musl
+    package import Musl
 #endif
 
 /// Where the socket is when nobody says otherwise: whoever listens and whoever calls look in the same place.
@@ -16,6 +16,16 @@ package struct SocketPath: Sendable, Hashable {
     package init(path: String, isInOwnFolder: Bool) {
         self.path = path
         self.isInOwnFolder = isInOwnFolder
+    }
+
+    /// Lends a path, of which `limit` bytes count, as the system's address.
+    package static func withAddress(of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(limit)) }
+        return withUnsafePointer(to: address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
     }
 
     /// `$XDG_RUNTIME_DIR/hemiola.sock`, else in a folder of one's own in the folder of temporary files.

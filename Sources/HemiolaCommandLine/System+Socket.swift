@@ -26,14 +26,7 @@ extension System {
             #endif
             let descriptor = socket(AF_UNIX, type, 0)
             guard descriptor >= 0 else { throw CallError(number: errno) }
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-            let code = withUnsafePointer(to: address) { address in
-                address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
+            let code = SocketPath.withAddress(of: path) { connect(descriptor, $0, $1) }
             guard code == 0 else {
                 let number = errno
                 close(descriptor)

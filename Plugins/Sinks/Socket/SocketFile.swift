@@ -122,7 +122,7 @@ struct SocketFile: Sendable {
         let probe = socket(AF_UNIX, streamType | nonBlocking | closingOnExec, 0)
         guard probe >= 0 else { throw error("make a socket for", path) }
         defer { _ = systemClose(probe) }
-        let code = withAddress(of: path) { connect(probe, $0, $1) }
+        let code = SocketPath.withAddress(of: path) { connect(probe, $0, $1) }
         if code == 0 || errno == EAGAIN || errno == EINPROGRESS {
             throw SinkError("somebody listens at \(path) already; end that, or take another path: socket:PATH")
         }
@@ -136,7 +136,7 @@ struct SocketFile: Sendable {
         // A socket's own mode is that of the file it becomes, so that there is no moment at which it is open to others; the
         // process's umask, which is every thread's, stays as it is.
         _ = fchmod(descriptor, 0o600)
-        guard withAddress(of: path, { systemBind(descriptor, $0, $1) }) == 0 else { throw error("make the socket", path) }
+        guard SocketPath.withAddress(of: path, { systemBind(descriptor, $0, $1) }) == 0 else { throw error("make the socket", path) }
         guard let identity = identity(of: path) else { throw error("find the socket", path) }
         do throws(SinkError) {
             guard chmod(path, 0o600) == 0 else { throw error("change the mode of", path) }
@@ -162,16 +162,6 @@ struct SocketFile: Sendable {
         if let number = gid_t(name) { return number }
         guard let entry = getgrnam(name) else { throw SinkError("there is no group \"\(name)\"; see: getent group") }
         return entry.pointee.gr_gid
-    }
-
-    /// Lends a path as the system's address.
-    private static func withAddress(of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(SocketPath.limit)) }
-        return withUnsafePointer(to: address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
-        }
     }
 
     private static func error(_ what: String, _ path: String) -> SinkError {
