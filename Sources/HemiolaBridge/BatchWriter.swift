@@ -123,11 +123,14 @@ struct BatchWriter: ~Copyable {
             line.removeAll()
             line.appendSetSpeed(speed)
             parts.cues.append(Parcel.Cue(bytes: line.bytes, except: reports.speed))
-        case .control(let stamped) where stamped.control == .toggleCycle:
-            parts.change.cycleToggles += 1
-            parts.change.losesDue = true
-        case .control(let stamped) where stamped.control == .lockPreset(true) || stamped.control == .lockPreset(false):
-            parts.change.losesDue = true
+        case .control(let stamped):
+            switch stamped.control {
+            case .toggleCycle:
+                parts.change.cycleToggles += 1
+                parts.change.losesDue = true
+            case .lockPreset: parts.change.losesDue = true
+            default: break
+            }
         case .gap(let gap) where gap.frames > 0:
             parts.cues.append(Parcel.Cue(bytes: PageLine.resumeAudio, needsReady: false))
         default:
