@@ -13,7 +13,6 @@ final class InputRun {
     }
 
     private let pipeline: Pipeline
-    private let isLive: Bool
     private let directors: [any Director]
     private let replay: ControlReplay
 
@@ -29,9 +28,8 @@ final class InputRun {
     /// What was refused among them and told.
     private var refusals: Set<String> = []
 
-    init(_ pipeline: Pipeline, isLive: Bool = false, directors: [any Director] = [], replay: ControlReplay) {
+    init(_ pipeline: Pipeline, directors: [any Director] = [], replay: ControlReplay) {
         self.pipeline = pipeline
-        self.isLive = isLive
         self.directors = directors
         self.replay = replay
         voices = pipeline.parts.map { part in
@@ -95,8 +93,8 @@ final class InputRun {
         }
         let stream = StreamAnalysis(
             header, voices: voices, directors: directors, bank: bank!.bank,
-            batchesPerBlock: isLive || pipeline.isPaced ? 1 : BatchBlock.capacity,
-            carriesSamples: pipeline.outlets.contains { $0.needs.samples }, silence: isLive ? SilenceWatch() : nil,
+            batchesPerBlock: pipeline.isLive || pipeline.isPaced ? 1 : BatchBlock.capacity,
+            carriesSamples: pipeline.outlets.contains { $0.needs.samples }, silence: pipeline.isLive ? SilenceWatch() : nil,
             publish: { receiver.receive($0) })
         if voices.contains(where: { $0.offline != nil }) {
             try survey(stream, base)
@@ -133,7 +131,7 @@ final class InputRun {
             )
         }
         return StreamHeader(
-            source: source, file: pipeline.inputs.count > 1 ? inputPath ?? source.name : nil, isLive: isLive,
+            source: source, file: pipeline.inputs.count > 1 ? inputPath ?? source.name : nil, isLive: pipeline.isLive,
             batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers)
     }
 
@@ -166,7 +164,7 @@ final class InputRun {
             do throws(CaptureError) {
                 switch try stream.advance(capture) {
                 case .frames:
-                    if isLive, let seconds = stream.takeSilence() {
+                    if pipeline.isLive, let seconds = stream.takeSilence() {
                         receiver.report(.silence(input: deviceSummary ?? stream.header.source.name, seconds: seconds))
                     }
                 case .device(let notice):

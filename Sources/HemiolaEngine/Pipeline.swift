@@ -114,11 +114,11 @@ public final class Pipeline: Sendable {
         if let needy = outlets.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
             report(.pacing(sink: needy.name))
         }
-        if configuration.jobCount > 1, inputs.count > 1, let reason = reasonForOneAtATime(isLive: isLive) {
+        if configuration.jobCount > 1, inputs.count > 1, let reason = reasonForOneAtATime {
             report(.oneAtATime(wished: configuration.jobCount, reason))
         }
         let inbox = ControlInbox()
-        let runners = makeRunners(isLive: isLive, inbox: inbox, report: report)
+        let runners = makeRunners(inbox: inbox, report: report)
         for (index, runner) in runners.enumerated() {
             guard let error = await runner.open() else { continue }
             report(.sinkFailed(sink: runner.context.name, error))
@@ -133,9 +133,8 @@ public final class Pipeline: Sendable {
             for runner in runners { group.addTask { await runner.run() } }
             let started = outcome
             outcome = await analysis.perform {
-                let desk = SinkDesk(
-                    self, isLive: isLive, runners: runners, inbox: inbox, outcome: started, report: report)
-                PipelineRun(pipeline: self, isLive: isLive, desk: desk, replay: replay).run()
+                let desk = SinkDesk(self, runners: runners, inbox: inbox, outcome: started, report: report)
+                PipelineRun(pipeline: self, desk: desk, replay: replay).run()
                 inbox.close()
                 return desk.outcome
             }
@@ -150,7 +149,7 @@ public final class Pipeline: Sendable {
     }
 
     /// Why inputs cannot be analysed ahead of their turn; nil when they can.
-    func reasonForOneAtATime(isLive: Bool) -> OneAtATimeReason? {
+    var reasonForOneAtATime: OneAtATimeReason? {
         // A director hears the streams in their order, and so does everybody whose time is real.
         if isLive { return .live }
         if isPaced { return .pacing }
@@ -158,7 +157,7 @@ public final class Pipeline: Sendable {
     }
 
     private func makeRunners(
-        isLive: Bool, inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
+        inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
     ) -> [SinkRunner] {
         // One sink has standard output: whoever needs it, else the first who would use it.
         let writer = outlets.firstIndex(where: \.needs.standardOutput) ?? outlets.firstIndex(where: \.needs.spareStandardOutput)

@@ -5,17 +5,16 @@ internal import HemiolaSignal
 /// several threads, which changes nothing in what the sinks see.
 struct PipelineRun {
     let pipeline: Pipeline
-    let isLive: Bool
     let desk: SinkDesk
     let replay: ControlReplay
 
     func run() {
         guard let directors = desk.makeDirectors() else { return }
-        let jobCount = pipeline.reasonForOneAtATime(isLive: isLive) == nil ? pipeline.configuration.jobCount : 1
+        let jobCount = pipeline.reasonForOneAtATime == nil ? pipeline.configuration.jobCount : 1
         if jobCount > 1 && pipeline.inputs.count > 1 {
             runAhead(min(jobCount, pipeline.inputs.count))
         } else {
-            let work = InputRun(pipeline, isLive: isLive, directors: directors, replay: replay)
+            let work = InputRun(pipeline, directors: directors, replay: replay)
             for index in pipeline.inputs.indices where !isOver {
                 work.hear(index, for: desk)
             }

@@ -11,7 +11,6 @@ final class SinkDesk: StreamReceiver {
     private(set) var isHeard = true
 
     private let pipeline: Pipeline
-    private let isLive: Bool
     private let runners: [SinkRunner]
     private let inbox: ControlInbox
     private let tell: @Sendable (PipelineNotice) -> Void
@@ -24,11 +23,10 @@ final class SinkDesk: StreamReceiver {
     private var replies: [Int: [Mailbox.Reply]] = [:]
 
     init(
-        _ pipeline: Pipeline, isLive: Bool, runners: [SinkRunner], inbox: ControlInbox, outcome: RunOutcome,
+        _ pipeline: Pipeline, runners: [SinkRunner], inbox: ControlInbox, outcome: RunOutcome,
         report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.pipeline = pipeline
-        self.isLive = isLive
         self.runners = runners
         self.inbox = inbox
         self.outcome = outcome
@@ -94,7 +92,7 @@ final class SinkDesk: StreamReceiver {
     // MARK: - Wishes and losses
 
     func visit(_ stream: StreamAnalysis) {
-        if isLive { tellLosses(stream) }
+        if pipeline.isLive { tellLosses(stream) }
         if inbox.isEmpty { return }
         let (wishes, losses) = inbox.drain()
         for loss in losses { stream.tell(loss) }
