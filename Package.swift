@@ -134,8 +134,8 @@ let package = Package(
         tests(
             "HemiolaEngineTests",
             uses: [
-                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "HemiolaSpectrum",
-                "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
+                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer",
+                "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("PCMCaptureTests", uses: ["PCMCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),

@@ -10,6 +10,7 @@ import SpectrumAnalyzer
 import Synchronization
 import TestSupport
 import Testing
+import VisualizerAnalyzer
 
 /// The hot path does not allocate.
 @Suite(.serialized, .mayNotHang) struct AllocationTests {
@@ -20,11 +21,12 @@ import Testing
     func `a warm hop does not allocate`(batchFrames: Int) async throws {
         let batching = try #require(Batching(batchFrames: batchFrames))
         let tally = Tally(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
-        var trial = Trial([], analyzers: [.levels, .spectrum, .beat], sinks: [.idle(tally)], batchFrames: batchFrames)
+        var trial = Trial([], analyzers: [.levels, .spectrum, .visualizer, .beat], sinks: [.idle(tally)], batchFrames: batchFrames)
         trial.captures = [.counted(tally)]
         trial.configuration.analyzers = [
-            PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("beat"),
+            PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
+            PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]
         try await trial.run()
         let guilty = tally.counts.enumerated().filter { $0.offset >= tally.cold && $0.element > 0 }.map { [$0.offset, Int($0.element)] }

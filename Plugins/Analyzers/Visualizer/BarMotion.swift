@@ -28,16 +28,21 @@ struct BarMotion {
     private let overshootFactor: Double
     private let growthFactor: Double
     private let startFactor: Double
-    /// Share of the damped height that a hop keeps.
-    private let keep: Float
-    /// Share of its height that a bar has lost a second after its top.
-    private let gravity: Float
-    private let hopSeconds: Float
+    private let fall: Fall
 
     private(set) var gain = 1.0
     private var isStarting = true
     /// Eight bars each.
     private var motions: [Eight]
+
+    /// How all bars fall. Apart from them, so that they are changed where they are and not in a copy.
+    private struct Fall {
+        /// Share of the damped height that a hop keeps.
+        var keep: Float
+        /// Share of its height that a bar has lost a second after its top.
+        var gravity: Float
+        var hopSeconds: Float
+    }
 
     /// Eight bars: their last tops, the seconds since, the heights before damping and after.
     private struct Eight {
@@ -45,6 +50,21 @@ struct BarMotion {
         var fallSeconds = Lanes.zero
         var heights = Lanes.zero
         var damped = Lanes.zero
+
+        /// Returns the heights after damping.
+        @inline(__always)
+        mutating func move(_ raw: Lanes, _ fall: Fall) -> Lanes {
+            // In this order what is no number ends at the ceiling.
+            let now = Lanes(repeating: ceiling).replacing(with: raw, where: raw .< ceiling)
+            let falls = now .< heights
+            let seconds = Lanes.zero.replacing(with: fallSeconds + fall.hopSeconds, where: falls)
+            let fallen = tops * (1 - fall.gravity * seconds * seconds)
+            fallSeconds = seconds
+            tops = now.replacing(with: tops, where: falls)
+            heights = now.replacing(with: fallen, where: falls .& (fallen .> now))
+            damped = damped * fall.keep + heights * (1 - fall.keep)
+            return damped
+        }
     }
 
     /// - Parameter noiseReduction: 0…0.99: the share of the height that stands for 15 ms. 0 leaves the bars undamped.
@@ -53,41 +73,27 @@ struct BarMotion {
         overshootFactor = pow(0.98, frames)
         growthFactor = pow(1.001, frames)
         startFactor = pow(1.1, frames)
-        keep = noiseReduction == 0 ? 0 : Float(pow(noiseReduction, frames))
-        // Without noise reduction nothing holds a bar up.
         let speed = 0.028 * Self.reference
-        gravity = noiseReduction <= 0.1 ? .infinity : Float(speed * speed * 2 / noiseReduction)
-        self.hopSeconds = Float(hopSeconds)
+        fall = Fall(
+            keep: noiseReduction == 0 ? 0 : Float(pow(noiseReduction, frames)),
+            // Without noise reduction nothing holds a bar up.
+            gravity: noiseReduction <= 0.1 ? .infinity : Float(speed * speed * 2 / noiseReduction),
+            hopSeconds: Float(hopSeconds))
         motions = Array(repeating: Eight(), count: (count + 7) / 8)
     }
 
     /// Turns raw heights into bars of 0…1, in place.
     mutating func move(_ bars: inout MutableSpan<Float>, isSilent: Bool) {
         precondition(bars.count <= 8 * motions.count, "no more bars than at the start")
-        let gain = Float(self.gain)
+        let (gain, fall) = (Float(self.gain), fall)
         var isOver = false
         for index in motions.indices {
-            let values = move(bars.eight(from: 8 * index) * gain, &motions[index])
+            let values = motions[index].move(bars.eight(from: 8 * index) * gain, fall)
             let over = values .> 1
             isOver = isOver || over != Self.none
             bars.put(values.replacing(with: 1, where: over), from: 8 * index)
         }
         adjust(isOver: isOver, isSilent: isSilent)
-    }
-
-    /// Returns the heights after damping.
-    @inline(__always)
-    private func move(_ raw: Lanes, _ bars: inout Eight) -> Lanes {
-        // In this order what is no number ends at the ceiling.
-        let heights = Lanes(repeating: Self.ceiling).replacing(with: raw, where: raw .< Self.ceiling)
-        let falls = heights .< bars.heights
-        let seconds = Lanes.zero.replacing(with: bars.fallSeconds + hopSeconds, where: falls)
-        let fallen = bars.tops * (1 - gravity * seconds * seconds)
-        bars.fallSeconds = seconds
-        bars.tops = heights.replacing(with: bars.tops, where: falls)
-        bars.heights = heights.replacing(with: fallen, where: falls .& (fallen .> heights))
-        bars.damped = bars.damped * keep + bars.heights * (1 - keep)
-        return bars.damped
     }
 
     private static let none = SIMDMask<SIMD8<Int32>>(repeating: false)
