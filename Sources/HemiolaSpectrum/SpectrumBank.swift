@@ -7,38 +7,44 @@ public import HemiolaSignal
 ///
 /// - Complexity: per hop O(size · log size) for each distinct request that is due; no allocation after `init`.
 public final class SpectrumBank {
-    /// One transform and where its results go.
+    /// Spectra of one kind and where they go. What transforms them belongs to the bank.
     private struct Track: ~Copyable {
-        var fft: RealFFT
-        let windowShape: WindowShape
-        let window: UnsafeMutablePointer<Float>
+        let fft: UnsafeMutablePointer<RealFFT>
+        /// nil: the rectangular one.
+        let window: UnsafePointer<Float>?
         /// Frames between spectra, which need not be whole ones; 0 for one per hop.
         let hopFrames: Double
-        let capacity: Int
         let power: UnsafeMutablePointer<Float>?
         let magnitude: UnsafeMutablePointer<Float>?
         let complex: UnsafeMutablePointer<Float>?
 
         deinit {
-            window.deallocate()
             power?.deallocate()
             magnitude?.deallocate()
             complex?.deallocate()
         }
     }
 
-    /// Which transform a request is served by.
+    /// Which track a request is served by.
     private struct Identity: Hashable {
-        var size: Int
-        var window: WindowShape
+        var view: View
         var hopFrames: Double
     }
 
+    /// Frames under a window.
+    private struct View: Hashable {
+        var size: Int
+        var window: WindowShape
+    }
+
+    // Unsafe pointers throughout: the buffers of the hot path, allocated once, indexed without exclusivity checks.
     private let hopFrames: Int
     private let tracks: UnsafeMutablePointer<Track>
     private let trackCount: Int
+    /// One per size and one per size and shape, so that tracks of a kind find them in the cache.
+    private let ffts: [Int: UnsafeMutablePointer<RealFFT>]
+    private let windows: [View: UnsafeMutablePointer<Float>]
     private let slots: UnsafeMutablePointer<SpectrumSlot>
-    // Unsafe pointers throughout: the buffers of the hot path, allocated once, indexed without exclusivity checks.
     private let history: UnsafeMutablePointer<Float>
     private let historyCount: Int
     /// For each request in order, the track that serves it.
@@ -59,7 +65,7 @@ public final class SpectrumBank {
         var parts: [SpectrumParts] = []
         var trackOfRequest: [Int] = []
         for request in requests {
-            var identity = Identity(size: request.size, window: request.window, hopFrames: 0)
+            var identity = Identity(view: View(size: request.size, window: request.window), hopFrames: 0)
             if case .seconds(let seconds) = request.hop {
                 let frames = seconds * Double(sampleRate)
                 // Meant to be whole, but for what seconds round off.
@@ -77,12 +83,28 @@ public final class SpectrumBank {
         self.trackOfRequest = trackOfRequest
         trackCount = identities.count
         tracks = .allocate(capacity: max(1, trackCount))
+        var (ffts, windows) = ([Int: UnsafeMutablePointer<RealFFT>](), [View: UnsafeMutablePointer<Float>]())
+        for view in Set(identities.map(\.view)) {
+            if ffts[view.size] == nil {
+                let fft = UnsafeMutablePointer<RealFFT>.allocate(capacity: 1)
+                fft.initialize(to: RealFFT(size: view.size))
+                ffts[view.size] = fft
+            }
+            if view.window != .rectangular {
+                let window = UnsafeMutableBufferPointer<Float>.allocate(capacity: view.size)
+                _ = window.initialize(from: view.window.values(size: view.size))
+                windows[view] = window.baseAddress
+            }
+        }
+        (self.ffts, self.windows) = (ffts, windows)
         for (index, identity) in identities.enumerated() {
-            (tracks + index).initialize(to: Self.track(identity, parts[index], hopFrames: hopFrames))
+            guard let fft = ffts[identity.view.size] else { preconditionFailure("every size has its transform") }
+            let track = Self.track(identity, fft, windows[identity.view], parts[index], hopFrames: hopFrames)
+            (tracks + index).initialize(to: track)
         }
         slots = .allocate(capacity: max(1, requests.count))
         slots.initialize(repeating: SpectrumSlot(), count: max(1, requests.count))
-        historyCount = (identities.map(\.size).max() ?? 0) + hopFrames
+        historyCount = (identities.map(\.view.size).max() ?? 0) + hopFrames
         history = .allocate(capacity: historyCount)
         history.initialize(repeating: 0, count: historyCount)
     }
@@ -90,27 +112,30 @@ public final class SpectrumBank {
     deinit {
         tracks.deinitialize(count: trackCount)
         tracks.deallocate()
+        for fft in ffts.values {
+            fft.deinitialize(count: 1)
+            fft.deallocate()
+        }
+        for window in windows.values { window.deallocate() }
         slots.deallocate()
         history.deallocate()
     }
 
-    private static func track(_ identity: Identity, _ parts: SpectrumParts, hopFrames: Int) -> Track {
+    private static func track(
+        _ identity: Identity, _ fft: UnsafeMutablePointer<RealFFT>, _ window: UnsafeMutablePointer<Float>?,
+        _ parts: SpectrumParts, hopFrames: Int
+    ) -> Track {
         let capacity = identity.hopFrames == 0 ? 1 : Int(Double(hopFrames) / identity.hopFrames) + 1
-        let binCount = identity.size / 2 + 1
+        let binCount = identity.view.size / 2 + 1
         func buffer(_ part: SpectrumParts, _ width: Int) -> UnsafeMutablePointer<Float>? {
             guard parts.contains(part) else { return nil }
             let pointer = UnsafeMutablePointer<Float>.allocate(capacity: capacity * width)
             pointer.initialize(repeating: 0, count: capacity * width)
             return pointer
         }
-        let window = UnsafeMutablePointer<Float>.allocate(capacity: identity.size)
-        for (index, value) in identity.window.values(size: identity.size).enumerated() {
-            (window + index).initialize(to: value)
-        }
         return Track(
-            fft: RealFFT(size: identity.size), windowShape: identity.window, window: window, hopFrames: identity.hopFrames,
-            capacity: capacity, power: buffer(.power, binCount), magnitude: buffer(.magnitude, binCount),
-            complex: buffer(.complex, 2 * binCount))
+            fft: fft, window: window.map { UnsafePointer($0) }, hopFrames: identity.hopFrames, power: buffer(.power, binCount),
+            magnitude: buffer(.magnitude, binCount), complex: buffer(.complex, 2 * binCount))
     }
 
     /// The slots of a run of requests, in the order they were made. Valid as long as the bank.
@@ -146,7 +171,7 @@ public final class SpectrumBank {
     }
 
     private func run(_ track: UnsafeMutablePointer<Track>, from frame: Int64, frameCount: Int) -> SpectrumSlot {
-        let size = track.pointee.fft.size
+        let size = track.pointee.fft.pointee.size
         let binCount = size / 2 + 1
         var slot = SpectrumSlot()
         slot.binCount = binCount
@@ -175,7 +200,7 @@ public final class SpectrumBank {
 
     private func transform(_ track: UnsafeMutablePointer<Track>, ending end: Int64, _ edge: Int64, into slot: inout SpectrumSlot) {
         let newest = history + historyCount - Int(edge - end)
-        Self.transform(track, newest - track.pointee.fft.size, into: slot.count)
+        Self.transform(track, newest - track.pointee.fft.pointee.size, into: slot.count)
         transformCount += 1
         slot.count += 1
     }
@@ -183,11 +208,16 @@ public final class SpectrumBank {
     private static func transform(
         _ track: UnsafeMutablePointer<Track>, _ samples: UnsafeMutablePointer<Float>, into index: Int
     ) {
-        let size = track.pointee.fft.size
+        let size = track.pointee.fft.pointee.size
         let binCount = size / 2 + 1
-        multiply(samples, track.pointee.window, into: track.pointee.fft.input, count: size)
-        track.pointee.fft.transform()
-        let bins = UnsafePointer(track.pointee.fft.output)
+        let fft = track.pointee.fft
+        if let window = track.pointee.window {
+            multiply(samples, window, into: fft.pointee.input, count: size)
+        } else {
+            fft.pointee.input.update(from: samples, count: size)
+        }
+        fft.pointee.transform()
+        let bins = UnsafePointer(fft.pointee.output)
         if let complex = track.pointee.complex {
             (complex + index * 2 * binCount).update(from: bins, count: 2 * binCount)
         }
