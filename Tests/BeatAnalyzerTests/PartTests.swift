@@ -81,11 +81,29 @@ enum BeatFixture {
         }
     }
 
+    /// Random evidence, strong and weak, and now and then none for long: states settle, leave and are scaled.
+    @Test func `the belief is that of the forward algorithm`() {
+        let space = TempoSpace(frameSeconds: 0.01, tempi: 60...240)
+        var belief = BeatBelief(space)
+        var plain = PlainForward(space)
+        var random = SeededGenerator(seed: 7)
+        var differences = 0
+        for frame in 0..<3000 {
+            let evidence = frame % 1000 > 700 ? -0.05 : Float.random(in: -1...1, using: &random) * (frame % 60 < 3 ? 4 : 1)
+            belief.advance(evidence)
+            let (interval, remaining) = plain.advance(Double(evidence))
+            let isNear = abs(Double(belief.summary.interval) - interval) < 0.01 && abs(Double(belief.summary.remaining) - remaining) < 0.01
+            // Of two states that are alike, single precision may prefer the other.
+            if !isNear { differences += 1 }
+        }
+        #expect(differences <= 3)
+    }
+
     @Test func `an endless silence does no harm to the belief`() {
         let space = TempoSpace(frameSeconds: 0.01, tempi: 30...240)
         var belief = BeatBelief(space)
         for _ in 0..<5000 { belief.advance(Activation.evidence(0.001)) }
-        #expect(belief.summary.share > 0 && belief.summary.share <= 1.001)
+        #expect((25...200).contains(belief.summary.interval) && (0...220).contains(belief.summary.remaining))
         for value in Self.pulses(50, frames: 800) { belief.advance(value) }
         #expect(abs(belief.summary.interval - 50) < 1)
     }

@@ -8,17 +8,16 @@
 ///
 /// Between beats a state only grows older, so nothing is moved: each block of eight tempi keeps a ring of the beats that began
 /// so many frames ago, and what was entered as a beat leaves when its interval is over. Weights are relative to "no onset", so
-/// that a frame touches only beats that are young enough for their onset to fall into it.
+/// that a frame touches only beats that are young enough for their onset to fall into it: older ones have settled. How likely
+/// the likeliest of those is stays known until it leaves.
 ///
-/// - Complexity: O(states / 8) per frame for the sums, O(tempi) for all else; no allocation.
+/// - Complexity: O(tempi · reach / 8) per frame, and O(states / 8) now and then; no allocation.
 struct BeatBelief: Sendable {
     /// What is believed at a frame.
     struct Summary: Sendable {
         /// Frames to the next beat, and from beat to beat.
         var remaining: Float = 0
         var interval: Float = 0
-        /// How much of the belief stands behind them, 0…1.
-        var share: Float = 0
     }
 
     /// How often the tempo leaps to any other at a beat.
@@ -26,37 +25,48 @@ struct BeatBelief: Sendable {
     /// Tempi this near to the most likely one, and phases, are one belief.
     private static let tempoTolerance: Float = 0.06
     private static let phaseTolerance: Float = 0.08
+    /// Within this the likeliest state is kept, by powers of two, which change nothing else.
+    private static let range: ClosedRange<Float> = 0x1p-24...0x1p24
 
     private let space: TempoSpace
     /// The first value of each block's ring, and its frames.
     private let offsets: [Int]
     private let lengths: [Int]
+    /// Of each block, the frames in which the onset of a beat may fall.
+    private let areas: [Int]
     private var heads: [Int]
     private var ring: [Float]
     /// What a tempo keeps of itself at each of its beats.
     private var keeps: [Float] = []
     private var starts: [Float] = []
     private var exits: [Float]
+    /// The likeliest phase of each tempo, of all and of those that have settled.
     private var peaks: [Float]
-    private var frames = 0
+    private var settledPeaks: [Float]
+    /// Blocks in which the likeliest settled phase has left.
+    private var isStale: [Bool]
     private(set) var summary = Summary()
 
     init(_ space: TempoSpace) {
         self.space = space
-        var (offsets, lengths, next) = ([Int](), [Int](), 0)
+        var (offsets, lengths, areas, next) = ([Int](), [Int](), [Int](), 0)
         for block in 0..<space.blockCount {
-            let length = space.intervals[min(space.count, 8 * block + 8) - 1]
+            let slowest = min(space.count, 8 * block + 8) - 1
             offsets.append(next)
-            lengths.append(length)
-            next += 8 * length
+            lengths.append(space.intervals[slowest])
+            areas.append(space.areas[slowest])
+            next += 8 * space.intervals[slowest]
         }
         self.offsets = offsets
         self.lengths = lengths
+        self.areas = areas
         heads = Array(repeating: 0, count: space.blockCount)
         ring = Array(repeating: 0, count: next)
         // Room for neighbours beyond either end.
         exits = Array(repeating: 0, count: space.laneCount + 2 * space.reach)
         peaks = Array(repeating: 0, count: space.laneCount)
+        settledPeaks = peaks
+        isStale = Array(repeating: true, count: space.blockCount)
         prefer(space.reluctance())
         reset()
     }
@@ -65,7 +75,7 @@ struct BeatBelief: Sendable {
     mutating func reset() {
         for index in ring.indices { ring[index] = 0 }
         for index in heads.indices { heads[index] = 0 }
-        frames = 0
+        for index in isStale.indices { isStale[index] = true }
         summary = Summary()
         for tempo in 0..<space.count {
             let interval = space.intervals[tempo]
@@ -106,8 +116,8 @@ struct BeatBelief: Sendable {
                 ring[place] = value(ring[place], interval, Double(age) - middle)
             }
         }
-        normalize()
-        summarize()
+        for index in isStale.indices { isStale[index] = true }
+        conclude()
     }
 
     private func place(_ tempo: Int, age: Int) -> Int {
@@ -123,9 +133,11 @@ struct BeatBelief: Sendable {
         leave()
         enter()
         hear(evidence)
-        summarize()
-        frames += 1
-        if frames & 7 == 0 { normalize() }
+        conclude()
+    }
+
+    private mutating func conclude() {
+        if weigh() { summarize() } else { reset() }
     }
 }
 
@@ -136,15 +148,18 @@ extension BeatBelief {
     private mutating func leave() {
         let (space, offsets, lengths, keeps) = (space, offsets, lengths, keeps)
         for block in heads.indices { heads[block] = heads[block] + 1 == lengths[block] ? 0 : heads[block] + 1 }
-        let heads = heads
-        ring.withUnsafeMutableBufferPointer { ring in
-            exits.withUnsafeMutableBufferPointer { exits in
-                for tempo in 0..<space.count {
-                    let block = tempo >> 3
-                    let row = heads[block] - space.intervals[tempo]
-                    let place = offsets[block] + 8 * (row < 0 ? row + lengths[block] : row) + tempo & 7
-                    exits[space.reach + tempo] = ring[place] * keeps[tempo]
-                    ring[place] = 0
+        let (heads, settledPeaks) = (heads, settledPeaks)
+        isStale.withUnsafeMutableBufferPointer { isStale in
+            ring.withUnsafeMutableBufferPointer { ring in
+                exits.withUnsafeMutableBufferPointer { exits in
+                    for tempo in 0..<space.count {
+                        let block = tempo >> 3
+                        let row = heads[block] - space.intervals[tempo]
+                        let place = offsets[block] + 8 * (row < 0 ? row + lengths[block] : row) + tempo & 7
+                        if ring[place] >= settledPeaks[tempo] { isStale[block] = true }
+                        exits[space.reach + tempo] = ring[place] * keeps[tempo]
+                        ring[place] = 0
+                    }
                 }
             }
         }
@@ -163,7 +178,7 @@ extension BeatBelief {
                         let leap = Lanes(repeating: total * Self.leap)
                         for block in 0..<space.blockCount {
                             var sum = starts.lanes(8 * block) * leap
-                            for row in 0...2 * space.reach {
+                            for row in space.reach - space.reaches[block]...space.reach + space.reaches[block] {
                                 sum += exits.lanes(8 * block + row) * changes.lanes(row * space.laneCount + 8 * block)
                             }
                             ring.store(sum, offsets[block] + 8 * heads[block])
@@ -176,13 +191,12 @@ extension BeatBelief {
 
     /// The frame's evidence goes to the beats whose onset it may be.
     private mutating func hear(_ evidence: Float) {
-        let (space, offsets, lengths, heads) = (space, offsets, lengths, heads)
+        let (space, areas, offsets, lengths, heads) = (space, areas, offsets, lengths, heads)
         let factor = Lanes(repeating: evidence * 1.442_695)
         ring.withUnsafeMutableBufferPointer { ring in
             space.areaWeights.withUnsafeBufferPointer { weights in
                 for block in 0..<space.blockCount {
-                    let area = space.areas[min(space.count, 8 * block + 8) - 1]
-                    for age in 0..<area {
+                    for age in 0..<areas[block] {
                         let row = heads[block] - age
                         let place = offsets[block] + 8 * (row < 0 ? row + lengths[block] : row)
                         let weight = (factor * weights.lanes(age * space.laneCount + 8 * block)).powerOfTwo
@@ -193,37 +207,54 @@ extension BeatBelief {
         }
     }
 
-    private mutating func normalize() {
-        var total: Float = 0
+    /// Finds the likeliest phase of each tempo.
+    ///
+    /// - Returns: false when nothing is likely any more.
+    private mutating func weigh() -> Bool {
+        let (space, areas, offsets, lengths, heads) = (space, areas, offsets, lengths, heads)
+        var highest = Lanes.zero
         ring.withUnsafeBufferPointer { ring in
-            var sum = Lanes.zero
-            for index in stride(from: 0, to: ring.count, by: 8) { sum += ring.lanes(index) }
-            total = sum.sum()
-        }
-        guard total > 0, total.isFinite else { return reset() }
-        let scale = Lanes(repeating: 1 / total)
-        ring.withUnsafeMutableBufferPointer { ring in
-            for index in stride(from: 0, to: ring.count, by: 8) {
-                ring.store(UnsafeBufferPointer(ring).lanes(index) * scale, index)
+            settledPeaks.withUnsafeMutableBufferPointer { settledPeaks in
+                peaks.withUnsafeMutableBufferPointer { peaks in
+                    for block in 0..<space.blockCount {
+                        let (offset, length) = (offsets[block], lengths[block])
+                        func row(_ age: Int) -> Lanes {
+                            let row = heads[block] - age
+                            return ring.lanes(offset + 8 * (row < 0 ? row + length : row))
+                        }
+                        var settled = UnsafeBufferPointer(settledPeaks).lanes(8 * block).larger(row(areas[block]))
+                        if isStale[block] {
+                            settled = .zero
+                            for age in areas[block]..<length { settled = settled.larger(row(age)) }
+                            isStale[block] = false
+                        }
+                        var peak = settled
+                        for age in 0..<areas[block] { peak = peak.larger(row(age)) }
+                        settledPeaks.store(settled, 8 * block)
+                        peaks.store(peak, 8 * block)
+                        highest = highest.larger(peak)
+                    }
+                }
             }
         }
+        let peak = highest.max()
+        guard peak > 0, peak.isFinite else { return false }
+        if !Self.range.contains(peak) { scale(by: Float(sign: .plus, exponent: -peak.exponent, significand: 1)) }
+        return true
+    }
+
+    private mutating func scale(by factor: Float) {
+        let factor = Lanes(repeating: factor)
+        ring.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
+        peaks.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
+        settledPeaks.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
     }
 
     /// Looks for the most likely state, and averages over its neighbours.
     private mutating func summarize() {
         let (space, offsets, lengths, heads) = (space, offsets, lengths, heads)
         let result: Summary = ring.withUnsafeBufferPointer { ring in
-            peaks.withUnsafeMutableBufferPointer { peaks in
-                var total = Lanes.zero
-                for block in 0..<space.blockCount {
-                    var peak = Lanes.zero
-                    for index in stride(from: offsets[block], to: offsets[block] + 8 * lengths[block], by: 8) {
-                        let value = ring.lanes(index)
-                        total += value
-                        peak.replace(with: value, where: value .> peak)
-                    }
-                    peaks.store(peak, 8 * block)
-                }
+            peaks.withUnsafeBufferPointer { peaks in
                 var best = 0
                 for tempo in 1..<max(1, space.count) where peaks[tempo] > peaks[best] { best = tempo }
                 let block = best >> 3
@@ -249,9 +280,15 @@ extension BeatBelief {
                     }
                 }
                 guard mass > 0 else { return Summary() }
-                return Summary(remaining: time / mass, interval: period / mass, share: mass / total.sum())
+                return Summary(remaining: time / mass, interval: period / mass)
             }
         }
         summary = result
+    }
+}
+
+extension UnsafeMutableBufferPointer where Element == Float {
+    fileprivate func scale(by factor: Lanes) {
+        for index in stride(from: 0, to: count, by: 8) { store(UnsafeBufferPointer(self).lanes(index) * factor, index) }
     }
 }

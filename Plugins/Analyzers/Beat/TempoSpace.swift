@@ -38,8 +38,9 @@ struct TempoSpace: Sendable {
     let areaWeights: [Float]
     let longestArea: Int
     let laneCount: Int
-    /// How far a tempo can change from beat to beat, in places of the table.
+    /// How far a tempo can change from beat to beat, in places of the table: at most, and into each block.
     let reach: Int
+    let reaches: [Int]
     /// From the tempo `d` places up to this one: row `d + reach`, as probabilities.
     let changes: [Float]
 
@@ -72,27 +73,29 @@ struct TempoSpace: Sendable {
         self.longestArea = longestArea
         self.intervals = intervals
         laneCount = lanes
-        (reach, changes) = Self.changes(intervals, lanes: lanes)
+        (reaches, changes) = Self.changes(intervals, lanes: lanes)
+        reach = reaches.max() ?? 0
     }
 
-    private static func changes(_ intervals: [Int], lanes: Int) -> (Int, [Float]) {
+    private static func changes(_ intervals: [Int], lanes: Int) -> (reaches: [Int], [Float]) {
         let table = intervals.map { from in
             let row = intervals.map { exp(-changeCost * abs(Double($0) / Double(from) - 1)) }
                 .map { $0 < leastChange ? 0 : $0 }
             let sum = row.reduce(0, +)
             return row.map { $0 / sum }
         }
-        var reach = 0
+        var reaches = [Int](repeating: 0, count: lanes / 8)
         for (from, row) in table.enumerated() {
-            for (to, value) in row.enumerated() where value > 0 { reach = max(reach, abs(to - from)) }
+            for (to, value) in row.enumerated() where value > 0 { reaches[to / 8] = max(reaches[to / 8], abs(to - from)) }
         }
+        let reach = reaches.max() ?? 0
         var changes = [Float](repeating: 0, count: (2 * reach + 1) * lanes)
         for (from, row) in table.enumerated() {
             for (to, value) in row.enumerated() where value > 0 {
                 changes[(from - to + reach) * lanes + to] = Float(value)
             }
         }
-        return (reach, changes)
+        return (reaches, changes)
     }
 
     /// Beats per minute of a tempo.
