@@ -28,13 +28,29 @@ struct BeatBelief: Sendable {
     /// Within this the likeliest state is kept, by powers of two, which change nothing else.
     private static let range: ClosedRange<Float> = 0x1p-24...0x1p24
 
+    /// Eight tempi and their ring, a row of eight values for each frame that a beat may be old.
+    private struct Block {
+        /// The first value, and the rows.
+        let offset: Int
+        let length: Int
+        /// The frames in which the onset of a beat may fall.
+        let area: Int
+        /// How far tempi are from where they come from, in places of the table.
+        let reach: Int
+        /// The row of the beats that begin.
+        var head = 0
+        /// Whether the likeliest state that has settled has left.
+        var isStale = true
+
+        /// The first value of the row of that age, 0…`length`.
+        @inline(__always)
+        func row(_ age: Int) -> Int {
+            offset + 8 * (age > head ? head - age + length : head - age)
+        }
+    }
+
     private let space: TempoSpace
-    /// The first value of each block's ring, and its frames.
-    private let offsets: [Int]
-    private let lengths: [Int]
-    /// Of each block, the frames in which the onset of a beat may fall.
-    private let areas: [Int]
-    private var heads: [Int]
+    private var blocks: [Block] = []
     private var ring: [Float]
     /// What a tempo keeps of itself at each of its beats.
     private var keeps: [Float] = []
@@ -43,30 +59,22 @@ struct BeatBelief: Sendable {
     /// The likeliest phase of each tempo, of all and of those that have settled.
     private var peaks: [Float]
     private var settledPeaks: [Float]
-    /// Blocks in which the likeliest settled phase has left.
-    private var isStale: [Bool]
     private(set) var summary = Summary()
 
     init(_ space: TempoSpace) {
         self.space = space
-        var (offsets, lengths, areas, next) = ([Int](), [Int](), [Int](), 0)
+        var next = 0
         for block in 0..<space.blockCount {
             let slowest = min(space.count, 8 * block + 8) - 1
-            offsets.append(next)
-            lengths.append(space.intervals[slowest])
-            areas.append(space.areas[slowest])
-            next += 8 * space.intervals[slowest]
+            let length = space.intervals[slowest]
+            blocks.append(Block(offset: next, length: length, area: space.areas[slowest], reach: space.reaches[block]))
+            next += 8 * length
         }
-        self.offsets = offsets
-        self.lengths = lengths
-        self.areas = areas
-        heads = Array(repeating: 0, count: space.blockCount)
         ring = Array(repeating: 0, count: next)
         // Room for neighbours beyond either end.
         exits = Array(repeating: 0, count: space.laneCount + 2 * space.reach)
         peaks = Array(repeating: 0, count: space.laneCount)
         settledPeaks = peaks
-        isStale = Array(repeating: true, count: space.blockCount)
         prefer(space.reluctance())
         reset()
     }
@@ -74,8 +82,7 @@ struct BeatBelief: Sendable {
     /// Any tempo at any phase again.
     mutating func reset() {
         for index in ring.indices { ring[index] = 0 }
-        for index in heads.indices { heads[index] = 0 }
-        for index in isStale.indices { isStale[index] = true }
+        for index in blocks.indices { (blocks[index].head, blocks[index].isStale) = (0, true) }
         summary = Summary()
         for tempo in 0..<space.count {
             let interval = space.intervals[tempo]
@@ -116,14 +123,12 @@ struct BeatBelief: Sendable {
                 ring[place] = value(ring[place], interval, Double(age) - middle)
             }
         }
-        for index in isStale.indices { isStale[index] = true }
+        for index in blocks.indices { blocks[index].isStale = true }
         conclude()
     }
 
     private func place(_ tempo: Int, age: Int) -> Int {
-        let block = tempo >> 3
-        let row = heads[block] - age
-        return offsets[block] + 8 * (row < 0 ? row + lengths[block] : row) + tempo & 7
+        blocks[tempo >> 3].row(age) + tempo & 7
     }
 
     /// Takes in a frame.
@@ -144,20 +149,23 @@ struct BeatBelief: Sendable {
 // MARK: - A frame
 
 extension BeatBelief {
+    // The tables are opened one by one and never copied with what they belong to: the caches are cold at every batch of a live
+    // run, and a reference count is the dearest thing to fetch.
+
     /// Beats whose interval is over make room.
     private mutating func leave() {
-        let (space, offsets, lengths, keeps) = (space, offsets, lengths, keeps)
-        for block in heads.indices { heads[block] = heads[block] + 1 == lengths[block] ? 0 : heads[block] + 1 }
-        let (heads, settledPeaks) = (heads, settledPeaks)
-        isStale.withUnsafeMutableBufferPointer { isStale in
+        let reach = space.reach
+        blocks.withUnsafeMutableBufferPointer { blocks in
             ring.withUnsafeMutableBufferPointer { ring in
                 exits.withUnsafeMutableBufferPointer { exits in
-                    for tempo in 0..<space.count {
-                        let block = tempo >> 3
-                        let row = heads[block] - space.intervals[tempo]
-                        let place = offsets[block] + 8 * (row < 0 ? row + lengths[block] : row) + tempo & 7
-                        if ring[place] >= settledPeaks[tempo] { isStale[block] = true }
-                        exits[space.reach + tempo] = ring[place] * keeps[tempo]
+                    for index in blocks.indices {
+                        blocks[index].head += 1
+                        if blocks[index].head == blocks[index].length { blocks[index].head = 0 }
+                    }
+                    for (tempo, interval) in space.intervals.enumerated() {
+                        let place = blocks[tempo >> 3].row(interval) + tempo & 7
+                        if ring[place] >= settledPeaks[tempo] { blocks[tempo >> 3].isStale = true }
+                        exits[reach + tempo] = ring[place] * keeps[tempo]
                         ring[place] = 0
                     }
                 }
@@ -167,8 +175,7 @@ extension BeatBelief {
 
     /// New beats begin, at nearly the same tempi.
     private mutating func enter() {
-        let (space, offsets, heads) = (space, offsets, heads)
-        let starts = starts
+        let (reach, laneCount) = (space.reach, space.laneCount)
         ring.withUnsafeMutableBufferPointer { ring in
             exits.withUnsafeBufferPointer { exits in
                 space.changes.withUnsafeBufferPointer { changes in
@@ -176,12 +183,12 @@ extension BeatBelief {
                         var total: Float = 0
                         for exit in exits { total += exit }
                         let leap = Lanes(repeating: total * Self.leap)
-                        for block in 0..<space.blockCount {
-                            var sum = starts.lanes(8 * block) * leap
-                            for row in space.reach - space.reaches[block]...space.reach + space.reaches[block] {
-                                sum += exits.lanes(8 * block + row) * changes.lanes(row * space.laneCount + 8 * block)
+                        for (index, block) in blocks.enumerated() {
+                            var sum = starts.lanes(8 * index) * leap
+                            for row in reach - block.reach...reach + block.reach {
+                                sum += exits.lanes(8 * index + row) * changes.lanes(row * laneCount + 8 * index)
                             }
-                            ring.store(sum, offsets[block] + 8 * heads[block])
+                            ring.store(sum, block.row(0))
                         }
                     }
                 }
@@ -191,16 +198,14 @@ extension BeatBelief {
 
     /// The frame's evidence goes to the beats whose onset it may be.
     private mutating func hear(_ evidence: Float) {
-        let (space, areas, offsets, lengths, heads) = (space, areas, offsets, lengths, heads)
+        let laneCount = space.laneCount
         let factor = Lanes(repeating: evidence * 1.442_695)
         ring.withUnsafeMutableBufferPointer { ring in
             space.areaWeights.withUnsafeBufferPointer { weights in
-                for block in 0..<space.blockCount {
-                    for age in 0..<areas[block] {
-                        let row = heads[block] - age
-                        let place = offsets[block] + 8 * (row < 0 ? row + lengths[block] : row)
-                        let weight = (factor * weights.lanes(age * space.laneCount + 8 * block)).powerOfTwo
-                        ring.store(UnsafeBufferPointer(ring).lanes(place) * weight, place)
+                for (index, block) in blocks.enumerated() {
+                    for age in 0..<block.area {
+                        let weight = (factor * weights.lanes(age * laneCount + 8 * index)).powerOfTwo
+                        ring.store(UnsafeBufferPointer(ring).lanes(block.row(age)) * weight, block.row(age))
                     }
                 }
             }
@@ -211,28 +216,25 @@ extension BeatBelief {
     ///
     /// - Returns: false when nothing is likely any more.
     private mutating func weigh() -> Bool {
-        let (space, areas, offsets, lengths, heads) = (space, areas, offsets, lengths, heads)
         var highest = Lanes.zero
-        ring.withUnsafeBufferPointer { ring in
-            settledPeaks.withUnsafeMutableBufferPointer { settledPeaks in
-                peaks.withUnsafeMutableBufferPointer { peaks in
-                    for block in 0..<space.blockCount {
-                        let (offset, length) = (offsets[block], lengths[block])
-                        func row(_ age: Int) -> Lanes {
-                            let row = heads[block] - age
-                            return ring.lanes(offset + 8 * (row < 0 ? row + length : row))
+        blocks.withUnsafeMutableBufferPointer { blocks in
+            ring.withUnsafeBufferPointer { ring in
+                settledPeaks.withUnsafeMutableBufferPointer { settledPeaks in
+                    peaks.withUnsafeMutableBufferPointer { peaks in
+                        for index in blocks.indices {
+                            let block = blocks[index]
+                            var settled = UnsafeBufferPointer(settledPeaks).lanes(8 * index).larger(ring.lanes(block.row(block.area)))
+                            if block.isStale {
+                                settled = .zero
+                                for age in block.area..<block.length { settled = settled.larger(ring.lanes(block.row(age))) }
+                                blocks[index].isStale = false
+                            }
+                            var peak = settled
+                            for age in 0..<block.area { peak = peak.larger(ring.lanes(block.row(age))) }
+                            settledPeaks.store(settled, 8 * index)
+                            peaks.store(peak, 8 * index)
+                            highest = highest.larger(peak)
                         }
-                        var settled = UnsafeBufferPointer(settledPeaks).lanes(8 * block).larger(row(areas[block]))
-                        if isStale[block] {
-                            settled = .zero
-                            for age in areas[block]..<length { settled = settled.larger(row(age)) }
-                            isStale[block] = false
-                        }
-                        var peak = settled
-                        for age in 0..<areas[block] { peak = peak.larger(row(age)) }
-                        settledPeaks.store(settled, 8 * block)
-                        peaks.store(peak, 8 * block)
-                        highest = highest.larger(peak)
                     }
                 }
             }
@@ -252,38 +254,23 @@ extension BeatBelief {
 
     /// Looks for the most likely state, and averages over its neighbours.
     private mutating func summarize() {
-        let (space, offsets, lengths, heads) = (space, offsets, lengths, heads)
-        let result: Summary = ring.withUnsafeBufferPointer { ring in
-            peaks.withUnsafeBufferPointer { peaks in
-                var best = 0
-                for tempo in 1..<max(1, space.count) where peaks[tempo] > peaks[best] { best = tempo }
-                let block = best >> 3
-                var age = 0
-                for row in 0..<lengths[block] where ring[offsets[block] + 8 * row + best & 7] == peaks[best] {
-                    age = heads[block] - row
-                    break
-                }
-                if age < 0 { age += lengths[block] }
-                let interval = space.intervals[best]
-                let (remaining, spread) = (interval - age, Self.tempoTolerance * Float(interval))
-                let window = Int(Self.phaseTolerance * Float(interval)) + 1
-                var (mass, time, period): (Float, Float, Float) = (0, 0, 0)
-                for tempo in 0..<space.count where abs(Float(space.intervals[tempo] - interval)) <= spread {
-                    let (block, length) = (tempo >> 3, space.intervals[tempo])
-                    let middle = Float(space.areas[tempo] - 1) / 2
-                    for rest in max(1, remaining - window)...max(1, min(length, remaining + window)) {
-                        let row = heads[block] - (length - rest)
-                        let value = ring[offsets[block] + 8 * (row < 0 ? row + lengths[block] : row) + tempo & 7]
-                        mass += value
-                        time += value * (Float(rest) + middle)
-                        period += value * Float(length)
-                    }
-                }
-                guard mass > 0 else { return Summary() }
-                return Summary(remaining: time / mass, interval: period / mass)
+        var best = 0
+        for tempo in 1..<max(1, space.count) where peaks[tempo] > peaks[best] { best = tempo }
+        let interval = space.intervals[best]
+        guard let age = (0..<interval).first(where: { ring[place(best, age: $0)] == peaks[best] }) else { return }
+        let (remaining, spread) = (interval - age, Self.tempoTolerance * Float(interval))
+        let window = Int(Self.phaseTolerance * Float(interval)) + 1
+        var (mass, time, period): (Float, Float, Float) = (0, 0, 0)
+        for (tempo, length) in space.intervals.enumerated() where abs(Float(length - interval)) <= spread {
+            let middle = Float(space.areas[tempo] - 1) / 2
+            for rest in max(1, remaining - window)...max(1, min(length, remaining + window)) {
+                let value = ring[place(tempo, age: length - rest)]
+                mass += value
+                time += value * (Float(rest) + middle)
+                period += value * Float(length)
             }
         }
-        summary = result
+        summary = mass > 0 ? Summary(remaining: time / mass, interval: period / mass) : Summary()
     }
 }
 
