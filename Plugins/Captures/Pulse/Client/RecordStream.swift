@@ -31,7 +31,8 @@ final class RecordStream {
     private(set) var isAlive = true
     private(set) var isSuspended = false
 
-    private weak var delegate: (any RecordStreamDelegate)?
+    /// It closes the stream before it goes.
+    private unowned let delegate: any RecordStreamDelegate
     private var handle: OpaquePointer?
     private let frameBytes: Int
 
@@ -67,7 +68,7 @@ final class RecordStream {
         }
         let me = Unmanaged.passUnretained(self).toOpaque()
         pa_stream_set_state_callback(handle, { _, me in RecordStream.from(me).stateDidChange() }, me)
-        pa_stream_set_read_callback(handle, { _, _, me in RecordStream.from(me).hear() }, me)
+        pa_stream_set_read_callback(handle, { _, bytes, me in RecordStream.from(me).hear(bytes) }, me)
         pa_stream_set_moved_callback(handle, { _, me in RecordStream.from(me).checkDevice() }, me)
         pa_stream_set_suspended_callback(handle, { _, me in RecordStream.from(me).suspensionDidChange() }, me)
         if let stream = request.stream { pa_stream_set_monitor_stream(handle, stream) }
@@ -102,7 +103,7 @@ final class RecordStream {
         switch pa_stream_get_state(handle) {
         case PA_STREAM_READY:
             guard checkDevice() else { return }
-            delegate?.streamDidOpen(self)
+            delegate.streamDidOpen(self)
             suspensionDidChange()
         case PA_STREAM_FAILED, PA_STREAM_TERMINATED:
             fail(String(cString: pa_strerror(pa_context_errno(pa_stream_get_context(handle)))))
@@ -122,24 +123,26 @@ final class RecordStream {
     private func fail(_ reason: String) {
         guard isAlive else { return }
         isAlive = false
-        delegate?.streamDidFail(self, reason)
+        delegate.streamDidFail(self, reason)
     }
 
     private func suspensionDidChange() {
         guard isAlive else { return }
         isSuspended = pa_stream_is_suspended(handle) > 0
-        if isSuspended { delegate?.streamDidSuspend(self) }
+        if isSuspended { delegate.streamDidSuspend(self) }
     }
 
-    private func hear() {
-        while isAlive, pa_stream_readable_size(handle) > 0 {
+    private func hear(_ bytes: Int) {
+        var rest = bytes
+        while isAlive, rest > 0 {
             var data: UnsafeRawPointer?
             var count = 0
             // No bytes: nothing to drop. Bytes and no data: a hole, which is to be dropped like any fragment.
             guard pa_stream_peek(handle, &data, &count) >= 0, count > 0 else { return }
             let samples = data?.assumingMemoryBound(to: Float.self)
-            delegate?.stream(self, didHear: samples, frames: count / frameBytes)
+            delegate.stream(self, didHear: samples, frames: count / frameBytes)
             pa_stream_drop(handle)
+            rest -= count
         }
     }
 }
