@@ -90,13 +90,11 @@ struct BarMotion {
         for index in motions.indices {
             let values = motions[index].move(bars.eight(from: 8 * index) * gain, fall)
             let over = values .> 1
-            isOver = isOver || over != Self.none
+            isOver = isOver || any(over)
             bars.put(values.replacing(with: 1, where: over), from: 8 * index)
         }
         adjust(isOver: isOver, isSilent: isSilent)
     }
-
-    private static let none = SIMDMask<SIMD8<Int32>>(repeating: false)
 
     private mutating func adjust(isOver: Bool, isSilent: Bool) {
         if isOver {
