@@ -11,7 +11,7 @@ struct BeatTracker: Sendable {
     /// No beat is told before it is at least this believable.
     private static let leastConfidence = 0.1
     /// Nor before there was so much sound, in seconds.
-    private static let shortest = 2.2
+    private static let shortest = 2.1
     /// The longest silence or loss that a beat outlives, in seconds.
     private static let longestSilence = 2.0
 
