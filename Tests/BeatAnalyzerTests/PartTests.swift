@@ -81,14 +81,20 @@ enum BeatFixture {
         }
     }
 
-    /// Random evidence, strong and weak, and now and then none for long: states settle, leave and are scaled.
-    @Test func `the belief is that of the forward algorithm`() {
-        let space = TempoSpace(frameSeconds: 0.01, tempi: 60...240)
+    /// Random evidence, strong and weak, and now and then none for long: states settle, leave and are scaled; and a user's wish.
+    @Test(arguments: [60.0...240, 30...300])
+    func `the belief is that of the forward algorithm`(tempi: ClosedRange<Double>) {
+        let space = TempoSpace(frameSeconds: 0.01, tempi: tempi)
         var belief = BeatBelief(space)
         var plain = PlainForward(space)
         var random = SeededGenerator(seed: 7)
         var differences = 0
         for frame in 0..<3000 {
+            if frame == 1500 {
+                let wish = { (interval: Int, age: Double) in exp(-abs(Double(interval) - 60) / 10 - abs(age - 20) / 15) }
+                belief.weigh(wish)
+                plain.weigh(wish)
+            }
             let evidence = frame % 1000 > 700 ? -0.05 : Float.random(in: -1...1, using: &random) * (frame % 60 < 3 ? 4 : 1)
             belief.advance(evidence)
             let (interval, remaining) = plain.advance(Double(evidence))

@@ -19,6 +19,13 @@ struct PlainForward {
         states = zip(starts, space.intervals).map { Array(repeating: $0 / Double($1), count: $1) }
     }
 
+    mutating func weigh(_ weight: (_ interval: Int, _ age: Double) -> Double) {
+        for (tempo, interval) in space.intervals.enumerated() {
+            let middle = Double(space.areas[tempo] - 1) / 2
+            for age in 0..<interval { states[tempo][age] *= weight(interval, Double(age) - middle) }
+        }
+    }
+
     /// - Returns: The interval and the frames that remain, around the likeliest state.
     mutating func advance(_ evidence: Double) -> (interval: Double, remaining: Double) {
         var exits: [Double] = []

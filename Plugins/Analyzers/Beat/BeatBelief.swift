@@ -56,7 +56,8 @@ struct BeatBelief: Sendable {
     private var keeps: [Float] = []
     private var starts: [Float] = []
     private var exits: [Float]
-    /// The likeliest phase of each tempo, of all and of those that have settled.
+    /// The likeliest phase of each tempo, of all and of those that have settled. These change only by leaving, by `scale`, which
+    /// takes both alike, and where all blocks are made stale.
     private var peaks: [Float]
     private var settledPeaks: [Float]
     private(set) var summary = Summary()
@@ -142,7 +143,7 @@ struct BeatBelief: Sendable {
     }
 
     private mutating func conclude() {
-        if weigh() { summarize() } else { reset() }
+        if findPeaks() { summarize() } else { reset() }
     }
 }
 
@@ -164,7 +165,7 @@ extension BeatBelief {
                     }
                     for (tempo, interval) in space.intervals.enumerated() {
                         let place = blocks[tempo >> 3].row(interval) + tempo & 7
-                        if ring[place] >= settledPeaks[tempo] { blocks[tempo >> 3].isStale = true }
+                        if ring[place] > 0, ring[place] >= settledPeaks[tempo] { blocks[tempo >> 3].isStale = true }
                         exits[reach + tempo] = ring[place] * keeps[tempo]
                         ring[place] = 0
                     }
@@ -215,7 +216,7 @@ extension BeatBelief {
     /// Finds the likeliest phase of each tempo.
     ///
     /// - Returns: false when nothing is likely any more.
-    private mutating func weigh() -> Bool {
+    private mutating func findPeaks() -> Bool {
         var highest = Lanes.zero
         blocks.withUnsafeMutableBufferPointer { blocks in
             ring.withUnsafeBufferPointer { ring in
