@@ -146,9 +146,9 @@ struct BeatTracker: Sendable {
         if lockedTempo != nil {
             isKnown = true
         } else if isKnown {
-            isKnown = plausibility > 0.25 && (chosenTempo != nil || isTempoKept || meetsOnsets)
+            isKnown = plausibility > 0.25 && (chosenTempo != nil || isTempoKept || alternateAgreement > 0)
         } else {
-            isKnown = plausibility > 0.4 && believability > Self.leastConfidence && meetsOnsets
+            isKnown = plausibility > 0.4 && believability > Self.leastConfidence && isBorneOut
         }
     }
 
@@ -158,11 +158,17 @@ struct BeatTracker: Sendable {
         return change > 0.75 && change < 1.33
     }
 
-    /// Whether every other beat, too, meets onsets: the sooner after the first sound, the better it has to.
-    private var meetsOnsets: Bool {
+    /// How much better than by chance the weaker of alternate beats meets onsets.
+    private var alternateAgreement: Double {
+        soundTime.map { heard.weakerAgreement(next: nextTime, period: period, since: $0) } ?? 0
+    }
+
+    /// Whether alternate beats meet enough for a beat to begin: the sooner after the first sound, the more; after six seconds all
+    /// else is evidence enough.
+    private var isBorneOut: Bool {
         guard let soundTime else { return false }
         let elapsed = time - soundTime - Self.shortest
-        return elapsed > 0 && heard.weakerAgreement(next: nextTime, period: period, since: soundTime) > 0.6 - 0.15 * elapsed
+        return elapsed > 0 && alternateAgreement > 0.6 - 0.15 * elapsed
     }
 
     private mutating func tell() -> BeatReport? {

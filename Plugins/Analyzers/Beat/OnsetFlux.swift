@@ -12,7 +12,7 @@ internal import HemiolaSignal
 /// Amplitudes are taken relative to the loudest band of the last seconds: gain does not matter.
 struct OnsetFlux: Sendable {
     private static let bandsPerOctave = 24.0
-    /// In hertz. Nothing above what 22.05 kHz can hold: at every sample rate the same is heard.
+    /// In hertz. Nothing above what 22.05 kHz can hold: from there up the same is heard at every sample rate.
     private static let range = 30.0...10_800.0
     /// The logarithm is of 1 + this much times the relative amplitude.
     private static let compression: Float = 30
