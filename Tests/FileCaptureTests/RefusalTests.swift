@@ -67,8 +67,8 @@ import Testing
 
     @Test func `a file of somebody else is refused in words`() {
         #expect(
-            Complaint.cannotOpen("/root/it's.wav", .notPermitted).message
-                == #"/root/it's.wav: may not be read by this user; to see whose it is: ls -ld '/root/it'\''s.wav'"#)
+            Complaint.cannotOpen("/music/it's.wav", .notPermitted).message
+                == #"/music/it's.wav: may not be read by this user; to see whose it is: ls -ld '/music/it'\''s.wav'"#)
         #expect(InputFile.Refusal(EACCES) == .notPermitted)
         #expect(InputFile.Refusal(EPERM) == .notPermitted)
         #expect(InputFile.Refusal(ENOTDIR) == .missing)
