@@ -208,9 +208,9 @@ public final class SpectrumBank {
     private static func transform(
         _ track: UnsafeMutablePointer<Track>, _ samples: UnsafeMutablePointer<Float>, into index: Int
     ) {
-        let size = track.pointee.fft.pointee.size
-        let binCount = size / 2 + 1
         let fft = track.pointee.fft
+        let size = fft.pointee.size
+        let binCount = size / 2 + 1
         if let window = track.pointee.window {
             multiply(samples, window, into: fft.pointee.input, count: size)
         } else {

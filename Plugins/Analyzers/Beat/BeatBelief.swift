@@ -205,8 +205,9 @@ extension BeatBelief {
             space.areaWeights.withUnsafeBufferPointer { weights in
                 for (index, block) in blocks.enumerated() {
                     for age in 0..<block.area {
+                        let place = block.row(age)
                         let weight = (factor * weights.lanes(age * laneCount + 8 * index)).powerOfTwo
-                        ring.store(UnsafeBufferPointer(ring).lanes(block.row(age)) * weight, block.row(age))
+                        ring.store(UnsafeBufferPointer(ring).lanes(place) * weight, place)
                     }
                 }
             }
