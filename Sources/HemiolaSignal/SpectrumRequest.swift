@@ -6,16 +6,28 @@ public struct SpectrumRequest: Sendable, Hashable {
     public var window: WindowShape
     /// How often.
     public var hop: SpectrumHop
+    /// Frames per second under the window; nil: the stream's own rate.
+    ///
+    /// At another rate bins lie at the same frequencies whatever the stream's. They are those of the stream up to a quarter of it
+    /// (at 44 100, 11 025 Hz); further up, images and aliases show, and nothing is to be read above what the stream can hold.
+    public var sampleRate: Int?
     /// Which of its forms are to be filled; the others are empty.
     public var parts: SpectrumParts
 
     /// A request for power spectra under a Hann window with every hop, unless told otherwise. The size is even and one of
-    /// `sizes`.
-    public init(size: Int, window: WindowShape = .hann, hop: SpectrumHop = .everyHop, parts: SpectrumParts = .power) {
+    /// `sizes`, the sample rate one of `StreamFormat.sampleRates`.
+    public init(
+        size: Int, window: WindowShape = .hann, hop: SpectrumHop = .everyHop, sampleRate: Int? = nil,
+        parts: SpectrumParts = .power
+    ) {
         precondition(Self.sizes.contains(size) && size.isMultiple(of: 2), "a spectrum has an even size within \(Self.sizes)")
+        if let sampleRate {
+            precondition(StreamFormat.sampleRates.contains(sampleRate), "spectra are taken at \(StreamFormat.sampleRates) Hz")
+        }
         self.size = size
         self.window = window
         self.hop = hop
+        self.sampleRate = sampleRate
         self.parts = parts
     }
 

@@ -2,16 +2,19 @@ public import HemiolaSignal
 
 /// Computes every spectrum that the analyzers of a pipeline asked for: equal requests once, whoever made them.
 ///
-/// The bank keeps the last frames of the mono mix, as many as the longest window needs. With each hop it transforms what
-/// has become due and leaves the results in its slots, which `Hop` lends to the analyzers.
+/// The bank keeps the last frames of the mono mix, as many as the longest window needs, at each sample rate that is asked for. With
+/// each hop it transforms what has become due and leaves the results in its slots, which `Hop` lends to the analyzers.
 ///
-/// - Complexity: per hop O(size · log size) for each distinct request that is due; no allocation after `init`.
+/// - Complexity: per hop O(size · log size) for each distinct request that is due, and O(frames) for each sample rate that is
+///   not the stream's; no allocation after `init`.
 public final class SpectrumBank {
     /// Spectra of one kind and where they go. What transforms them belongs to the bank.
     private struct Track: ~Copyable {
         let fft: UnsafeMutablePointer<RealFFT>
         /// nil: the rectangular one.
         let window: UnsafePointer<Float>?
+        /// The frames that it is of.
+        let history: UnsafePointer<FrameHistory>
         /// Frames between spectra, which need not be whole ones; 0 for one per hop.
         let hopFrames: Double
         let power: UnsafeMutablePointer<Float>?
@@ -28,6 +31,7 @@ public final class SpectrumBank {
     /// Which track a request is served by.
     private struct Identity: Hashable {
         var view: View
+        var sampleRate: Int
         var hopFrames: Double
     }
 
@@ -45,7 +49,8 @@ public final class SpectrumBank {
     private let ffts: [Int: UnsafeMutablePointer<RealFFT>]
     private let windows: [View: UnsafeMutablePointer<Float>]
     private let slots: UnsafeMutablePointer<SpectrumSlot>
-    private let history: UnsafeMutablePointer<Float>
+    /// The stream's own frames, and behind them those of each other rate.
+    private let histories: UnsafeMutablePointer<FrameHistory>
     private let historyCount: Int
     /// For each request in order, the track that serves it.
     private let trackOfRequest: [Int]
@@ -65,9 +70,10 @@ public final class SpectrumBank {
         var parts: [SpectrumParts] = []
         var trackOfRequest: [Int] = []
         for request in requests {
-            var identity = Identity(view: View(size: request.size, window: request.window), hopFrames: 0)
+            let rate = request.sampleRate ?? sampleRate
+            var identity = Identity(view: View(size: request.size, window: request.window), sampleRate: rate, hopFrames: 0)
             if case .seconds(let seconds) = request.hop {
-                let frames = seconds * Double(sampleRate)
+                let frames = seconds * Double(rate)
                 // Meant to be whole, but for what seconds round off.
                 identity.hopFrames = max(1, abs(frames - frames.rounded()) < 1e-6 ? frames.rounded() : frames)
             }
@@ -97,16 +103,17 @@ public final class SpectrumBank {
             }
         }
         (self.ffts, self.windows) = (ffts, windows)
+        let rates = Set(identities.map(\.sampleRate)).subtracting([sampleRate]).sorted()
+        historyCount = 1 + rates.count
+        histories = Self.histories(identities, rates, hopFrames: hopFrames, sampleRate: sampleRate)
         for (index, identity) in identities.enumerated() {
             guard let fft = ffts[identity.view.size] else { preconditionFailure("every size has its transform") }
-            let track = Self.track(identity, fft, windows[identity.view], parts[index], hopFrames: hopFrames)
+            let history = histories + (rates.firstIndex(of: identity.sampleRate).map { $0 + 1 } ?? 0)
+            let track = Self.track(identity, fft, windows[identity.view], history, parts[index], hopFrames: hopFrames)
             (tracks + index).initialize(to: track)
         }
         slots = .allocate(capacity: max(1, requests.count))
         slots.initialize(repeating: SpectrumSlot(), count: max(1, requests.count))
-        historyCount = (identities.map(\.view.size).max() ?? 0) + hopFrames
-        history = .allocate(capacity: historyCount)
-        history.initialize(repeating: 0, count: historyCount)
     }
 
     deinit {
@@ -118,14 +125,35 @@ public final class SpectrumBank {
         }
         for window in windows.values { window.deallocate() }
         slots.deallocate()
-        history.deallocate()
+        histories.deinitialize(count: historyCount)
+        histories.deallocate()
+    }
+
+    private static func histories(
+        _ identities: [Identity], _ rates: [Int], hopFrames: Int, sampleRate: Int
+    ) -> UnsafeMutablePointer<FrameHistory> {
+        func count(_ rate: Int, _ hopFrames: Int) -> Int {
+            hopFrames + (identities.filter { $0.sampleRate == rate }.map(\.view.size).max() ?? 0)
+        }
+        let histories = UnsafeMutablePointer<FrameHistory>.allocate(capacity: 1 + rates.count)
+        var reach = 0
+        for (index, rate) in rates.enumerated() {
+            let resampler = Resampler(from: sampleRate, to: rate)
+            reach = max(reach, resampler.reach)
+            let ratio = Double(sampleRate) / Double(rate)
+            let count = count(rate, Int((Double(hopFrames + resampler.reach) / ratio).rounded(.up)) + 1)
+            (histories + 1 + index).initialize(to: FrameHistory(count: count, resampler: resampler, ratio: ratio))
+        }
+        histories.initialize(to: FrameHistory(count: count(sampleRate, hopFrames) + 2 * reach, reach: reach))
+        return histories
     }
 
     private static func track(
         _ identity: Identity, _ fft: UnsafeMutablePointer<RealFFT>, _ window: UnsafeMutablePointer<Float>?,
-        _ parts: SpectrumParts, hopFrames: Int
+        _ history: UnsafeMutablePointer<FrameHistory>, _ parts: SpectrumParts, hopFrames: Int
     ) -> Track {
-        let capacity = identity.hopFrames == 0 ? 1 : Int(Double(hopFrames) / identity.hopFrames) + 1
+        let hopFrames = (Double(hopFrames) / history.pointee.ratio).rounded(.up)
+        let capacity = identity.hopFrames == 0 ? 1 : Int(hopFrames / identity.hopFrames) + 1
         let binCount = identity.view.size / 2 + 1
         func buffer(_ part: SpectrumParts, _ width: Int) -> UnsafeMutablePointer<Float>? {
             guard parts.contains(part) else { return nil }
@@ -134,8 +162,8 @@ public final class SpectrumBank {
             return pointer
         }
         return Track(
-            fft: fft, window: window.map { UnsafePointer($0) }, hopFrames: identity.hopFrames, power: buffer(.power, binCount),
-            magnitude: buffer(.magnitude, binCount), complex: buffer(.complex, 2 * binCount))
+            fft: fft, window: window.map { UnsafePointer($0) }, history: UnsafePointer(history), hopFrames: identity.hopFrames,
+            power: buffer(.power, binCount), magnitude: buffer(.magnitude, binCount), complex: buffer(.complex, 2 * binCount))
     }
 
     /// The slots of a run of requests, in the order they were made. Valid as long as the bank.
@@ -154,9 +182,10 @@ public final class SpectrumBank {
     public func advance(_ mono: Span<Float>, at frame: Int64, frameCount: Int? = nil) {
         precondition(mono.count == hopFrames, "a hop has always the same length")
         if trackCount == 0 { return }
-        let kept = historyCount - hopFrames
-        history.update(from: history + hopFrames, count: kept)
-        mono.withUnsafeBufferPointer { (history + kept).update(from: $0.baseAddress!, count: hopFrames) }
+        histories.pointee.append(mono)
+        for index in 1..<historyCount {
+            (histories + index).pointee.append(from: histories.pointee, frame..<frame + Int64(hopFrames))
+        }
         for index in 0..<trackCount {
             let slot = run(tracks + index, from: frame, frameCount: frameCount ?? hopFrames)
             for request in trackOfRequest.indices where trackOfRequest[request] == index {
@@ -167,31 +196,35 @@ public final class SpectrumBank {
 
     /// Forgets the audio so far: what comes next stands behind silence.
     public func clear() {
-        history.update(repeating: 0, count: historyCount)
+        for index in 0..<historyCount { (histories + index).pointee.clear() }
     }
 
     private func run(_ track: UnsafeMutablePointer<Track>, from frame: Int64, frameCount: Int) -> SpectrumSlot {
         let size = track.pointee.fft.pointee.size
         let binCount = size / 2 + 1
+        let ratio = track.pointee.history.pointee.ratio
         var slot = SpectrumSlot()
         slot.binCount = binCount
-        slot.hopFrames = track.pointee.hopFrames
+        slot.hopFrames = track.pointee.hopFrames * ratio
         slot.power = track.pointee.power.map { UnsafePointer($0) }
         slot.magnitude = track.pointee.magnitude.map { UnsafePointer($0) }
         slot.complex = track.pointee.complex.map { UnsafePointer($0) }
-        let edge = frame + Int64(hopFrames)
-        let step = slot.hopFrames
+        // In frames at the track's rate.
+        let start = track.pointee.history.pointee.frames(before: frame)
+        let last = track.pointee.history.pointee.frames(before: frame + Int64(frameCount))
+        let edge = track.pointee.history.pointee.frames(before: frame + Int64(hopFrames))
+        let step = track.pointee.hopFrames
         guard step > 0 else {
-            slot.firstCenter = Double(edge) - Double(size) / 2
+            slot.firstCenter = (Double(edge) - Double(size) / 2) * ratio
             transform(track, ending: edge, edge, into: &slot)
             return slot
         }
         // Windows end at multiples of the request's hop since the stream's start, to the nearest frame.
         func end(_ count: Int64) -> Int64 { Int64((Double(count) * step).rounded()) }
-        var next = max(1, Int64(Double(frame) / step))
-        while end(next) <= frame { next += 1 }
-        slot.firstCenter = Double(next) * step - Double(size) / 2
-        while end(next) <= frame + Int64(frameCount) {
+        var next = max(1, Int64(Double(start) / step))
+        while end(next) <= start { next += 1 }
+        slot.firstCenter = (Double(next) * step - Double(size) / 2) * ratio
+        while end(next) <= last {
             transform(track, ending: end(next), edge, into: &slot)
             next += 1
         }
@@ -199,14 +232,14 @@ public final class SpectrumBank {
     }
 
     private func transform(_ track: UnsafeMutablePointer<Track>, ending end: Int64, _ edge: Int64, into slot: inout SpectrumSlot) {
-        let newest = history + historyCount - Int(edge - end)
+        let newest = track.pointee.history.pointee.end - Int(edge - end)
         Self.transform(track, newest - track.pointee.fft.pointee.size, into: slot.count)
         transformCount += 1
         slot.count += 1
     }
 
     private static func transform(
-        _ track: UnsafeMutablePointer<Track>, _ samples: UnsafeMutablePointer<Float>, into index: Int
+        _ track: UnsafeMutablePointer<Track>, _ samples: UnsafePointer<Float>, into index: Int
     ) {
         let fft = track.pointee.fft
         let size = fft.pointee.size

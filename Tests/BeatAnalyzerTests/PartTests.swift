@@ -137,17 +137,6 @@ enum BeatFixture {
         #expect(abs(place([0, 0, 0, 0, 1, 0, 0]) - sharp - 1) < 1e-9)
     }
 
-    @Test(arguments: [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 192_000])
-    func `windows are as long at every sample rate, and quickly transformed`(rate: Int) {
-        let wish = 2048.0 / 44_100 * Double(rate)
-        let size = BeatAnalyzer.size(near: wish)
-        #expect(size.isMultiple(of: 2))
-        #expect(abs(Double(size) / wish - 1) < 0.003)
-        var rest = size
-        for factor in 2...31 { while rest.isMultiple(of: factor) { rest /= factor } }
-        #expect(rest == 1)
-    }
-
     @Test func `three even taps are a tempo`() {
         var taps = Taps()
         #expect(taps.add(1) == nil)

@@ -14,19 +14,22 @@ extension AnalyzerPlugin {
 ///
 /// - Complexity: per 10 ms a transform and O(bins + states / 8); no allocation.
 final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
-    /// The step from spectrum to spectrum and the length of their windows, in seconds.
+    /// The step from spectrum to spectrum, in seconds.
     private static let hopSeconds = 0.01
-    private static let windowSeconds = 2048.0 / 44_100
+    /// Windows of 46 ms. Whatever the stream's sample rate, spectra are taken at one: a beat that is hard to tell is told alike.
+    private static let size = 2048
+    private static let spectrumRate = 44_100
     /// How late, on average, a frame that ends at one moment shows the onset of a beat.
     private static let delay = 0.020
     private static let onsetDelay = 0.010
 
     private let settings: BeatSettings
-    private var sampleRate = 1.0
-    private var size = 64
+    private var sampleRate = Double(spectrumRate)
+    /// Half a window in the stream's frames, which need not be whole ones.
+    private var halfWindow = Double(size) / 2
     private var spectrum = SpectrumHandle(index: 0)
-    private var flux = OnsetFlux(size: 64, windowSeconds: 0.01, sampleRate: 6400, frameSeconds: 0.01)
-    private var picker = OnsetPicker(frameSeconds: 0.01)
+    private var flux = BeatAnalyzer.flux(nyquist: Double(spectrumRate) / 2)
+    private var picker = OnsetPicker(frameSeconds: hopSeconds)
     private var tracker: BeatTracker?
     /// The beats of the whole stream, when it was heard before.
     private var survey: BeatSurvey?
@@ -48,12 +51,10 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
         sampleRate = Double(stream.sampleRate)
-        size = Self.size(near: Self.windowSeconds * sampleRate)
-        let frameSeconds = max(1 / sampleRate, Self.hopSeconds)
-        flux = OnsetFlux(
-            size: size, windowSeconds: Self.windowSeconds, sampleRate: sampleRate, frameSeconds: frameSeconds)
-        picker = OnsetPicker(frameSeconds: frameSeconds)
-        tracker = BeatTracker(TempoSpace(frameSeconds: frameSeconds, tempi: settings.tempi))
+        halfWindow = Double(Self.size) / 2 * sampleRate / Double(Self.spectrumRate)
+        flux = Self.flux(nyquist: sampleRate / 2)
+        picker = OnsetPicker(frameSeconds: Self.hopSeconds)
+        tracker = BeatTracker(TempoSpace(frameSeconds: Self.hopSeconds, tempi: settings.tempi))
         survey = nil
         timeline = nil
         strength = 0
@@ -61,7 +62,9 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         onsetCount = 0
         tally = TempoTally()
         var outputs = AnalyzerOutputs()
-        spectrum = outputs.request(SpectrumRequest(size: size, hop: .seconds(Self.hopSeconds), parts: .magnitude))
+        spectrum = outputs.request(
+            SpectrumRequest(
+                size: Self.size, hop: .seconds(Self.hopSeconds), sampleRate: Self.spectrumRate, parts: .magnitude))
         onsetStrength = outputs.add(
             Feature("onset_strength", .ratio, minimum: 0, "How much begins: an ordinary onset is 1."))
         tempo = outputs.add(Feature("bpm", .beatsPerMinute, minimum: 0, "The tempo."))
@@ -70,27 +73,18 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "How sure the beat is."))
         outputs.add(EventOutput("onset", .none, "A note or stroke begins."))
         outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, as a rule told before it sounds."))
-        outputs.latencyFrames = Int64(size / 2)
+        outputs.latencyFrames = Int64(halfWindow.rounded())
         return outputs
     }
 
-    /// An even size that differs by less than the ear of the model can tell, and has no prime factor that makes its transform slow.
-    static func size(near wish: Double) -> Int {
-        func largestFactor(_ size: Int) -> Int {
-            var (rest, factor) = (size, 2)
-            while factor * factor <= rest {
-                if rest.isMultiple(of: factor) { rest /= factor } else { factor += 1 }
-            }
-            return rest
-        }
-        let start = max(32, Int((wish / 2).rounded()))
-        return 2 * ((0..<start).lazy.flatMap { [start - $0, start + $0] }.first { $0 >= 32 && largestFactor($0) <= 31 } ?? start)
+    private static func flux(nyquist: Double) -> OnsetFlux {
+        OnsetFlux(size: size, sampleRate: Double(spectrumRate), nyquist: nyquist, frameSeconds: hopSeconds)
     }
 
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         let spectra = hop.spectra(spectrum)
         for index in 0..<spectra.count {
-            let end = (spectra.center(of: index) + Double(size) / 2) / sampleRate
+            let end = (spectra.center(of: index) + halfWindow) / sampleRate
             let change = flux.advance(spectra.magnitude(index))
             strength = index == 0 ? change.rise : max(strength, change.rise)
             if let marked = picker.advance(change.rise) {
@@ -136,7 +130,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         let spectra = hop.spectra(spectrum)
         if survey == nil { survey = BeatSurvey(space) }
         for index in 0..<spectra.count {
-            let end = (spectra.center(of: index) + Double(size) / 2) / sampleRate
+            let end = (spectra.center(of: index) + halfWindow) / sampleRate
             survey?.hear(flux.advance(spectra.magnitude(index)), at: end - Self.delay)
         }
     }
@@ -187,7 +181,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
 
     func reset() {
         flux.reset()
-        picker = OnsetPicker(frameSeconds: tracker?.space.frameSeconds ?? Self.hopSeconds)
+        picker = OnsetPicker(frameSeconds: Self.hopSeconds)
         tracker = tracker.map { BeatTracker($0.space) }
         survey = nil
         timeline = nil

@@ -39,13 +39,14 @@ struct OnsetFlux: Sendable {
 
     /// - Parameters:
     ///   - size: The frames under the periodic Hann window.
-    ///   - windowSeconds: How long they were meant to be: the edges of the bands are the same bins at every sample rate.
-    init(size: Int, windowSeconds: Double, sampleRate: Double, frameSeconds: Double) {
+    ///   - sampleRate: That of those frames.
+    ///   - nyquist: Nothing is above this in the stream, in hertz.
+    init(size: Int, sampleRate: Double, nyquist: Double, frameSeconds: Double) {
         let binCount = size / 2 + 1
-        let top = min(Self.range.upperBound, 0.98 * sampleRate / 2)
+        let top = min(Self.range.upperBound, 0.98 * nyquist)
         let count = Int((log2(top / Self.range.lowerBound) * Self.bandsPerOctave).rounded(.down))
         let all = (0...max(0, count)).map { Self.range.lowerBound * exp2(Double($0) / Self.bandsPerOctave) }
-            .map { Int(($0 * windowSeconds).rounded()) }.filter { $0 < binCount }
+            .map { Int(($0 * Double(size) / sampleRate).rounded()) }.filter { $0 < binCount }
         let edges = all.enumerated().filter { $0.offset == 0 || all[$0.offset - 1] != $0.element }.map(\.element)
         var (bands, weights) = ([Band](), [Float]())
         for index in 0..<max(0, edges.count - 2) {

@@ -1,0 +1,84 @@
+import AnalysisSupport
+import Foundation
+import HemiolaSignal
+import HemiolaSpectrum
+import Testing
+
+@Suite struct `Spectra at a sample rate of their own` {
+    private static let rate = 44_100
+    private static let request = SpectrumRequest(size: 2048, hop: .seconds(0.01), sampleRate: rate, parts: .magnitude)
+    private static let frequencies = [31.0, 110, 440.5, 1000, 3300, 3700, 7000, 10_900]
+
+    /// Sines at any sample rate, the same in time: those that it can hold.
+    private static func chord(_ frequencies: [Double], rate: Int, seconds: Double = 0.5) -> [Float] {
+        (0..<Int(seconds * Double(rate))).map { frame in
+            let time = Double(frame) / Double(rate)
+            return Float(frequencies.reduce(0) { $0 + 0.1 * cos(2 * .pi * $1 * time + $1) })
+        }
+    }
+
+    @Test(arguments: [8_000, 11_025, 16_000, 22_050, 32_000, 44_056, 48_000, 88_200, 96_000, 192_000, 384_000])
+    func `they are those of a stream that had it`(streamRate: Int) {
+        let limit = min(0.98 * Double(streamRate) / 2, Double(Self.rate) / 4)
+        let frequencies = Self.frequencies.filter { $0 < limit - 50 }
+        var (run, wanted) = (BankRun([Self.request], sampleRate: streamRate), BankRun([Self.request]))
+        let frames = run.advance(through: Self.chord(frequencies, rate: streamRate))[0]
+        let expected = wanted.advance(through: Self.chord(frequencies, rate: Self.rate))[0]
+        #expect(frames.count >= 45)
+        let bins = 0..<Int(limit * 2048 / Double(Self.rate))
+        for (frame, other) in zip(frames, expected) {
+            #expect(abs(frame.center / Double(streamRate) - other.center / Double(Self.rate)) < 1e-9)
+            // What begins or ends abruptly goes beyond what a lower rate can hold.
+            guard (1100..<22_050 - 1100).contains(other.center) else { continue }
+            let peak = other.magnitude[bins].max()!
+            let worst = bins.map { abs(frame.magnitude[$0] - other.magnitude[$0]) }.max()!
+            // A rate without a common divisor has its filter for the nearest of 1024 places between two frames.
+            #expect(worst < (streamRate == 44_056 ? 1e-3 : 2e-4) * peak, "at \(frame.center)")
+        }
+    }
+
+    @Test(arguments: [48_000, 96_000, 192_000], [15_000.0, 23_500, 40_000, 90_000])
+    func `nothing above three quarters of it shows below a quarter`(streamRate: Int, hertz: Double) {
+        guard hertz < Double(streamRate) / 2 else { return }
+        var run = BankRun([Self.request], sampleRate: streamRate)
+        // It begins and ends softly: what is abrupt is everywhere.
+        let sine = Self.chord([hertz], rate: streamRate)
+        let frames = run.advance(through: sine.indices.map { sine[$0] * Float(sin(.pi * Double($0) / Double(sine.count))) })[0]
+        let bins = 0...Int(Double(Self.rate) / 4 * 2048 / Double(Self.rate))
+        // A sine of 0.1 would have 0.1 · 2048 / 4.
+        let worst = frames.map { $0.magnitude[bins].max()! }.max()!
+        #expect(worst < 2e-4 * 51.2)
+    }
+
+    @Test(arguments: [256, 480, 4096])
+    func `they do not depend on the batch`(hopFrames: Int) {
+        let noise = Audio.noise(frames: 48_000, seed: 3).samples
+        var (run, other) = (BankRun([Self.request], hopFrames: hopFrames, sampleRate: 48_000), BankRun([Self.request], sampleRate: 48_000))
+        let (some, all) = (run.advance(through: noise)[0], other.advance(through: noise)[0])
+        for (frame, other) in zip(some, all) {
+            #expect(abs(frame.center - other.center) < 1e-9)
+            let peak = other.magnitude.max()!
+            #expect(zip(frame.magnitude, other.magnitude).allSatisfy { abs($0 - $1) < 1e-4 * peak })
+        }
+    }
+
+    @Test func `the stream's own is no other`() {
+        let own = SpectrumRequest(size: 1024)
+        let (same, other) = (SpectrumRequest(size: 1024, sampleRate: 48_000), SpectrumRequest(size: 1024, sampleRate: 44_100))
+        var run = BankRun([own, same, other], sampleRate: 48_000)
+        let frames = run.advance(through: Audio.noise(frames: 4096).samples)
+        #expect(run.bank.transformCount == 2 * 4)
+        #expect(frames[0].map(\.power) == frames[1].map(\.power))
+        #expect(frames[0].last!.power != frames[2].last!.power)
+    }
+
+    @Test func `a cleared bank has forgotten the audio`() {
+        var (fresh, cleared) = (BankRun([Self.request], sampleRate: 48_000), BankRun([Self.request], sampleRate: 48_000))
+        let noise = Audio.noise(frames: 8192, seed: 8).samples
+        _ = cleared.advance(through: noise)
+        _ = fresh.advance(through: Array(repeating: 0, count: noise.count))
+        cleared.bank.clear()
+        let (after, never) = (cleared.advance(through: noise)[0], fresh.advance(through: noise)[0])
+        #expect(after.map(\.magnitude) == never.map(\.magnitude))
+    }
+}
