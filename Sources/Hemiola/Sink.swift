@@ -16,6 +16,18 @@ public protocol Sink: Sendable {
     func close() async throws(SinkError)
 }
 
+/// A sink that can often write without waiting for anybody (into a pipe that has room).
+///
+/// To wake a thread costs as much as to analyse a batch. So live, while nothing waits for the sink and its own thread has nothing
+/// to do, it is asked on the analysis thread first.
+public protocol PromptSink: Sink {
+    /// Writes batches in full if that takes no waiting at all, and else does nothing: they come by `write` then. Called
+    /// between `begin` and `end`, on another thread than the other methods, and never at the same time as one of them.
+    ///
+    /// - Returns: Whether they are written.
+    func writeAtOnce(_ batches: BatchBlock) -> Bool
+}
+
 /// What a sink is given when it is opened.
 public struct SinkContext: Sendable {
     /// Its name in this pipeline.

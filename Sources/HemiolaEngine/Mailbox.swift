@@ -30,6 +30,8 @@ final class Mailbox: @unchecked Sendable {
     private var isFinished = false
     /// Nobody will take anything out any more.
     private var isAbandoned = false
+    /// The reader has dealt with everything and waits for more.
+    private var isReaderIdle = false
 
     /// - Parameter capacity: The most blocks that wait.
     init(capacity: Int, isLossless: Bool) {
@@ -66,11 +68,20 @@ final class Mailbox: @unchecked Sendable {
         condition.broadcast()
     }
 
+    /// Does something in the place of the reader, who is kept waiting meanwhile, as everybody is: it must not take long.
+    ///
+    /// - Returns: false when it was not done: the reader has something to do, or wants no more.
+    func standIn(_ body: () -> Bool) -> Bool {
+        condition.locked { isReaderIdle && items.isEmpty && !isFinished && !isAbandoned && body() }
+    }
+
     /// The next item, or nil when all was read and nothing more comes. Waits on the sink's own thread: a continuation would
     /// make the analysis thread allocate when it resumes it.
     func next() -> Item? {
         condition.lock()
+        isReaderIdle = true
         while items.isEmpty && !isFinished { condition.wait() }
+        isReaderIdle = false
         let item = items.isEmpty ? nil : items.removeFirst()
         if case .block = item { blockCount -= 1 }
         condition.unlock()

@@ -69,7 +69,7 @@ final class SinkDesk: StreamReceiver {
         isHeard = runners.isEmpty
         for index in runners.indices {
             let runner = runners[index]
-            runner.mailbox.put(.block(block, replies: takeReplies(forSink: index)))
+            runner.put(block, replies: takeReplies(forSink: index))
             if !runner.mailbox.hasNoReader { isHeard = true }
         }
         pipeline.note(frame: block[block.count - 1].endFrame)

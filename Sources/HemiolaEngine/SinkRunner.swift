@@ -21,6 +21,8 @@ actor SinkRunner {
     nonisolated let sink: any Sink
     nonisolated let mailbox: Mailbox
     nonisolated let context: SinkContext
+    /// The sink, where it may be asked to write on another thread than this one.
+    private nonisolated let promptSink: (any PromptSink)?
     private let executor: ThreadExecutor
     private let report: @Sendable (PipelineNotice) -> Void
     private var schedule: EventSchedule
@@ -39,7 +41,9 @@ actor SinkRunner {
         self.mailbox = mailbox
         self.report = report
         executor = ThreadExecutor()
-        schedule = EventSchedule(lead: lead, selection: events)
+        let schedule = EventSchedule(lead: lead, selection: events)
+        promptSink = schedule.isTransparent && !mailbox.isLossless ? sink as? any PromptSink : nil
+        self.schedule = schedule
     }
 
     /// - Returns: nil when all is well.
@@ -62,6 +66,14 @@ actor SinkRunner {
     /// Lets go of the thread of a sink that was never opened.
     nonisolated func dismiss() {
         executor.stop()
+    }
+
+    /// Hands over batches, and the answers to be given when they are written; on the analysis thread.
+    nonisolated func put(_ block: BatchBlock, replies: [Mailbox.Reply]) {
+        guard let promptSink, mailbox.standIn({ promptSink.writeAtOnce(block) }) else {
+            return mailbox.put(.block(block, replies: replies))
+        }
+        finish(block, replies)
     }
 
     /// Runs until the mailbox is finished or the sink is.
@@ -109,11 +121,15 @@ actor SinkRunner {
             try await sink.begin(header)
         case .block(let block, let replies):
             try await sink.write(block)
-            block.storage.noteUse()
-            for reply in replies { reply() }
+            finish(block, replies)
         case .end(let summary):
             try await sink.end(summary)
         }
+    }
+
+    private nonisolated func finish(_ block: BatchBlock, _ replies: [Mailbox.Reply]) {
+        block.storage.noteUse()
+        for reply in replies { reply() }
     }
 
     /// Tries again as the error advises. `.done`: the item is delivered after all.

@@ -24,6 +24,8 @@ package final class OutputFile {
     private let ending: Ending
     /// Whether a file that is added to ends in the middle of a line, which a line of ours shall not continue.
     package private(set) var startsInsideLine = false
+    /// Whether it is a pipe, into which the bytes go as they are.
+    private let isPipe: Bool
     private let compressor: ZstdStream?
     private var isFinished = false
 
@@ -38,6 +40,7 @@ package final class OutputFile {
                 throw OutputError("cannot write \(name): it is not open for writing; give a path instead")
             }
             (self.descriptor, ending) = (descriptor, .leave)
+            isPipe = compressor == nil && Self.isPipe(descriptor)
             return
         }
         let path = Self.followingDanglingLinks(target.path)
@@ -67,6 +70,12 @@ package final class OutputFile {
         } else {
             throw OutputError.cannotOpen(name, errno)
         }
+        isPipe = compressor == nil && Self.isPipe(descriptor)
+    }
+
+    private static func isPipe(_ descriptor: Int32) -> Bool {
+        var info = stat()
+        return fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFIFO
     }
 
     deinit {
@@ -94,6 +103,19 @@ extension OutputFile {
     package func write(_ bytes: UnsafeRawBufferPointer, flushes: Bool = true) throws(OutputError) {
         guard compressor != nil else { return try send(bytes) }
         try compress(bytes, flushes ? .flush : .more)
+    }
+
+    /// Writes all of the bytes if a pipe has room for them now, and else nothing.
+    ///
+    /// Any pipe that can be written to has room for as many as are never torn (POSIX: `PIPE_BUF`). Of other outputs nobody knows how long
+    /// they take.
+    ///
+    /// - Returns: Whether they are written.
+    package func writeAtOnce(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard isPipe, bytes.count <= Int(PIPE_BUF) else { return false }
+        var wish = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard poll(&wish, 1, 0) == 1, wish.revents == Int16(POLLOUT) else { return false }
+        return Glibc.write(descriptor, bytes.baseAddress, bytes.count) == bytes.count
     }
 
     private func compress(_ bytes: UnsafeRawBufferPointer, _ step: ZstdStream.Step) throws(OutputError) {

@@ -53,6 +53,18 @@ package struct BufferedOutput: ~Copyable {
         }
     }
 
+    /// Hands everything to the system if it takes that without waiting; forgets it else, for it will be written again.
+    ///
+    /// Only where nothing was left in the buffer before.
+    ///
+    /// - Returns: Whether it has left.
+    package mutating func flushAtOnce() -> Bool {
+        defer { buffer.removeAll() }
+        guard let file, flushesAtOnce else { return false }
+        // Unsafe: `write(2)` takes a pointer, which is good while the buffer lends it.
+        return buffer.count == 0 || buffer.withUnsafeBytes { file.writeAtOnce($0) }
+    }
+
     /// Hands everything to the system and gives the file its name. Nothing follows.
     package mutating func finish() throws(SinkError) {
         try flush()

@@ -44,6 +44,15 @@ package struct RecordFile: ~Copyable {
         }
     }
 
+    /// Writes batches if that takes no waiting, as into a pipe that has room, and else nothing.
+    ///
+    /// - Returns: Whether they are written.
+    package mutating func writeAtOnce(_ batches: BatchBlock) -> Bool {
+        guard let encoder, output.buffer.count == 0 else { return false }
+        for index in 0..<batches.count { encoder.encode(batches[index], into: &output.buffer) }
+        return output.flushAtOnce()
+    }
+
     /// The stream is over.
     package mutating func end(_ summary: StreamSummary) throws(SinkError) {
         encoder?.encodeEnd(summary, into: &output.buffer)

@@ -135,7 +135,7 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
         isRunning = true
         hasBegun = false
         lastSign = Connection.now
-        connection.tickMilliseconds = 200
+        connection.tickMilliseconds = 1000
         announce(label(target), summary: target.summary, stream.request.format)
     }
 

@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// The sink `json-lines`.
 ///
-/// Its methods run on the caller's thread, the sink's own, and may block there. The lock is never contended: it is what
-/// makes the state safe to share, not what orders the calls.
-final class LineWriter: Sink {
+/// Its methods run on the caller's thread, the sink's own, and may block there; `writeAtOnce` runs on another and may not. The
+/// lock is never contended: it is what makes the state safe to share, not what orders the calls.
+final class LineWriter: PromptSink {
     private let target: OutputTarget
     private let appends: Bool
     private let flush: FlushPolicy
@@ -35,6 +35,10 @@ final class LineWriter: Sink {
 
     func write(_ batches: BatchBlock) async throws(SinkError) {
         try file.withLock { file throws(SinkError) in try file?.write(batches) }
+    }
+
+    func writeAtOnce(_ batches: BatchBlock) -> Bool {
+        file.withLock { $0?.writeAtOnce(batches) ?? false }
     }
 
     func end(_ summary: StreamSummary) async throws(SinkError) {

@@ -27,8 +27,10 @@ final class Connection {
     private static let patienceNanoseconds: Int64 = 5_000_000_000
 
     weak var delegate: (any ConnectionDelegate)?
-    /// How often the delegate is told that time has passed. Takes effect at the next time.
-    var tickMilliseconds: UInt64 = 50
+    /// How often the delegate is told that time has passed. A shorter one counts from now on, a longer one from the next time.
+    var tickMilliseconds: UInt64 = 50 {
+        didSet { if tickMilliseconds < oldValue { awaitTick() } }
+    }
 
     private(set) var isOpen = false
     /// The snapshot under way.
@@ -170,6 +172,11 @@ final class Connection {
             discard()
             connect()
         }
+        awaitTick()
+    }
+
+    private func awaitTick() {
+        guard let context, let timer else { return }
         pa_context_rttime_restart(context, timer, pa_rtclock_now() + tickMilliseconds * 1000)
     }
 }
