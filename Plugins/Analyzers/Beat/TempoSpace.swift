@@ -13,6 +13,9 @@ struct TempoSpace: Sendable {
     private static let finestCount = 75.0
     /// How much a change of tempo costs, in nats for a doubling of the interval.
     private static let changeCost = 90.0
+    /// Below so many frames to a beat so many frames more or less cost nothing.
+    private static let turnLimit = 33.0
+    private static let turnSlack = 0.6
     /// Changes that are less likely than this do not happen but by a leap.
     private static let leastChange = 1e-6
     /// The part of a beat within which its onset may fall.
@@ -24,7 +27,7 @@ struct TempoSpace: Sendable {
     private static let freedom = 0.45
     /// Nats a second and octave beyond.
     private static let slowCost = 3.0
-    private static let fastCost = 7.0
+    private static let fastCost = 6.0
 
     /// Beats per minute, from the slowest to the fastest.
     let tempi: ClosedRange<Double>
@@ -79,7 +82,9 @@ struct TempoSpace: Sendable {
 
     private static func changes(_ intervals: [Int], lanes: Int) -> (reaches: [Int], [Float]) {
         let table = intervals.map { from in
-            let row = intervals.map { exp(-changeCost * abs(Double($0) / Double(from) - 1)) }
+            // A fast tempo is seldom a whole number of frames: it takes turns between two, which is no change.
+            let slack = turnSlack * min(1, max(0, (turnLimit - Double(from)) / 4))
+            let row = intervals.map { exp(-changeCost * max(0, abs(Double($0 - from)) - slack) / Double(from)) }
                 .map { $0 < leastChange ? 0 : $0 }
             let sum = row.reduce(0, +)
             return row.map { $0 / sum }
