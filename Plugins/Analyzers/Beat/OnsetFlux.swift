@@ -13,10 +13,13 @@ internal import HemiolaSignal
 struct OnsetFlux: Sendable {
     private static let bandsPerOctave = 24.0
     /// In hertz. Nothing above what 22.05 kHz can hold: from there up the same is heard at every sample rate.
-    private static let range = 30.0...10_800.0
+    private static let range = 30.0...10_400.0
     /// The logarithm is of 1 + this much times the relative amplitude.
     private static let compression: Float = 30
     private static let memorySeconds = 8.0
+    /// In hertz: vowels have most of their sound below one and hardly any above the other, consonants the other way round.
+    private static let low = 700.0
+    private static let high = 4000.0
     /// −100 dBFS: what is softer is silence.
     private static let floor: Float = 1e-5
 
@@ -29,8 +32,13 @@ struct OnsetFlux: Sendable {
     private let bands: [Band]
     private let weights: [Float]
     private let bandCount: Float
+    /// Where in the levels the low bands end and the high ones begin, in whole vectors.
+    private let lowEnd: Int
+    private let highStart: Int
     private let keep: Float
     private var loudest: Float = 0
+    /// Of this frame: the power of all, the low and the high bands, relative to the loudest.
+    private var powers: (all: Float, low: Float, high: Float) = (0, 0, 0)
     /// This frame and the one before, each with eight zeros before and behind.
     private var levels: [Float]
     private var previous: [Float]
@@ -68,6 +76,10 @@ struct OnsetFlux: Sendable {
         self.bands = bands
         self.weights = weights
         bandCount = Float(max(1, bands.count))
+        func place(_ hertz: Double) -> Int {
+            8 + (edges.dropFirst().prefix(bands.count).count { Double($0) * sampleRate / Double(size) < hertz } + 4) & ~7
+        }
+        (lowEnd, highStart) = (place(Self.low), place(Self.high))
         keep = Float(exp(-frameSeconds / Self.memorySeconds))
         levels = Array(repeating: 0, count: 16 + (bands.count + 7) & ~7)
         previous = levels
@@ -90,7 +102,11 @@ struct OnsetFlux: Sendable {
         filter(magnitudes)
         compress()
         defer { hasPrevious = true }
-        return hasPrevious ? compare() : SpectralChange(isSilent: isSilent)
+        var change = hasPrevious ? compare() : SpectralChange(isSilent: isSilent)
+        change.level = powers.all.squareRoot()
+        change.lowLevel = powers.low.squareRoot()
+        change.highLevel = powers.high.squareRoot()
+        return change
     }
 
     private mutating func filter(_ magnitudes: Span<Float>) {
@@ -113,15 +129,26 @@ struct OnsetFlux: Sendable {
 
     private mutating func compress() {
         var peak: Float = 0
-        levels.withUnsafeMutableBufferPointer { levels in
+        var (low, middle, high) = (Lanes.zero, Lanes.zero, Lanes.zero)
+        levels.withUnsafeBufferPointer { levels in
             var largest = Lanes.zero
             for index in stride(from: 8, to: levels.count - 8, by: 8) {
-                largest = largest.larger(UnsafeBufferPointer(levels).lanes(index))
+                let level = levels.lanes(index)
+                largest = largest.larger(level)
+                if index < lowEnd {
+                    low += level * level
+                } else if index < highStart {
+                    middle += level * level
+                } else {
+                    high += level * level
+                }
             }
             peak = largest.max()
         }
         isSilent = peak < Self.floor
         loudest = max(peak, loudest * keep)
+        let scale = 1 / max(loudest * loudest, Self.floor * Self.floor)
+        powers = ((low + middle + high).sum() * scale, low.sum() * scale, high.sum() * scale)
         let factor = Lanes(repeating: Self.compression / max(loudest, Self.floor))
         levels.withUnsafeMutableBufferPointer { levels in
             for index in stride(from: 8, to: levels.count - 8, by: 8) {
