@@ -18,10 +18,15 @@ enum Activation {
         /// Strength below this is no onset, however silent it was before.
         private static let floor: Float = 0.03
         private static let decaySeconds: Float = 5
+        private let keep: Float
         private var peak: Float = 0
 
-        mutating func activation(_ strength: Float, frameSeconds: Float) -> Float {
-            peak *= exp(-frameSeconds / Self.decaySeconds)
+        init(frameSeconds: Double) {
+            keep = exp(-Float(frameSeconds) / Self.decaySeconds)
+        }
+
+        mutating func activation(_ strength: Float) -> Float {
+            peak *= keep
             if strength > peak { peak += (strength - peak) * 0.5 }
             return min(Activation.most, max(Activation.least, strength / max(peak, Self.floor)))
         }

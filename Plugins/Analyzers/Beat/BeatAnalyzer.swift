@@ -118,9 +118,9 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
             }
             return
         }
-        guard let tracker, let bpm = tracker.beatsPerMinute, let place = tracker.phase(at: now) else { return }
-        row[confidence] = Float(tracker.confidence)
-        row[tempo] = Float(bpm)
+        guard let place = tracker?.place(at: now) else { return }
+        row[confidence] = Float(place.confidence)
+        row[tempo] = Float(place.beatsPerMinute)
         row[phase] = Float(place.beat)
         if let bar = place.bar { row[barPhase] = Float(bar) }
     }

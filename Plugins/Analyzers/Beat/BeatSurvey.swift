@@ -12,7 +12,7 @@ struct BeatSurvey: Sendable {
     private static let neighbours = 4
 
     private let space: TempoSpace
-    private var level = Activation.Level()
+    private var level: Activation.Level
     private var likeness: MusicLikeness
     private var activations: [Float] = []
     private var rises: [Float] = []
@@ -24,12 +24,13 @@ struct BeatSurvey: Sendable {
 
     init(_ space: TempoSpace) {
         self.space = space
+        level = Activation.Level(frameSeconds: space.frameSeconds)
         likeness = MusicLikeness(frameSeconds: space.frameSeconds)
     }
 
     mutating func hear(_ change: SpectralChange, at time: Double) {
         if activations.isEmpty { firstTime = time }
-        let activation = level.activation(change.rise, frameSeconds: Float(space.frameSeconds))
+        let activation = level.activation(change.rise)
         likeness.hear(change, activation: activation)
         activations.append(activation)
         rises.append(change.rise)

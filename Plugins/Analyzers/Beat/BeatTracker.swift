@@ -18,7 +18,7 @@ struct BeatTracker: Sendable {
     let space: TempoSpace
     let frameSeconds: Double
     var belief: BeatBelief
-    private var level = Activation.Level()
+    private var level: Activation.Level
     var heard: HeardBeats
     private var likeness: MusicLikeness
     var bar = BarTracker()
@@ -50,6 +50,7 @@ struct BeatTracker: Sendable {
         frameSeconds = space.frameSeconds
         belief = BeatBelief(space)
         heard = HeardBeats(frameSeconds: space.frameSeconds)
+        level = Activation.Level(frameSeconds: space.frameSeconds)
         likeness = MusicLikeness(frameSeconds: space.frameSeconds)
     }
 
@@ -67,6 +68,12 @@ struct BeatTracker: Sendable {
 
     /// Beats per minute; nil when unknown.
     var beatsPerMinute: Double? { isKnown ? 60 / period : nil }
+
+    /// All of it at a moment; nil when unknown.
+    func place(at moment: Double) -> (beatsPerMinute: Double, beat: Double, bar: Double?, confidence: Double)? {
+        guard let beatsPerMinute, let (beat, bar) = phase(at: moment) else { return nil }
+        return (beatsPerMinute, beat, bar, confidence)
+    }
 
     /// How much of the beat, and of the bar, has passed at a moment; nil when unknown.
     func phase(at moment: Double) -> (beat: Double, bar: Double?)? {
@@ -89,7 +96,7 @@ struct BeatTracker: Sendable {
     /// - Returns: A beat, when one is to be told.
     mutating func advance(_ change: SpectralChange, at time: Double) -> BeatReport? {
         pass(to: time)
-        let activation = level.activation(change.rise, frameSeconds: Float(frameSeconds))
+        let activation = level.activation(change.rise)
         belief.advance(Activation.evidence(activation))
         heard.hear(activation, rise: change.rise, at: time)
         likeness.hear(change, activation: activation)
@@ -160,7 +167,9 @@ struct BeatTracker: Sendable {
 
     /// How much better than by chance the weaker of alternate beats meets onsets.
     private var alternateAgreement: Double {
-        soundTime.map { heard.weakerAgreement(next: nextTime, period: period, since: $0) } ?? 0
+        // A closure would take a copy of all this with it.
+        guard let soundTime else { return 0 }
+        return heard.weakerAgreement(next: nextTime, period: period, since: soundTime)
     }
 
     /// Whether alternate beats meet enough for a beat to begin: the sooner after the first sound, the more; after six seconds all
@@ -194,7 +203,7 @@ struct BeatTracker: Sendable {
     /// Starts anew; what has been told stays told, and what the user wishes holds.
     mutating func forget() {
         belief.reset()
-        level = Activation.Level()
+        level = Activation.Level(frameSeconds: frameSeconds)
         heard.reset()
         likeness.reset()
         bar = BarTracker()

@@ -10,6 +10,8 @@ struct HeardBeats: Sendable {
     private static let tolerance = 0.035
     /// How long before and after it is due a beat is awaited, in seconds.
     private static let suspense = 0.12
+    /// How long it takes to forget what there is around any moment, in seconds.
+    private static let chanceSeconds = 6.0
     /// Frames that are remembered, a power of two: some ten seconds.
     private static let memory = 1024
     private static let mask = memory - 1
@@ -18,6 +20,8 @@ struct HeardBeats: Sendable {
 
     private let frameSeconds: Double
     private let reach: Int
+    /// Of the mean around any moment, per frame.
+    private let keep: Double
     /// The last frames' activation and onset strength.
     private var history = [Float](repeating: 0, count: Self.memory)
     private var rises = [Float](repeating: 0, count: Self.memory)
@@ -35,6 +39,7 @@ struct HeardBeats: Sendable {
 
     init(frameSeconds: Double) {
         self.frameSeconds = frameSeconds
+        keep = exp(-frameSeconds / Self.chanceSeconds)
         reach = max(1, Int((Self.tolerance / frameSeconds).rounded()))
     }
 
@@ -86,7 +91,6 @@ struct HeardBeats: Sendable {
         lastTime = time
         var peak: Float = 0
         for age in 0...2 * reach { peak = max(peak, history[(frame - age) & Self.mask]) }
-        let keep = exp(-frameSeconds / 6)
         chance = chance * keep + Double(peak)
         chanceWeight = chanceWeight * keep + 1
         frame += 1
