@@ -81,6 +81,21 @@ enum Music {
         return Array(result.prefix(Int(seconds * Double(rate))))
     }
 
+    /// A bass drum on the beat and a cymbal between beats: high and low take turns, as in speech.
+    static func turns(_ tempo: Double, seconds: Double, first: Double = 0.25) -> [Float] {
+        let rate = 44_100.0
+        var generator = SeededGenerator(seed: 21)
+        return (0..<Int(seconds * rate)).map { frame in
+            let noise = Double.random(in: -1...1, using: &generator)
+            let beats = (Double(frame) / rate - first) * tempo / 60
+            guard beats >= 0 else { return 0 }
+            let (beat, half) = (beats - beats.rounded(.down), beats + 0.5 - (beats + 0.5).rounded(.down))
+            let (now, then) = (beat * 60 / tempo, half * 60 / tempo)
+            let drum = exp(-now / 0.12) * sin(2 * .pi * (55 * now + 3 * (1 - exp(-now / 0.02))))
+            return Float(0.6 * drum + (beats >= 0.5 ? 0.25 * exp(-then / 0.06) * noise : 0))
+        }
+    }
+
     /// A resonance that glides from one frequency to another.
     private struct Formant {
         private let range: (Double, Double)

@@ -137,6 +137,30 @@ enum BeatFixture {
         #expect(abs(place([0, 0, 0, 0, 1, 0, 0]) - sharp - 1) < 1e-9)
     }
 
+    /// What is heard of ten seconds in which, every 0.2 s, low and high bands are loud together, in turn, or not at all.
+    private func likeness(falls: Float, _ levels: (_ isFirstHalf: Bool) -> (low: Float, high: Float)) -> Float {
+        var likeness = MusicLikeness(frameSeconds: 0.01)
+        for frame in 0..<1000 {
+            let (low, high) = levels(frame % 20 < 10)
+            let rise: Float = frame % 10 == 0 ? 1 : 0
+            let change = SpectralChange(
+                rise: rise, fall: falls * rise, unsuppressedRise: 2 * rise, level: max(low, high), lowLevel: low, highLevel: high)
+            likeness.hear(change, activation: 0.1 * rise)
+        }
+        return likeness.value
+    }
+
+    @Test func `speech is where high and low take turns and as much falls as rises`() {
+        #expect(likeness(falls: 0.85) { $0 ? (1, 0.01) : (0.05, 0.5) } == 0)
+        // What strikes and dies away is none, nor what has high and low together, nor what only glides a little.
+        #expect(likeness(falls: 0.65) { $0 ? (1, 0.01) : (0.05, 0.5) } == 1)
+        #expect(likeness(falls: 0.85) { $0 ? (1, 0.5) : (0.05, 0.01) } == 1)
+        #expect(likeness(falls: 0.85) { _ in (1, 0.1) } == 1)
+        // What falls as it rises is speech, be it on the telephone.
+        #expect(likeness(falls: 1) { $0 ? (1, 0) : (0.2, 0) } == 0)
+        #expect(likeness(falls: 1) { _ in (0, 0) } == 0)
+    }
+
     @Test func `three even taps are a tempo`() {
         var taps = Taps()
         #expect(taps.add(1) == nil)

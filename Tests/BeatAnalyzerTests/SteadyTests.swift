@@ -4,7 +4,7 @@ import HemiolaTesting
 import Testing
 
 @Suite struct `A steady beat` {
-    @Test(arguments: [40.0, 47, 55, 75, 97, 120, 150, 183, 220], [0.5, 0.5043])
+    @Test(arguments: [40.0, 47, 55, 75, 97, 120, 150, 183, 210, 220], [0.5, 0.5043])
     func `of clicks is met, in tempo and time`(tempo: Double, first: Double) async throws {
         let hearing = try await Hearing(Music.clicks(tempo, seconds: 20, first: first))
         let errors = hearing.errors(from: 9, first: first, period: 60 / tempo)
@@ -36,6 +36,15 @@ import Testing
         for value in hearing.stream.value("beat", "bpm") where !value.isNaN {
             #expect(abs(Double(value) / tempo - 1) < 0.05)
         }
+    }
+
+    @Test(arguments: [110.0, 128, 140])
+    func `is heard where high and low take turns, as they do in speech`(tempo: Double) async throws {
+        let hearing = try await Hearing(Music.turns(tempo, seconds: 16))
+        #expect(hearing.confidence.suffix(200).allSatisfy { $0 > 0.3 })
+        let beats = hearing.beats.filter { $0.time > 7 }
+        #expect(beats.count > 12)
+        for beat in beats { #expect(abs(beat.beatsPerMinute / tempo - 1) < 0.01, "at \(beat.time)") }
     }
 
     @Test func `is told before it sounds`() async throws {

@@ -48,9 +48,11 @@ struct MusicLikeness: Sendable {
     var value: Float {
         guard rise > 0, weight > 0 else { return 0 }
         let (symmetry, suppression) = (fall / rise, rise / unsuppressed)
-        let turns = min(1, max(0, turns.spread - 1.5)) + min(1, max(0, (0.4 - turns.correlation) / 0.6))
-        let glides = max(min((suppression - 0.36) / 0.08, (0.74 - suppression) / 0.08), (self.turns.spread - 2.2) / 0.4)
-        let speech = min((symmetry - 0.88 + 0.09 * turns) / 0.08, glides)
+        let (spread, correlation) = (turns.spread, turns.correlation)
+        let alternation = min(1, max(0, spread - 1.5)) + min(1, max(0, (0.4 - correlation) / 0.6))
+        let glide = min((suppression - 0.36) / 0.08, (0.74 - suppression) / 0.08)
+        // The more high and low take turns, the less has to fall; where they do so widely, nothing need glide.
+        let speech = min((symmetry - 0.88 + 0.09 * alternation) / 0.08, max(glide, (spread - 2.2) / 0.4))
         let noise = (activation / weight - 0.40) / 0.08
         return (1 - min(1, max(0, speech))) * (1 - min(1, max(0, noise)))
     }
@@ -97,10 +99,10 @@ private struct Turns: Sendable {
         return max(0, low + high - 2 * common).squareRoot()
     }
 
-    /// −1…1; 0 where one of them does not change.
+    /// −1…1; 1 where one of them does not change, for it takes no turns.
     var correlation: Float {
         let (low, high, common) = variances
         let scale = (low * high).squareRoot()
-        return scale > 1e-3 ? common / scale : 0
+        return scale > 1e-3 ? common / scale : 1
     }
 }

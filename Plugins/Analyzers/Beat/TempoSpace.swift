@@ -27,7 +27,7 @@ struct TempoSpace: Sendable {
     private static let freedom = 0.45
     /// Nats a second and octave beyond.
     private static let slowCost = 3.0
-    private static let fastCost = 6.0
+    private static let fastCost = 7.0
 
     /// Beats per minute, from the slowest to the fastest.
     let tempi: ClosedRange<Double>
