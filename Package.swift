@@ -156,7 +156,9 @@ let package = Package(
             uses: ["VisualizerAnalyzer", "FileCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
-        tests("JSONLinesSinkTests", uses: ["JSONLinesSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "JSONLinesSinkTests",
+            uses: ["JSONLinesSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter"]),
         tests(
             "PresetsSinkTests",
             uses: [

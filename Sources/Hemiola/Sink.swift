@@ -18,7 +18,7 @@ public protocol Sink: Sendable {
 
 /// A sink that can often write without waiting for anybody (into a pipe that has room).
 ///
-/// To wake a thread costs as much as to analyse a batch. So live, while nothing waits for the sink and its own thread has nothing
+/// To wake a thread costs half as much as to analyse a batch. So live, while nothing waits for the sink and its own thread has nothing
 /// to do, it is asked on the analysis thread first.
 public protocol PromptSink: Sink {
     /// Writes batches in full if that takes no waiting at all, and else does nothing: they come by `write` then. Called

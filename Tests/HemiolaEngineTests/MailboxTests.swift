@@ -78,4 +78,49 @@ import Testing
         #expect(mailbox.hasNoReader)
         #expect(drain(mailbox) == [])
     }
+
+    @Test func `somebody stands in for the reader only while it waits for more`() {
+        let mailbox = Mailbox(capacity: 3, isLossless: false)
+        let read = Log<Int64>()
+        #expect(!mailbox.standIn { true })
+        let (isReading, mayRead) = (Gate(), Gate())
+        startThread {
+            while let item = mailbox.next() {
+                guard case .block(let block, _) = item else { continue }
+                read.append(block[0].number)
+                isReading.open()
+                while !mayRead.isOpen { pause(milliseconds: 1) }
+            }
+            read.append(-1)
+        }
+        // It has nothing to do: soon it waits.
+        while !mailbox.standIn({ true }) { pause(milliseconds: 1) }
+        #expect(!mailbox.standIn { false })
+        mailbox.put(.block(block(1), replies: []))
+        while !isReading.isOpen { pause(milliseconds: 1) }
+        // It is busy, and with something behind that.
+        #expect(!mailbox.standIn { true })
+        mailbox.put(.block(block(2), replies: []))
+        #expect(!mailbox.standIn { true })
+        mayRead.open()
+        while !mailbox.standIn({ true }) { pause(milliseconds: 1) }
+        #expect(read.items == [1, 2])
+        mailbox.finish()
+        #expect(!mailbox.standIn { true })
+        while read.items.last != -1 { pause(milliseconds: 1) }
+    }
+
+    @Test func `nobody stands in for a reader that wants no more`() {
+        let mailbox = Mailbox(capacity: 3, isLossless: false)
+        let isOver = Gate()
+        startThread {
+            _ = mailbox.next()
+            isOver.open()
+        }
+        while !mailbox.standIn({ true }) { pause(milliseconds: 1) }
+        mailbox.abandon()
+        #expect(!mailbox.standIn { true })
+        mailbox.finish()
+        while !isOver.isOpen { pause(milliseconds: 1) }
+    }
 }

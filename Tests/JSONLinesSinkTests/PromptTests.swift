@@ -1,0 +1,114 @@
+import AllocationCounter
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaSignal
+import JSONLinesSink
+import TestSupport
+import Testing
+
+/// What is written without waiting for anybody.
+@Suite(.serialized) struct PromptTests {
+    private static let block = Fixture.block(events: [Event(at: 0, .onset(Onset(strength: 1)))])
+
+    private func sink(
+        _ path: String, _ settings: [String: ParameterValue] = [:], isLive: Bool = true
+    ) async throws -> any PromptSink {
+        let sink = try #require(try Fixture.sink(path, settings) as? any PromptSink)
+        try await sink.open(SinkContext(name: "json-lines", isLive: isLive))
+        try await sink.begin(Fixture.header)
+        return sink
+    }
+
+    @Test func `it is what would be written else`() async throws {
+        let (one, other) = (Pipe(), Pipe())
+        let (prompt, patient) = (try await sink(one.path), try await sink(other.path))
+        for number in 0..<5 {
+            let block = number == 0 ? Self.block : Fixture.block(first: 2 * number)
+            #expect(prompt.writeAtOnce(block))
+            try await patient.write(block)
+        }
+        let text = one.available()
+        #expect(try recordTypes(text).count == 12)
+        #expect(text == other.available())
+        for pipe in [one, other] {
+            pipe.closeWriteEnd()
+            pipe.closeReadEnd()
+        }
+    }
+
+    @Test func `a full pipe gets nothing, and no part of a line`() async throws {
+        let pipe = Pipe()
+        let sink = try await sink(pipe.path)
+        _ = pipe.available()
+        let flags = fcntl(pipe.writeEnd, F_GETFL)
+        _ = fcntl(pipe.writeEnd, F_SETFL, flags | O_NONBLOCK)
+        let filler = [UInt8](repeating: UInt8(ascii: "x"), count: 4096)
+        while write(pipe.writeEnd, filler, filler.count) == filler.count {}
+        _ = fcntl(pipe.writeEnd, F_SETFL, flags)
+        #expect(!sink.writeAtOnce(Self.block))
+        #expect(pipe.available().allSatisfy { $0 == "x" })
+        #expect(sink.writeAtOnce(Self.block))
+        #expect(try recordTypes(pipe.available()) == ["batch", "onset", "batch"])
+        pipe.closeWriteEnd()
+        pipe.closeReadEnd()
+    }
+
+    @Test func `more than a pipe takes in one piece is left alone`() async throws {
+        let pipe = Pipe()
+        let sink = try await sink(pipe.path)
+        _ = pipe.available()
+        #expect(!sink.writeAtOnce(Fixture.block(count: 64)))
+        #expect(pipe.available() == "")
+        pipe.closeWriteEnd()
+        pipe.closeReadEnd()
+    }
+
+    @Test func `lines that are to leave in blocks are not hurried`() async throws {
+        let pipe = Pipe()
+        for sink in [try await sink(pipe.path, ["flush": .text("block")]), try await sink(pipe.path, isLive: false)] {
+            #expect(!sink.writeAtOnce(Self.block))
+        }
+        #expect(pipe.available() == "")
+        pipe.closeWriteEnd()
+        pipe.closeReadEnd()
+    }
+
+    @Test func `where nobody knows how long it takes it does not begin`() async throws {
+        let folder = try TemporaryFolder()
+        #expect(try await !sink(folder("a.jsonl")).writeAtOnce(Self.block))
+        #expect(try await !sink("/dev/null").writeAtOnce(Self.block))
+    }
+
+    @Test func `that the reader has gone is for the sink's own thread to hear`() async throws {
+        let pipe = Pipe()
+        let sink = try await sink(pipe.path)
+        pipe.closeReadEnd()
+        #expect(!sink.writeAtOnce(Self.block))
+        #expect(await sinkError { try await sink.write(Self.block) }?.remedy == .finish)
+        pipe.closeWriteEnd()
+    }
+
+    /// A sanitizer puts an allocator of its own under the program.
+    private static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
+
+    @Test(.disabled(if: isSanitized, "a sanitizer has its own allocator"))
+    func `it does not allocate`() async throws {
+        let pipe = Pipe()
+        let sink = try await sink(pipe.path)
+        var counts: [UInt64] = []
+        counts.reserveCapacity(20)
+        for number in 0..<20 {
+            allocation_trace(number < 5 ? 0 : 4)
+            let before = allocation_count()
+            let isWritten = sink.writeAtOnce(Self.block)
+            counts.append(allocation_count() - before)
+            allocation_trace(0)
+            #expect(isWritten)
+        }
+        if counts.dropFirst(5).contains(where: { $0 > 0 }) { allocation_report() }
+        #expect(counts.dropFirst(5).allSatisfy { $0 == 0 })
+        pipe.closeWriteEnd()
+        pipe.closeReadEnd()
+    }
+}
