@@ -156,6 +156,10 @@ enum BeatFixture {
         #expect(likeness(falls: 0.65) { $0 ? (1, 0.01) : (0.05, 0.5) } == 1)
         #expect(likeness(falls: 0.85) { $0 ? (1, 0.5) : (0.05, 0.01) } == 1)
         #expect(likeness(falls: 0.85) { _ in (1, 0.1) } == 1)
+        for low: Float in [0.2, 0.35, 0.6] {
+            #expect(likeness(falls: 0.85) { $0 ? (1, 0) : (low, 0) } == 1)
+            #expect(likeness(falls: 0.85) { $0 ? (1, 0.3) : (low, 0.3) } == 1)
+        }
         // What falls as it rises is speech, be it on the telephone.
         #expect(likeness(falls: 1) { $0 ? (1, 0) : (0.2, 0) } == 0)
         #expect(likeness(falls: 1) { _ in (0, 0) } == 0)

@@ -38,9 +38,9 @@ struct MusicLikeness: Sendable {
         unsuppressed = unsuppressed * keep + change.unsuppressedRise
         self.activation = self.activation * keep + activation
         weight = weight * keep + 1
-        turns.fade(by: keep)
+        turns.fade(by: Double(keep))
         if change.level > Self.pause {
-            turns.hear(low: log2(change.lowLevel + Self.softest), high: log2(change.highLevel + Self.softest))
+            turns.hear(low: Double(log2(change.lowLevel + Self.softest)), high: Double(log2(change.highLevel + Self.softest)))
         }
     }
 
@@ -48,7 +48,7 @@ struct MusicLikeness: Sendable {
     var value: Float {
         guard rise > 0, weight > 0 else { return 0 }
         let (symmetry, suppression) = (fall / rise, rise / unsuppressed)
-        let (spread, correlation) = (turns.spread, turns.correlation)
+        let (spread, correlation) = (Float(turns.spread), Float(turns.correlation))
         let alternation = min(1, max(0, spread - 1.5)) + min(1, max(0, (0.4 - correlation) / 0.6))
         let glide = min((suppression - 0.36) / 0.08, (0.74 - suppression) / 0.08)
         // The more high and low take turns, the less has to fall; where they do so widely, nothing need glide.
@@ -58,16 +58,19 @@ struct MusicLikeness: Sendable {
     }
 }
 
-/// How high and low go together, in octaves of amplitude: sums over the last seconds.
+/// How high and low go together, in octaves of amplitude: sums over the last seconds, in double precision because what does not
+/// change is a difference of large numbers.
 private struct Turns: Sendable {
-    private var weight: Float = 0
-    private var low: Float = 0
-    private var high: Float = 0
-    private var lowSquare: Float = 0
-    private var highSquare: Float = 0
-    private var product: Float = 0
+    /// What varies less does not change, in octaves squared.
+    private static let least = 1e-3
+    private var weight: Double = 0
+    private var low: Double = 0
+    private var high: Double = 0
+    private var lowSquare: Double = 0
+    private var highSquare: Double = 0
+    private var product: Double = 0
 
-    mutating func fade(by keep: Float) {
+    mutating func fade(by keep: Double) {
         weight *= keep
         low *= keep
         high *= keep
@@ -76,7 +79,7 @@ private struct Turns: Sendable {
         product *= keep
     }
 
-    mutating func hear(low: Float, high: Float) {
+    mutating func hear(low: Double, high: Double) {
         weight += 1
         self.low += low
         self.high += high
@@ -85,7 +88,7 @@ private struct Turns: Sendable {
         product += low * high
     }
 
-    private var variances: (low: Float, high: Float, common: Float) {
+    private var variances: (low: Double, high: Double, common: Double) {
         guard weight > 0 else { return (0, 0, 0) }
         let (low, high) = (low / weight, high / weight)
         return (
@@ -94,15 +97,14 @@ private struct Turns: Sendable {
     }
 
     /// The standard deviation of their ratio, in octaves.
-    var spread: Float {
+    var spread: Double {
         let (low, high, common) = variances
         return max(0, low + high - 2 * common).squareRoot()
     }
 
     /// −1…1; 1 where one of them does not change, for it takes no turns.
-    var correlation: Float {
+    var correlation: Double {
         let (low, high, common) = variances
-        let scale = (low * high).squareRoot()
-        return scale > 1e-3 ? common / scale : 1
+        return low > Self.least && high > Self.least ? common / (low * high).squareRoot() : 1
     }
 }
