@@ -125,6 +125,8 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
     }
 
     private func closeStream() {
+        // Silence takes its place until another delivers.
+        if wish.isApplication, isRunning { connection.tickMilliseconds = 20 }
         stream?.close()
         stream = nil
         isRunning = false
