@@ -24,8 +24,10 @@ package final class OutputFile {
     private let ending: Ending
     /// Whether a file that is added to ends in the middle of a line, which a line of ours shall not continue.
     package private(set) var startsInsideLine = false
+    /// The most bytes that a pipe takes in one piece.
+    package static let longestPiece = Int(PIPE_BUF)
     /// Whether it is a pipe, into which the bytes go as they are.
-    private let isPipe: Bool
+    package let isPipe: Bool
     private let compressor: ZstdStream?
     private var isFinished = false
 
@@ -107,12 +109,12 @@ extension OutputFile {
 
     /// Writes all of the bytes if a pipe has room for them now, and else nothing.
     ///
-    /// Any pipe that can be written to has room for as many as are never torn (POSIX: `PIPE_BUF`). Of other outputs nobody knows how long
-    /// they take.
+    /// Any pipe that can be written to has room for as many as are never torn (POSIX: `PIPE_BUF`), if nobody else writes there at the
+    /// same moment. Of other outputs nobody knows how long they take.
     ///
     /// - Returns: Whether they are written.
     package func writeAtOnce(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard isPipe, bytes.count <= Int(PIPE_BUF) else { return false }
+        guard isPipe, bytes.count <= Self.longestPiece else { return false }
         var wish = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&wish, 1, 0) == 1, wish.revents == Int16(POLLOUT) else { return false }
         return Glibc.write(descriptor, bytes.baseAddress, bytes.count) == bytes.count

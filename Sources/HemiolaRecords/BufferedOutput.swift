@@ -53,14 +53,17 @@ package struct BufferedOutput: ~Copyable {
         }
     }
 
+    /// Whether what is put into the buffer now may leave without waiting.
+    package var canLeaveAtOnce: Bool { flushesAtOnce && buffer.count == 0 && file?.isPipe == true }
+
     /// Hands everything to the system if it takes that without waiting; forgets it else, for it will be written again.
     ///
-    /// Only where nothing was left in the buffer before.
+    /// Only where it could leave at once before.
     ///
     /// - Returns: Whether it has left.
     package mutating func flushAtOnce() -> Bool {
         defer { buffer.removeAll() }
-        guard let file, flushesAtOnce else { return false }
+        guard let file else { return false }
         // Unsafe: `write(2)` takes a pointer, which is good while the buffer lends it.
         return buffer.count == 0 || buffer.withUnsafeBytes { file.writeAtOnce($0) }
     }

@@ -11,6 +11,8 @@ package struct RecordFile: ~Copyable {
     private var output: BufferedOutput
     private var encoder: RecordEncoder?
     private var hasBegun = false
+    /// Whether the stream's batches are too long for a pipe to take in one piece.
+    private var isLong = false
 
     /// - Parameters:
     ///   - selection: The records that are written.
@@ -29,6 +31,7 @@ package struct RecordFile: ~Copyable {
     package mutating func begin(_ stream: StreamHeader) throws(SinkError) {
         if !hasBegun, output.startsInsideLine { output.buffer.append("\n") }
         hasBegun = true
+        isLong = false
         let encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
         encoder.encodeHeader(into: &output.buffer)
         self.encoder = encoder
@@ -48,8 +51,10 @@ package struct RecordFile: ~Copyable {
     ///
     /// - Returns: Whether they are written.
     package mutating func writeAtOnce(_ batches: BatchBlock) -> Bool {
-        guard let encoder, output.buffer.count == 0 else { return false }
+        guard let encoder, output.canLeaveAtOnce, !isLong else { return false }
         for index in 0..<batches.count { encoder.encode(batches[index], into: &output.buffer) }
+        // Others will be as long: they need not be encoded twice.
+        isLong = output.buffer.count > OutputFile.longestPiece
         return output.flushAtOnce()
     }
 
