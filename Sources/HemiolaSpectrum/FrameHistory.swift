@@ -3,33 +3,23 @@ struct FrameHistory: ~Copyable {
     // Unsafe because the windows of the hot path are read from it, allocated once and not checked for exclusive access.
     private let frames: UnsafeMutablePointer<Float>
     private let count: Int
-    private let total: Int
     /// What makes them of the stream's; nil at its own rate.
     private let resampler: Resampler?
     /// Frames of the stream per frame.
     let ratio: Double
 
-    /// The stream's own frames, all zeros.
+    /// Zeros.
     ///
     /// - Parameters:
     ///   - count: As many as are kept.
     ///   - reach: Zeros that follow the newest.
-    init(count: Int, reach: Int) {
+    ///   - resampler: What makes them of the stream's; nil at its own rate.
+    ///   - ratio: Frames of the stream per frame.
+    init(count: Int, reach: Int = 0, resampler: consuming Resampler? = nil, ratio: Double = 1) {
         self.count = count
-        total = count + reach
-        frames = .allocate(capacity: total)
-        frames.initialize(repeating: 0, count: total)
-        resampler = nil
-        ratio = 1
-    }
-
-    /// Frames at another rate, all zeros, made of the stream's.
-    init(count: Int, resampler: consuming Resampler, ratio: Double) {
-        self.count = count
-        total = count
-        frames = .allocate(capacity: total)
-        frames.initialize(repeating: 0, count: total)
-        self.resampler = consume resampler
+        frames = .allocate(capacity: count + reach)
+        frames.initialize(repeating: 0, count: count + reach)
+        self.resampler = resampler
         self.ratio = ratio
     }
 

@@ -1,6 +1,5 @@
 import AllocationCounter
 import BeatAnalyzer
-import Foundation
 import Hemiola
 import HemiolaEngine
 import HemiolaSignal
@@ -14,10 +13,7 @@ import VisualizerAnalyzer
 
 /// The hot path does not allocate.
 @Suite(.serialized, .mayNotHang) struct AllocationTests {
-    /// A sanitizer puts an allocator of its own under the program.
-    private static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
-
-    @Test(.disabled(if: isSanitized, "a sanitizer has its own allocator"), arguments: [256, 1280])
+    @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"), arguments: [256, 1280])
     func `a warm hop does not allocate`(batchFrames: Int) async throws {
         let batching = try #require(Batching(batchFrames: batchFrames))
         let tally = Tally(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)

@@ -1,5 +1,4 @@
 import AllocationCounter
-import Foundation
 import Glibc
 import Hemiola
 import HemiolaSignal
@@ -89,10 +88,7 @@ import Testing
         pipe.closeWriteEnd()
     }
 
-    /// A sanitizer puts an allocator of its own under the program.
-    private static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
-
-    @Test(.disabled(if: isSanitized, "a sanitizer has its own allocator"))
+    @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"))
     func `it does not allocate`() async throws {
         let pipe = Pipe()
         let sink = try await sink(pipe.path)

@@ -1,23 +1,20 @@
 import AllocationCounter
-import Foundation
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import TestSupport
 import Testing
 
 @testable import PresetsSink
 
 /// The director sits on the hot path.
 @Suite(.serialized) struct AllocationTests {
-    /// A sanitizer puts an allocator of its own under the program.
-    private static let isSanitized = ProcessInfo.processInfo.environment["HEMIOLA_SANITIZER"] != nil
-
     private static let triggers: [Pacing.Trigger] = [
         .none, .milkDrop(level: 2.5, halfLife: 60), .projectM(jump: 2, earliest: 20), .beats(.bars(64), confidence: 0.3),
         .drop(decibels: 6),
     ]
 
-    @Test(.disabled(if: isSanitized, "a sanitizer has its own allocator"), arguments: triggers)
+    @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"), arguments: triggers)
     func `a batch without a change does not allocate`(trigger: Pacing.Trigger) {
         let pacing = Pacing(period: .fixed(15), trigger: trigger, blend: 1, requestBlend: 1)
         let director = PresetDirector(ShowSettings(pacing: pacing, names: names(50)))

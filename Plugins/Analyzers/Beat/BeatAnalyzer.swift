@@ -25,10 +25,9 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
 
     private let settings: BeatSettings
     private var sampleRate = Double(spectrumRate)
-    /// Half a window in the stream's frames, which need not be whole ones.
-    private var halfWindow = Double(size) / 2
     private var spectrum = SpectrumHandle(index: 0)
-    private var flux = BeatAnalyzer.flux(nyquist: Double(spectrumRate) / 2)
+    /// A small one until the stream is known.
+    private var flux = OnsetFlux(size: 64, sampleRate: 6400, nyquist: 3200, frameSeconds: hopSeconds)
     private var picker = OnsetPicker(frameSeconds: hopSeconds)
     private var tracker: BeatTracker?
     /// The beats of the whole stream, when it was heard before.
@@ -51,8 +50,8 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
         sampleRate = Double(stream.sampleRate)
-        halfWindow = Double(Self.size) / 2 * sampleRate / Double(Self.spectrumRate)
-        flux = Self.flux(nyquist: sampleRate / 2)
+        flux = OnsetFlux(
+            size: Self.size, sampleRate: Double(Self.spectrumRate), nyquist: sampleRate / 2, frameSeconds: Self.hopSeconds)
         picker = OnsetPicker(frameSeconds: Self.hopSeconds)
         tracker = BeatTracker(TempoSpace(frameSeconds: Self.hopSeconds, tempi: settings.tempi))
         survey = nil
@@ -77,9 +76,8 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         return outputs
     }
 
-    private static func flux(nyquist: Double) -> OnsetFlux {
-        OnsetFlux(size: size, sampleRate: Double(spectrumRate), nyquist: nyquist, frameSeconds: hopSeconds)
-    }
+    /// Half a window in the stream's frames, which need not be whole ones.
+    private var halfWindow: Double { Double(Self.size) / 2 * sampleRate / Double(Self.spectrumRate) }
 
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         let spectra = hop.spectra(spectrum)

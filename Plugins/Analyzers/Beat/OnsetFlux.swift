@@ -37,8 +37,6 @@ struct OnsetFlux: Sendable {
     private let highStart: Int
     private let keep: Float
     private var loudest: Float = 0
-    /// Of this frame: the power of all, the low and the high bands, relative to the loudest.
-    private var powers: (all: Float, low: Float, high: Float) = (0, 0, 0)
     /// This frame and the one before, each with eight zeros before and behind.
     private var levels: [Float]
     private var previous: [Float]
@@ -100,7 +98,7 @@ struct OnsetFlux: Sendable {
     mutating func advance(_ magnitudes: Span<Float>) -> SpectralChange {
         swap(&levels, &previous)
         filter(magnitudes)
-        compress()
+        let powers = compress()
         defer { hasPrevious = true }
         var change = hasPrevious ? compare() : SpectralChange(isSilent: isSilent)
         change.level = powers.all.squareRoot()
@@ -127,7 +125,8 @@ struct OnsetFlux: Sendable {
         }
     }
 
-    private mutating func compress() {
+    /// - Returns: The power of all, the low and the high bands, relative to the loudest.
+    private mutating func compress() -> (all: Float, low: Float, high: Float) {
         var peak: Float = 0
         var (low, middle, high) = (Lanes.zero, Lanes.zero, Lanes.zero)
         levels.withUnsafeBufferPointer { levels in
@@ -148,13 +147,13 @@ struct OnsetFlux: Sendable {
         isSilent = peak < Self.floor
         loudest = max(peak, loudest * keep)
         let scale = 1 / max(loudest * loudest, Self.floor * Self.floor)
-        powers = ((low + middle + high).sum() * scale, low.sum() * scale, high.sum() * scale)
         let factor = Lanes(repeating: Self.compression / max(loudest, Self.floor))
         levels.withUnsafeMutableBufferPointer { levels in
             for index in stride(from: 8, to: levels.count - 8, by: 8) {
                 levels.store((UnsafeBufferPointer(levels).lanes(index) * factor + 1).binaryLogarithm, index)
             }
         }
+        return ((low + middle + high).sum() * scale, low.sum() * scale, high.sum() * scale)
     }
 
     private func compare() -> SpectralChange {
