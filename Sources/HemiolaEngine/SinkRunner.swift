@@ -21,8 +21,8 @@ actor SinkRunner {
     nonisolated let sink: any Sink
     nonisolated let mailbox: Mailbox
     nonisolated let context: SinkContext
-    /// The sink, where it may be asked to write on another thread than this one.
-    private nonisolated let promptSink: (any PromptSink)?
+    /// Where the sink may be asked to write on another thread than this one. A function, for that costs less to hold than a sink.
+    private nonisolated let writeAtOnce: (@Sendable (BatchBlock) -> Bool)?
     private let executor: ThreadExecutor
     private let report: @Sendable (PipelineNotice) -> Void
     private var schedule: EventSchedule
@@ -42,7 +42,11 @@ actor SinkRunner {
         self.report = report
         executor = ThreadExecutor()
         let schedule = EventSchedule(lead: lead, selection: events)
-        promptSink = schedule.isTransparent && !mailbox.isLossless ? sink as? any PromptSink : nil
+        if schedule.isTransparent, !mailbox.isLossless, let sink = sink as? any PromptSink {
+            writeAtOnce = { block in sink.writeAtOnce(block) }
+        } else {
+            writeAtOnce = nil
+        }
         self.schedule = schedule
     }
 
@@ -70,7 +74,7 @@ actor SinkRunner {
 
     /// Hands over batches, and the answers to be given when they are written; on the analysis thread.
     nonisolated func put(_ block: BatchBlock, replies: [Mailbox.Reply]) {
-        guard let promptSink, mailbox.standIn({ promptSink.writeAtOnce(block) }) else {
+        guard let writeAtOnce, mailbox.standIn({ writeAtOnce(block) }) else {
             return mailbox.put(.block(block, replies: replies))
         }
         finish(block, replies)

@@ -262,8 +262,10 @@ final class StreamAnalysis {
             nonFinite += Int64(span.silenceNonFinite())
             _ = mix.mix(heard.span, channelCount: channelCount)
         }
-        if silence != nil {
-            silence?.hear(peak: mix.span.loudness(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
+        if var silence {
+            // A copy: to change it in place is checked for exclusive access.
+            silence.hear(peak: mix.span.loudness(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
+            self.silence = silence
         }
         if frames < hopFrames {
             (mono + frames).update(repeating: 0, count: hopFrames - frames)

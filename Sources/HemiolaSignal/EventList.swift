@@ -37,6 +37,7 @@ public struct EventList: Sendable {
 
     /// Appends the events to `other` in order of time, those of one moment in the order they came, and empties this list.
     package mutating func drain(into other: inout [Event]) {
+        if events.isEmpty { return }
         if events.count > 1 {
             // An insertion sort: stable, in place, and the list is short and nearly in order.
             for index in 1..<events.count {

@@ -29,7 +29,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
     /// A small one until the stream is known.
     private var flux = OnsetFlux(size: 64, sampleRate: 6400, nyquist: 3200, frameSeconds: hopSeconds)
     private var picker = OnsetPicker(frameSeconds: hopSeconds)
-    private var tracker: BeatTracker?
+    private var tracker: BeatTracker
     /// The beats of the whole stream, when it was heard before.
     private var survey: BeatSurvey?
     private var timeline: BeatTimeline?
@@ -46,6 +46,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
 
     init(_ settings: BeatSettings) {
         self.settings = settings
+        tracker = BeatTracker(TempoSpace(frameSeconds: Self.hopSeconds, tempi: settings.tempi))
     }
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
@@ -53,7 +54,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         flux = OnsetFlux(
             size: Self.size, sampleRate: Double(Self.spectrumRate), nyquist: sampleRate / 2, frameSeconds: Self.hopSeconds)
         picker = OnsetPicker(frameSeconds: Self.hopSeconds)
-        tracker = BeatTracker(TempoSpace(frameSeconds: Self.hopSeconds, tempi: settings.tempi))
+        tracker = BeatTracker(tracker.space)
         survey = nil
         timeline = nil
         strength = 0
@@ -89,7 +90,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
                 onsetCount += 1
                 events.append(.onset(Onset(strength: Double(marked))), at: max(0, end - Self.onsetDelay))
             }
-            if timeline == nil, let beat = tracker?.advance(change, at: end - Self.delay) { tell(beat, &events) }
+            if timeline == nil, let beat = tracker.advance(change, at: end - Self.delay) { tell(beat, &events) }
             while let beat = timeline?.next(before: end + BeatTracker.lead) { tell(beat, &events) }
         }
         write(at: Double(hop.frame + Int64(hop.frameCount)) / sampleRate, into: &row)
@@ -116,7 +117,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
             }
             return
         }
-        guard let place = tracker?.place(at: now) else { return }
+        guard let place = tracker.place(at: now) else { return }
         row[confidence] = Float(place.confidence)
         row[tempo] = Float(place.beatsPerMinute)
         row[phase] = Float(place.beat)
@@ -124,9 +125,8 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
     }
 
     func survey(_ hop: borrowing Hop) {
-        guard let space = tracker?.space else { return }
         let spectra = hop.spectra(spectrum)
-        if survey == nil { survey = BeatSurvey(space) }
+        if survey == nil { survey = BeatSurvey(tracker.space) }
         for index in 0..<spectra.count {
             let end = (spectra.center(of: index) + halfWindow) / sampleRate
             survey?.hear(flux.advance(spectra.magnitude(index)), at: end - Self.delay)
@@ -148,20 +148,20 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         if timeline != nil { return .refused("the whole file has been heard before; leave out --whole-file") }
         let moment = Double(control.frame) / sampleRate
         switch control.control {
-        case .tap: tracker?.tap(at: moment)
+        case .tap: tracker.tap(at: moment)
         case .lockTempo(let tempo):
-            if tracker?.lock(tempo) == false {
+            if !tracker.lock(tempo) {
                 return .refused("\(tempo ?? 0) BPM is outside \(settings.tempi.lowerBound)...\(settings.tempi.upperBound)")
             }
         case .halveTempo, .doubleTempo:
             let factor = control.control == .halveTempo ? 0.5 : 2
-            if tracker?.beatsPerMinute == nil { return .refused("there is no tempo yet") }
-            if tracker?.multiply(by: factor) == nil {
+            if tracker.beatsPerMinute == nil { return .refused("there is no tempo yet") }
+            if tracker.multiply(by: factor) == nil {
                 return .refused("that would be outside \(settings.tempi.lowerBound)...\(settings.tempi.upperBound) BPM")
             }
         case .setDownbeat:
-            if tracker?.setDownbeat(at: moment) == false { return .refused("there is no beat yet") }
-        default: tracker?.reset()
+            if !tracker.setDownbeat(at: moment) { return .refused("there is no beat yet") }
+        default: tracker.reset()
         }
         return .done
     }
@@ -180,7 +180,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
     func reset() {
         flux.reset()
         picker = OnsetPicker(frameSeconds: Self.hopSeconds)
-        tracker = tracker.map { BeatTracker($0.space) }
+        tracker = BeatTracker(tracker.space)
         survey = nil
         timeline = nil
         strength = 0

@@ -168,10 +168,15 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
         lastSign = now
         if wish.isApplication, !hasBegun, let clock { fillWithSilence(upTo: now - clock.nanoseconds(frames)) }
         hasBegun = true
-        switch clock?.receive(frames, at: now) {
-        case .drop: return
-        case .deliverAfter(let gap): feed.mark(.gap(gap))
-        case .deliver, nil: break
+        if var clock {
+            // A copy: to change it in place is checked for exclusive access.
+            let verdict = clock.receive(frames, at: now)
+            self.clock = clock
+            switch verdict {
+            case .drop: return
+            case .deliverAfter(let gap): feed.mark(.gap(gap))
+            case .deliver: break
+            }
         }
         let format = stream.request.format
         if feed.format != format {

@@ -31,8 +31,8 @@ final class RecordStream {
     private(set) var isAlive = true
     private(set) var isSuspended = false
 
-    /// It closes the stream before it goes.
-    private unowned let delegate: any RecordStreamDelegate
+    /// It closes the stream before it goes. Unsafe, because to make sure of that at every fragment costs more than the rest.
+    private unowned(unsafe) let delegate: any RecordStreamDelegate
     private var handle: OpaquePointer?
     private let frameBytes: Int
 
