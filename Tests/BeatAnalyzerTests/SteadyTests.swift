@@ -17,15 +17,16 @@ import Testing
         #expect(abs(try #require(hearing.value("bpm", at: 19)) / tempo - 1) < 0.005)
     }
 
-    @Test(arguments: [75.0, 120, 200])
-    func `has a tempo within four seconds, and none before it is right`(tempo: Double) async throws {
-        let hearing = try await Hearing(Music.clicks(tempo, seconds: 8))
+    @Test(arguments: [75.0, 120, 190, 197.5, 202.5, 210, 217.5, 220], [0.5, 0.4137])
+    func `has a tempo within four seconds, and none before it is right`(tempo: Double, first: Double) async throws {
+        let hearing = try await Hearing(Music.clicks(tempo, seconds: 8, first: first))
         #expect(hearing.value("bpm", at: 1) == nil)
         #expect(hearing.value("phase", at: 1) == nil)
         #expect(hearing.value("confidence", at: 1) == 0)
         #expect(hearing.value("bpm", at: 4.5) != nil)
         for value in hearing.stream.value("beat", "bpm") where !value.isNaN {
-            #expect(abs(Double(value) / tempo - 1) < 0.02)
+            // At first it is whole frames, of which a fast beat has few.
+            #expect(abs(Double(value) / tempo - 1) < (tempo > 200 ? 0.025 : 0.02))
         }
     }
 

@@ -12,6 +12,9 @@ struct BeatTracker: Sendable {
     private static let leastConfidence = 0.1
     /// Nor before there was so much sound, in seconds.
     private static let shortest = 2.1
+    /// How much the faster of two tempi gains where all strokes sound alike, and how far around it.
+    private static let metricalWeight = 1e5
+    private static let metricalTolerance = 0.06
     /// The longest silence or loss that a beat outlives, in seconds.
     private static let longestSilence = 2.0
 
@@ -37,6 +40,8 @@ struct BeatTracker: Sendable {
     var nextTime = 0.0
     /// Whether there is a beat to speak of.
     var isKnown = false
+    /// Whether the faster of two tempi was given a chance.
+    private var hasDoubted = false
     /// Its period, when there was last.
     private var knownPeriod = 0.0
 
@@ -98,7 +103,7 @@ struct BeatTracker: Sendable {
         pass(to: time)
         let activation = level.activation(change.rise)
         belief.advance(Activation.evidence(activation))
-        heard.hear(activation, rise: change.rise, at: time)
+        heard.hear(activation, rise: change.rise, bass: change.bassRise, at: time)
         likeness.hear(change, activation: activation)
         bar.hear(change)
         silence = change.isSilent ? silence + frameSeconds : 0
@@ -119,7 +124,7 @@ struct BeatTracker: Sendable {
         } else if soundTime != nil, lost > 0 {
             for frame in 1...Int((lost / frameSeconds).rounded(.up)) {
                 belief.advance(0)
-                heard.hear(0, rise: 0, at: self.time + Double(frame) * frameSeconds)
+                heard.hear(0, rise: 0, bass: 0, at: self.time + Double(frame) * frameSeconds)
             }
         }
         self.time = time
@@ -155,7 +160,7 @@ struct BeatTracker: Sendable {
         } else if isKnown {
             isKnown = plausibility > 0.25 && (chosenTempo != nil || isTempoKept || alternateAgreement > 0)
         } else {
-            isKnown = plausibility > 0.4 && believability > Self.leastConfidence && isBorneOut
+            isKnown = plausibility > 0.4 && believability > Self.leastConfidence && isBorneOut && !doubtsMetricalLevel()
         }
     }
 
@@ -178,6 +183,21 @@ struct BeatTracker: Sendable {
         guard let soundTime else { return false }
         let elapsed = time - soundTime - Self.shortest
         return elapsed > 0 && alternateAgreement > 0.6 - 0.15 * elapsed
+    }
+
+    /// Believes in the faster of two tempi, once, where all their strokes sound alike: the slower one is liked better, but nothing
+    /// tells of it.
+    ///
+    /// - Returns: Whether that is another than the one that was to be told.
+    private mutating func doubtsMetricalLevel() -> Bool {
+        guard !hasDoubted, chosenTempo == nil, let soundTime else { return false }
+        let isTwiceAsFast =
+            space.tempi.contains(120 / period) && heard.isAlikeMidway(next: nextTime, period: period, since: soundTime)
+        guard isTwiceAsFast || heard.isAlikeMidway(next: nextTime, period: 2 * period, since: soundTime) else { return false }
+        hasDoubted = true
+        let interval = period / frameSeconds / (isTwiceAsFast ? 2 : 1)
+        belief.weigh { other, _ in abs(Double(other) / interval - 1) < Self.metricalTolerance ? Self.metricalWeight : 1 }
+        return isTwiceAsFast
     }
 
     private mutating func tell() -> BeatReport? {
@@ -215,5 +235,6 @@ struct BeatTracker: Sendable {
         period = 0
         nextTime = 0
         isKnown = false
+        hasDoubted = false
     }
 }

@@ -17,14 +17,17 @@ struct HeardBeats: Sendable {
     private static let mask = memory - 1
     /// How many beats are looked at for whether every other one meets nothing.
     private static let alternationLength = 6
+    /// Strokes whose means differ by no more than this part sound alike.
+    private static let likeness = 0.2
 
     private let frameSeconds: Double
     private let reach: Int
     /// Of the mean around any moment, per frame.
     private let keep: Double
-    /// The last frames' activation and onset strength.
+    /// The last frames' activation, onset strength and bass.
     private var history = [Float](repeating: 0, count: Self.memory)
     private var rises = [Float](repeating: 0, count: Self.memory)
+    private var basses = [Float](repeating: 0, count: Self.memory)
     private var frame = 0
     private var lastTime = 0.0
     /// Mean of the strongest activation around beats, and around any moment.
@@ -60,6 +63,28 @@ struct HeardBeats: Sendable {
         return agreement(min(even / Double((beats + 1) / 2), odd / Double(beats / 2)))
     }
 
+    /// Whether what sounds midway between beats is as strong as the beats, in the bass and in all: of twice the tempo every beat
+    /// sounds alike.
+    ///
+    /// - Parameter start: When there was sound first.
+    /// - Returns: false before there were three of each.
+    func isAlikeMidway(next: Double, period: Double, since start: Double) -> Bool {
+        var (beats, midways) = (Strokes(), Strokes())
+        // What breaks a silence is always stronger.
+        let earliest = max(start + 2 * Self.tolerance, lastTime - Double(Self.memory - 10) * frameSeconds)
+        for stroke in 1...2 * Self.alternationLength + 2 {
+            let moment = next - Double(stroke) * period / 2
+            guard moment > earliest else { break }
+            if moment > lastTime - Self.tolerance { continue }
+            let middle = frameIndex(moment)
+            let (rise, bass) = (sum(of: rises, around: middle), sum(of: basses, around: middle))
+            if stroke.isMultiple(of: 2) { beats.add(rise, bass) } else { midways.add(rise, bass) }
+        }
+        guard min(beats.count, midways.count) >= 3 else { return false }
+        func isAlike(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= Self.likeness * max(one, other) }
+        return isAlike(beats.rise, midways.rise) && isAlike(beats.bass, midways.bass)
+    }
+
     private var chanceNow: Double { chanceWeight > 0 ? chance / chanceWeight : 1 }
 
     /// Agreement above chance, as Cohen's kappa.
@@ -74,7 +99,7 @@ struct HeardBeats: Sendable {
 
     /// Back to the start, in place.
     mutating func reset() {
-        for index in history.indices { (history[index], rises[index]) = (0, 0) }
+        for index in history.indices { (history[index], rises[index], basses[index]) = (0, 0, 0) }
         (frame, lastTime, count, steadyCount) = (0, 0, 0, 0)
         (hit, chance, chanceWeight) = (0, 0, 0)
         (phase, steadyPeriod) = (0, 0)
@@ -85,9 +110,10 @@ struct HeardBeats: Sendable {
         steadyCount = 0
     }
 
-    mutating func hear(_ activation: Float, rise: Float, at time: Double) {
+    mutating func hear(_ activation: Float, rise: Float, bass: Float, at time: Double) {
         history[frame & Self.mask] = activation
         rises[frame & Self.mask] = rise
+        basses[frame & Self.mask] = bass
         lastTime = time
         var peak: Float = 0
         for age in 0...2 * reach { peak = max(peak, history[(frame - age) & Self.mask]) }
@@ -104,6 +130,13 @@ struct HeardBeats: Sendable {
         var peak: Float = 0
         for index in min(frame - 1, middle - reach)...min(frame - 1, middle + reach) { peak = max(peak, history[index & Self.mask]) }
         return peak
+    }
+
+    /// A stroke's share of a frame depends on where in the frames it lies, that of all near it does not.
+    private func sum(of values: [Float], around middle: Int) -> Double {
+        var sum: Float = 0
+        for index in min(frame - 1, middle - reach)...min(frame - 1, middle + reach) { sum += values[index & Self.mask] }
+        return Double(sum)
     }
 
     /// - Returns: Where the beat's onset lay.
@@ -151,5 +184,18 @@ struct HeardBeats: Sendable {
         let steps = ((next - phase) / steadyPeriod).rounded()
         let steady = phase + steps * steadyPeriod
         return abs(steady - next) < 0.04 ? (steady, steadyPeriod) : (next, period)
+    }
+}
+
+/// Means over strokes.
+private struct Strokes {
+    private(set) var count = 0
+    private(set) var rise = 0.0
+    private(set) var bass = 0.0
+
+    mutating func add(_ rise: Double, _ bass: Double) {
+        count += 1
+        self.rise += (rise - self.rise) / Double(count)
+        self.bass += (bass - self.bass) / Double(count)
     }
 }
