@@ -8,6 +8,8 @@
 struct BeatSurvey: Sendable {
     /// How far from a beat its onset is looked for, in seconds.
     private static let tolerance = 0.035
+    /// What rises less is nothing, in octaves of amplitude: a way that is looked for through a whole piece finds some use for it.
+    private static let leastRise: Float = 0.003
     /// Beats to either side that share an opinion.
     private static let neighbours = 4
 
@@ -30,7 +32,7 @@ struct BeatSurvey: Sendable {
 
     mutating func hear(_ change: SpectralChange, at time: Double) {
         if activations.isEmpty { firstTime = time }
-        let activation = level.activation(change.rise)
+        let activation = level.activation(max(0, change.rise - Self.leastRise))
         likeness.hear(change, activation: activation)
         activations.append(activation)
         rises.append(change.rise)
