@@ -90,7 +90,7 @@ struct BeatSurvey: Sendable {
                 position: places[index - first]?.position, meter: places[index - first]?.meter)
         }
         // Fewer in a row are no beat.
-        return beats.split { $0 == nil }.filter { $0.count >= Self.neighbours }.flatMap { $0.compactMap(\.self) }
+        return beats.split { $0 == nil }.filter { $0.count >= 2 * Self.neighbours }.flatMap { $0.compactMap(\.self) }
     }
 
     /// Puts the beats where their onsets are, and takes out the jitter: a parabola through five (A. Savitzky and M. Golay, 1964).

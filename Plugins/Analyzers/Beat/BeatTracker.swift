@@ -12,6 +12,8 @@ struct BeatTracker: Sendable {
     private static let leastConfidence = 0.1
     /// Nor before there was so much sound, in seconds.
     private static let shortest = 2.1
+    /// Where nothing could have a beat for a while it takes half as long, up to this, in seconds, to be believed again.
+    private static let probation = 2.8
     /// How much the faster of two tempi gains where all strokes sound alike, and how far around it.
     private static let metricalWeight = 1e5
     private static let metricalTolerance = 0.06
@@ -40,6 +42,8 @@ struct BeatTracker: Sendable {
     var nextTime = 0.0
     /// Whether there is a beat to speak of.
     var isKnown = false
+    /// How long what sounds must be plausible before there is a beat, in seconds.
+    private var doubt = 0.0
     /// Whether the faster of two tempi was given a chance.
     private var hasDoubted = false
     /// Its period, when there was last.
@@ -155,12 +159,19 @@ struct BeatTracker: Sendable {
 
     /// Settles whether there is a beat to speak of.
     private mutating func decide() {
+        let plausibility = plausibility
+        if plausibility > 0.4 {
+            doubt = max(0, doubt - frameSeconds)
+        } else if let soundTime, time - soundTime > Self.shortest {
+            doubt = min(Self.probation, doubt + 0.5 * frameSeconds)
+        }
         if lockedTempo != nil {
             isKnown = true
         } else if isKnown {
             isKnown = plausibility > 0.25 && (chosenTempo != nil || isTempoKept || alternateAgreement > 0)
         } else {
-            isKnown = plausibility > 0.4 && believability > Self.leastConfidence && isBorneOut && !doubtsMetricalLevel()
+            isKnown =
+                plausibility > 0.4 && doubt == 0 && believability > Self.leastConfidence && isBorneOut && !doubtsMetricalLevel()
         }
     }
 
@@ -235,6 +246,7 @@ struct BeatTracker: Sendable {
         period = 0
         nextTime = 0
         isKnown = false
+        doubt = 0
         hasDoubted = false
     }
 }
