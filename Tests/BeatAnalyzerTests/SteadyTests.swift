@@ -30,12 +30,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [47.0, 60])
+    @Test(arguments: [40.0, 47, 50, 60])
     func `that is slow has a tempo after five beats, and never twice that`(tempo: Double) async throws {
-        let hearing = try await Hearing(Music.clicks(tempo, seconds: 12))
-        #expect(hearing.value("bpm", at: 0.6 + 5 * 60 / tempo) != nil)
-        for value in hearing.stream.value("beat", "bpm") where !value.isNaN {
-            #expect(abs(Double(value) / tempo - 1) < 0.05)
+        let tempi = try await Hearing(Music.clicks(tempo, seconds: 12)).stream.value("beat", "bpm")
+        #expect(tempi.prefix(Int((0.6 + 5 * 60 / tempo) * 44_100) / 1024).contains { !$0.isNaN })
+        #expect(tempi.suffix(20).allSatisfy { !$0.isNaN })
+        for value in tempi where !value.isNaN {
+            #expect(abs(Double(value) / tempo - 1) < 0.07)
         }
     }
 

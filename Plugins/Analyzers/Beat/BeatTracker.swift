@@ -12,6 +12,9 @@ struct BeatTracker: Sendable {
     private static let leastConfidence = 0.1
     /// Nor before there was so much sound, in seconds.
     private static let shortest = 2.1
+    /// Beats that are further apart, in seconds, are told when two of them were steady: around one that is due the belief in slower
+    /// tempi grows for nothing.
+    private static let longestHasty = 1.3
     /// Where nothing could have a beat for a while it takes half as long, up to this, in seconds, to be believed again.
     private static let probation = 2.8
     /// How much the faster of two tempi gains where all strokes sound alike, and how far around it.
@@ -46,8 +49,9 @@ struct BeatTracker: Sendable {
     private var doubt = 0.0
     /// Whether the faster of two tempi was given a chance.
     private var hasDoubted = false
-    /// Its period, when there was last.
+    /// Its period, when there was last, and when that was.
     private var knownPeriod = 0.0
+    private var knownTime = -Double.infinity
 
     /// What the user has said: beats per minute that are kept to, or preferred.
     var lockedTempo: Double?
@@ -116,7 +120,7 @@ struct BeatTracker: Sendable {
         guard soundTime != nil, belief.summary.interval > 0 else { return nil }
         foresee()
         decide()
-        if isKnown { knownPeriod = period }
+        if isKnown { (knownPeriod, knownTime) = (period, time) }
         return tell()
     }
 
@@ -171,7 +175,8 @@ struct BeatTracker: Sendable {
             isKnown = plausibility > 0.25 && (chosenTempo != nil || isTempoKept || alternateAgreement > 0)
         } else {
             isKnown =
-                plausibility > 0.4 && doubt == 0 && believability > Self.leastConfidence && isBorneOut && !doubtsMetricalLevel()
+                plausibility > 0.4 && doubt == 0 && believability > Self.leastConfidence && isBorneOut && isSettled
+                && !doubtsMetricalLevel()
         }
     }
 
@@ -180,6 +185,9 @@ struct BeatTracker: Sendable {
         let change = period / knownPeriod
         return change > 0.75 && change < 1.33
     }
+
+    /// Whether the tempo has just been much slower.
+    private var hasQuickened: Bool { knownPeriod > 1.33 * period && time - knownTime < Self.longestSilence }
 
     /// How much better than by chance the weaker of alternate beats meets onsets.
     private var alternateAgreement: Double {
@@ -193,8 +201,11 @@ struct BeatTracker: Sendable {
     private var isBorneOut: Bool {
         guard let soundTime else { return false }
         let elapsed = time - soundTime - Self.shortest
-        return elapsed > 0 && alternateAgreement > 0.6 - 0.15 * elapsed
+        let least = 0.6 - 0.15 * elapsed
+        return elapsed > 0 && alternateAgreement > (hasQuickened ? max(0, least) : least)
     }
+
+    private var isSettled: Bool { period <= Self.longestHasty || heard.isSteady }
 
     /// Believes in the faster of two tempi, once, where all their strokes sound alike: the slower one is liked better, but nothing
     /// tells of it.
@@ -246,6 +257,7 @@ struct BeatTracker: Sendable {
         period = 0
         nextTime = 0
         isKnown = false
+        knownTime = -.infinity
         doubt = 0
         hasDoubted = false
     }

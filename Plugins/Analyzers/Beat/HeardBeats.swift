@@ -63,6 +63,9 @@ struct HeardBeats: Sendable {
         return agreement(min(even / Double((beats + 1) / 2), odd / Double(beats / 2)))
     }
 
+    /// Whether there have been two steady beats.
+    var isSteady: Bool { steadyCount >= 2 }
+
     /// Whether what sounds midway between beats is as strong as the beats, in the bass and in all: of twice the tempo every beat
     /// sounds alike.
     ///
@@ -177,7 +180,7 @@ struct HeardBeats: Sendable {
     ///   nothing. Where beats are more than a second apart that is far enough to be seen.
     func refine(next: Double, period: Double, now: Double) -> (next: Double, period: Double) {
         let due = phase + steadyPeriod
-        if steadyCount >= 3, steadyPeriod > 1, abs(now - due) < Self.suspense {
+        if steadyCount >= 1, steadyPeriod > 1, abs(now - due) < Self.suspense {
             return (due > now ? due : due + steadyPeriod, steadyPeriod)
         }
         guard steadyCount >= 2, abs(steadyPeriod / period - 1) < 0.06 else { return (next, period) }
