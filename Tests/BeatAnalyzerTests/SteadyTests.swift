@@ -17,7 +17,7 @@ import Testing
         #expect(abs(try #require(hearing.value("bpm", at: 19)) / tempo - 1) < 0.005)
     }
 
-    @Test(arguments: [75.0, 120, 190, 197.5, 202.5, 210, 217.5, 220], [0.5, 0.4137])
+    @Test(arguments: [75.0, 120, 190, 197.5, 200, 202.5, 210, 217.5, 220], [0.5, 0.4137])
     func `has a tempo within four seconds, and none before it is right`(tempo: Double, first: Double) async throws {
         let hearing = try await Hearing(Music.clicks(tempo, seconds: 8, first: first))
         #expect(hearing.value("bpm", at: 1) == nil)
@@ -30,14 +30,19 @@ import Testing
         }
     }
 
-    @Test(arguments: [40.0, 47, 50, 60])
+    @Test(arguments: [40.0, 47, 60])
     func `that is slow has a tempo after five beats, and never twice that`(tempo: Double) async throws {
-        let tempi = try await Hearing(Music.clicks(tempo, seconds: 12)).stream.value("beat", "bpm")
-        #expect(tempi.prefix(Int((0.6 + 5 * 60 / tempo) * 44_100) / 1024).contains { !$0.isNaN })
-        #expect(tempi.suffix(20).allSatisfy { !$0.isNaN })
-        for value in tempi where !value.isNaN {
-            #expect(abs(Double(value) / tempo - 1) < 0.07)
+        let hearing = try await Hearing(Music.clicks(tempo, seconds: 12))
+        #expect(hearing.value("bpm", at: 0.6 + 5 * 60 / tempo) != nil)
+        for value in hearing.stream.value("beat", "bpm") where !value.isNaN {
+            #expect(abs(Double(value) / tempo - 1) < 0.05)
         }
+    }
+
+    @Test func `that is lost for a moment does not come back twice as fast`() async throws {
+        let tempi = try await Hearing(Music.clicks(50, seconds: 12)).stream.value("beat", "bpm")
+        #expect(tempi.suffix(20).allSatisfy { !$0.isNaN })
+        for value in tempi where !value.isNaN { #expect(abs(value / 50 - 1) < 0.07) }
     }
 
     @Test(arguments: [110.0, 128, 140])

@@ -48,7 +48,7 @@ struct BeatTracker: Sendable {
     /// How long what sounds must be plausible before there is a beat, in seconds.
     private var doubt = 0.0
     /// Whether the faster of two tempi was given a chance.
-    private var hasDoubted = false
+    private var hasWeighedLevels = false
     /// Its period, when there was last, and when that was.
     private var knownPeriod = 0.0
     private var knownTime = -Double.infinity
@@ -164,7 +164,8 @@ struct BeatTracker: Sendable {
     /// Settles whether there is a beat to speak of.
     private mutating func decide() {
         let plausibility = plausibility
-        if plausibility > 0.4 {
+        let isPlausible = plausibility > 0.4
+        if isPlausible {
             doubt = max(0, doubt - frameSeconds)
         } else if let soundTime, time - soundTime > Self.shortest {
             doubt = min(Self.probation, doubt + 0.5 * frameSeconds)
@@ -175,19 +176,18 @@ struct BeatTracker: Sendable {
             isKnown = plausibility > 0.25 && (chosenTempo != nil || isTempoKept || alternateAgreement > 0)
         } else {
             isKnown =
-                plausibility > 0.4 && doubt == 0 && believability > Self.leastConfidence && isBorneOut && isSettled
-                && !doubtsMetricalLevel()
+                isPlausible && doubt == 0 && believability > Self.leastConfidence && isBorneOut && isSettled
+                && !weighMetricalLevels()
         }
     }
 
     /// Whether the tempo is about what it was.
-    private var isTempoKept: Bool {
-        let change = period / knownPeriod
-        return change > 0.75 && change < 1.33
-    }
+    private var isTempoKept: Bool { periodChange > 0.75 && periodChange < 1.33 }
 
     /// Whether the tempo has just been much slower.
-    private var hasQuickened: Bool { knownPeriod > 1.33 * period && time - knownTime < Self.longestSilence }
+    private var hasQuickened: Bool { periodChange <= 0.75 && time - knownTime < Self.longestSilence }
+
+    private var periodChange: Double { period / knownPeriod }
 
     /// How much better than by chance the weaker of alternate beats meets onsets.
     private var alternateAgreement: Double {
@@ -211,12 +211,12 @@ struct BeatTracker: Sendable {
     /// tells of it.
     ///
     /// - Returns: Whether that is another than the one that was to be told.
-    private mutating func doubtsMetricalLevel() -> Bool {
-        guard !hasDoubted, chosenTempo == nil, let soundTime else { return false }
+    private mutating func weighMetricalLevels() -> Bool {
+        guard !hasWeighedLevels, chosenTempo == nil, let soundTime else { return false }
         let isTwiceAsFast =
             space.tempi.contains(120 / period) && heard.isAlikeMidway(next: nextTime, period: period, since: soundTime)
         guard isTwiceAsFast || heard.isAlikeMidway(next: nextTime, period: 2 * period, since: soundTime) else { return false }
-        hasDoubted = true
+        hasWeighedLevels = true
         let interval = period / frameSeconds / (isTwiceAsFast ? 2 : 1)
         belief.weigh { other, _ in abs(Double(other) / interval - 1) < Self.metricalTolerance ? Self.metricalWeight : 1 }
         return isTwiceAsFast
@@ -259,6 +259,6 @@ struct BeatTracker: Sendable {
         isKnown = false
         knownTime = -.infinity
         doubt = 0
-        hasDoubted = false
+        hasWeighedLevels = false
     }
 }
