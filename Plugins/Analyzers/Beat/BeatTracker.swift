@@ -20,6 +20,10 @@ struct BeatTracker: Sendable {
     /// How much the faster of two tempi gains where all strokes sound alike, and how far around it.
     private static let metricalWeight = 1e5
     private static let metricalTolerance = 0.06
+    /// What a tempo may become of itself.
+    private static let keptChange = 0.75...1.33
+    /// For so many beats the first tempo is not given up for a sudden one.
+    private static let youth = 2.0
     /// The longest silence or loss that a beat outlives, in seconds.
     private static let longestSilence = 2.0
 
@@ -49,9 +53,12 @@ struct BeatTracker: Sendable {
     private var doubt = 0.0
     /// Whether the faster of two tempi was given a chance.
     private var hasWeighedLevels = false
-    /// Its period, when there was last, and when that was.
+    /// Its period, when there was last, and when that was: for the first time, and last.
     private var knownPeriod = 0.0
+    private var foundTime = Double.infinity
     private var knownTime = -Double.infinity
+    /// When it was last what is believed.
+    private var keptTime = -Double.infinity
 
     /// What the user has said: beats per minute that are kept to, or preferred.
     var lockedTempo: Double?
@@ -120,7 +127,10 @@ struct BeatTracker: Sendable {
         guard soundTime != nil, belief.summary.interval > 0 else { return nil }
         foresee()
         decide()
-        if isKnown { (knownPeriod, knownTime) = (period, time) }
+        if isKnown {
+            (knownPeriod, knownTime) = (period, time)
+            foundTime = min(foundTime, time)
+        }
         return tell()
     }
 
@@ -143,10 +153,27 @@ struct BeatTracker: Sendable {
         let summary = belief.summary
         let believedPeriod = Double(summary.interval) * frameSeconds
         let believedNext = time + Double(summary.remaining) * frameSeconds
-        settle(believedNext - believedPeriod, period: believedPeriod)
-        (nextTime, period) = heard.refine(next: believedNext, period: believedPeriod, now: time)
-        if let lockedTempo { period = 60 / lockedTempo }
+        if isSudden(next: believedNext, period: believedPeriod) {
+            if nextTime <= time { nextTime += period }
+            settle(nextTime - period, period: period)
+        } else {
+            keptTime = time
+            settle(believedNext - believedPeriod, period: believedPeriod)
+            (nextTime, period) = heard.refine(next: believedNext, period: believedPeriod, now: time)
+            if let lockedTempo { period = 60 / lockedTempo }
+        }
         if foreseenTime == nil, nextTime - time <= Self.lead { foreseenTime = nextTime }
+    }
+
+    /// Whether another tempo has only just come to be believed, and may be gone before the beat that is known is over: a slower one
+    /// around a beat that is due, one twice as fast once a slow beat has been heard, and any while the beat is new.
+    private func isSudden(next: Double, period: Double) -> Bool {
+        guard isKnown, let soundTime, lockedTempo == nil, chosenTempo == nil, !isKept(period), time - keptTime < knownPeriod else {
+            return false
+        }
+        let isYoung = time - foundTime < Self.youth * knownPeriod
+        if period > knownPeriod { return isYoung || next - time < Self.lead && time - keptTime < HeardBeats.suspense }
+        return (isYoung || HeardBeats.isSlow(knownPeriod)) && heard.weakerAgreement(next: next, period: period, since: soundTime) == 0
     }
 
     /// Holds a beat that has passed against what was foreseen.
@@ -173,7 +200,7 @@ struct BeatTracker: Sendable {
         if lockedTempo != nil {
             isKnown = true
         } else if isKnown {
-            isKnown = plausibility > 0.25 && (chosenTempo != nil || isTempoKept || alternateAgreement > 0)
+            isKnown = plausibility > 0.25 && (chosenTempo != nil || isKept(period) || alternateAgreement > 0)
         } else {
             isKnown =
                 isPlausible && doubt == 0 && believability > Self.leastConfidence && isBorneOut && isSettled
@@ -181,13 +208,13 @@ struct BeatTracker: Sendable {
         }
     }
 
-    /// Whether the tempo is about what it was.
-    private var isTempoKept: Bool { periodChange > 0.75 && periodChange < 1.33 }
+    /// Whether that is about the tempo that is known.
+    private func isKept(_ period: Double) -> Bool { Self.keptChange.contains(period / knownPeriod) }
 
     /// Whether the tempo has just been much slower.
-    private var hasQuickened: Bool { periodChange <= 0.75 && time - knownTime < Self.longestSilence }
-
-    private var periodChange: Double { period / knownPeriod }
+    private var hasQuickened: Bool {
+        period < Self.keptChange.lowerBound * knownPeriod && time - knownTime < Self.longestSilence
+    }
 
     /// How much better than by chance the weaker of alternate beats meets onsets.
     private var alternateAgreement: Double {
@@ -257,7 +284,9 @@ struct BeatTracker: Sendable {
         period = 0
         nextTime = 0
         isKnown = false
+        foundTime = .infinity
         knownTime = -.infinity
+        keptTime = -.infinity
         doubt = 0
         hasWeighedLevels = false
     }

@@ -9,7 +9,7 @@ struct HeardBeats: Sendable {
     /// How far from a beat its onset is looked for, in seconds.
     private static let tolerance = 0.035
     /// How long before and after it is due a beat is awaited, in seconds.
-    private static let suspense = 0.12
+    static let suspense = 0.12
     /// How long it takes to forget what there is around any moment, in seconds.
     private static let chanceSeconds = 6.0
     /// Frames that are remembered, a power of two: some ten seconds.
@@ -45,6 +45,9 @@ struct HeardBeats: Sendable {
         keep = exp(-frameSeconds / Self.chanceSeconds)
         reach = max(1, Int((Self.tolerance / frameSeconds).rounded()))
     }
+
+    /// Whether beats are more than a second apart.
+    static func isSlow(_ period: Double) -> Bool { period > 1 }
 
     /// Agreement above chance of the weaker of alternate beats: of twice the true tempo one of them meets nothing.
     ///
@@ -177,10 +180,10 @@ struct HeardBeats: Sendable {
     /// Puts a steady beat where its onsets are, rather than where the frames of the belief are.
     ///
     /// - Parameter now: Around a beat that is due, as long as its onset may still come, the belief in slower tempi grows for
-    ///   nothing. Where beats are more than a second apart that is far enough to be seen.
+    ///   nothing: of a slow beat that is far enough to be seen.
     func refine(next: Double, period: Double, now: Double) -> (next: Double, period: Double) {
         let due = phase + steadyPeriod
-        if steadyCount >= 1, steadyPeriod > 1, abs(now - due) < Self.suspense {
+        if steadyCount >= 1, Self.isSlow(steadyPeriod), abs(now - due) < Self.suspense {
             return (due > now ? due : due + steadyPeriod, steadyPeriod)
         }
         guard steadyCount >= 2, abs(steadyPeriod / period - 1) < 0.06 else { return (next, period) }
