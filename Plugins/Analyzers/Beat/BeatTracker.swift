@@ -24,6 +24,8 @@ struct BeatTracker: Sendable {
     private static let keptChange = 0.75...1.33
     /// For so many beats the first tempo is not given up for a sudden one.
     private static let youth = 2.0
+    /// Nor is any where beats met onsets as well as this.
+    private static let persistence = 0.5
     /// The longest silence or loss that a beat outlives, in seconds.
     private static let longestSilence = 2.0
 
@@ -168,9 +170,9 @@ struct BeatTracker: Sendable {
     /// Whether another tempo has only just come to be believed, and may be gone before the beat that is known is over: a slower one
     /// around a beat that is due, one twice as fast once a slow beat has been heard, and any while the beat is new.
     private func isSudden(next: Double, period: Double) -> Bool {
-        guard isKnown, let soundTime, lockedTempo == nil, chosenTempo == nil, !isKept(period), time - keptTime < knownPeriod else {
-            return false
-        }
+        guard isKnown, let soundTime, lockedTempo == nil, chosenTempo == nil, heard.confidence > Self.persistence,
+            !isKept(period), time - keptTime < knownPeriod
+        else { return false }
         let isYoung = time - foundTime < Self.youth * knownPeriod
         if period > knownPeriod { return isYoung || next - time < Self.lead && time - keptTime < HeardBeats.suspense }
         return (isYoung || HeardBeats.isSlow(knownPeriod)) && heard.weakerAgreement(next: next, period: period, since: soundTime) == 0
@@ -260,9 +262,8 @@ struct BeatTracker: Sendable {
         } else {
             return nil
         }
-        guard beat - toldTime > 0.5 * period else { return nil }
+        guard isKnown, beat - toldTime > 0.5 * period else { return nil }
         toldTime = beat
-        guard isKnown else { return nil }
         let place = bar.place(stepsAhead: steps(to: beat))
         return BeatReport(
             time: beat, beatsPerMinute: 60 / period, confidence: confidence, position: place?.position,

@@ -9,7 +9,7 @@ struct HeardBeats: Sendable {
     /// How far from a beat its onset is looked for, in seconds.
     private static let tolerance = 0.035
     /// How long before and after it is due a beat is awaited, in seconds.
-    static let suspense = 0.12
+    static let suspense = 0.125
     /// How long it takes to forget what there is around any moment, in seconds.
     private static let chanceSeconds = 6.0
     /// Frames that are remembered, a power of two: some ten seconds.
