@@ -10,6 +10,8 @@ struct BeatSurvey: Sendable {
     private static let tolerance = 0.035
     /// What rises less is nothing, in octaves of amplitude: a way that is looked for through a whole piece finds some use for it.
     private static let leastRise: Float = 0.003
+    /// So many beats in a row are a beat, wherever they are: what is spoken evenly goes on less long.
+    private static let leastRun = 12
     /// Beats to either side that share an opinion.
     private static let neighbours = 4
 
@@ -89,8 +91,9 @@ struct BeatSurvey: Sendable {
                 confidence: opinions[index - first].agreement * plausibility * plausibility,
                 position: places[index - first]?.position, meter: places[index - first]?.meter)
         }
-        // Fewer in a row are no beat.
-        return beats.split { $0 == nil }.filter { $0.count >= 2 * Self.neighbours }.flatMap { $0.compactMap(\.self) }
+        // Fewer in a row are no beat, unless the piece has hardly more.
+        let least = max(2 * Self.neighbours, min(Self.leastRun, beats.count / 2))
+        return beats.split { $0 == nil }.filter { $0.count >= least }.flatMap { $0.compactMap(\.self) }
     }
 
     /// Puts the beats where their onsets are, and takes out the jitter: a parabola through five (A. Savitzky and M. Golay, 1964).
