@@ -152,6 +152,17 @@ import Testing
         }
     }
 
+    @Test func `has the same beats whatever is inaudible before it`() async throws {
+        let silence = [Float](repeating: 0, count: 44_100)
+        let usual = try await Hearing(silence + Self.piece)
+        let other = try await Hearing(Music.noise(seconds: 1).map { $0 * 3e-5 } + Self.piece)
+        // The first may be told sooner.
+        let (beats, others) = (usual.beats.filter { $0.time > 6 }, other.beats.filter { $0.time > 6 })
+        #expect(beats.count > 15)
+        #expect(beats.count == others.count)
+        for (one, other) in zip(beats, others) { #expect(abs(one.time - other.time) < 0.002) }
+    }
+
     @Test(arguments: [0.1, 0.001])
     func `has the same beats at any loudness`(gain: Float) async throws {
         let usual = try await Hearing(Self.piece)

@@ -20,8 +20,8 @@ struct OnsetFlux: Sendable {
     /// In hertz: vowels have most of their sound below one and hardly any above the other, consonants the other way round.
     private static let low = 700.0
     private static let high = 4000.0
-    /// −100 dBFS: what is softer is silence.
-    private static let floor: Float = 1e-5
+    /// −90 dBFS, the last of 16 bits: what is softer is silence.
+    private static let floor: Float = 3e-5
 
     private struct Band {
         var firstBin: Int
