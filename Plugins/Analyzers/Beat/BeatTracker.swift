@@ -24,7 +24,7 @@ struct BeatTracker: Sendable {
     private static let keptChange = 0.75...1.33
     /// For so many beats the first tempo is not given up for a sudden one.
     private static let youth = 2.0
-    /// Nor is any where beats met onsets as well as this.
+    /// A sudden tempo has to wait only where beats met onsets better than this.
     private static let persistence = 0.5
     /// The longest silence or loss that a beat outlives, in seconds.
     private static let longestSilence = 2.0
