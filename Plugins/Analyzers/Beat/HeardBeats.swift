@@ -186,7 +186,7 @@ struct HeardBeats: Sendable {
         if steadyCount >= 1, Self.isSlow(steadyPeriod), abs(now - due) < Self.suspense {
             return (due > now ? due : due + steadyPeriod, steadyPeriod)
         }
-        guard steadyCount >= 2, abs(steadyPeriod / period - 1) < 0.06 else { return (next, period) }
+        guard isSteady, abs(steadyPeriod / period - 1) < 0.06 else { return (next, period) }
         let steps = ((next - phase) / steadyPeriod).rounded()
         let steady = phase + steps * steadyPeriod
         return abs(steady - next) < 0.04 ? (steady, steadyPeriod) : (next, period)

@@ -20,7 +20,7 @@ struct OnsetFlux: Sendable {
     /// In hertz: vowels have most of their sound below one and hardly any above the other, consonants the other way round.
     private static let low = 700.0
     private static let high = 4000.0
-    /// −90 dBFS, the last of 16 bits: what is softer is silence.
+    /// −90 dBFS, the last of 16 bits. Frames that are softer are silent, and no amplitude is taken relative to less.
     private static let floor: Float = 3e-5
 
     private struct Band {
