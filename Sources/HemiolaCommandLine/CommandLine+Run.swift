@@ -12,7 +12,9 @@ extension CommandLine {
     ///     @main struct Main { static func main() async { await CommandLine.run(with: .standard.adding(sinks: [.mine])) } }
     public static func run(with registry: PluginRegistry) async -> Never {
         System.prepareProcess()
-        let status = await Root.run(Array(arguments.dropFirst()), with: registry, on: Console())
+        let console = Console()
+        let status = await Root.run(Array(arguments.dropFirst()), with: registry, on: console)
+        console.finish()
         System.exit(status)
     }
 }

@@ -1,6 +1,4 @@
-internal import Synchronization
-
-/// Standard error, for people: errors, warnings, what goes on, and a progress bar below them. Thread-safe.
+/// Standard error, for people: errors, warnings, progress, and a status line below them. Thread-safe; only `finish` waits.
 final class Console: Sendable {
     /// How much a person wants to read.
     struct Verbosity: Sendable, Hashable {
@@ -11,37 +9,50 @@ final class Console: Sendable {
     }
 
     let verbosity: Verbosity
-    private let output: @Sendable (String) -> Void
-    private let barOutput: @Sendable (String) -> Void
-    private let bar = Mutex(Bar())
+    private let messages: MessagePrinter
+    /// The printer of the status line: that of the messages, unless only one of the two goes to a terminal.
+    private let status: MessagePrinter
 
-    private struct Bar {
-        /// As it stands on the screen.
-        var line: String?
-        /// Whether none may be drawn any more.
-        var isOver = false
+    /// Standard error.
+    convenience init(_ verbosity: Verbosity = Verbosity()) {
+        let printer = MessagePrinter(write: Self.write(to: System.standardError), writeStatus: Self.write(to: System.standardError))
+        self.init(verbosity, messages: printer, status: printer)
     }
 
+    /// A console that writes on the caller's thread, for tests.
+    ///
     /// - Parameters:
     ///   - output: Takes what would be written to standard error.
-    ///   - barOutput: Takes the bar; nil: the same.
-    init(
-        _ verbosity: Verbosity = Verbosity(), output: @escaping @Sendable (String) -> Void = Console.writeToStandardError,
+    ///   - barOutput: Takes the status line; nil: the same.
+    convenience init(
+        _ verbosity: Verbosity = Verbosity(), output: @escaping @Sendable (String) -> Void,
         barOutput: (@Sendable (String) -> Void)? = nil
     ) {
+        let printer = MessagePrinter(hasThread: false, write: output, writeStatus: barOutput ?? output)
+        self.init(verbosity, messages: printer, status: printer)
+    }
+
+    private init(_ verbosity: Verbosity, messages: MessagePrinter, status: MessagePrinter) {
         self.verbosity = verbosity
-        self.output = output
-        self.barOutput = barOutput ?? output
+        self.messages = messages
+        self.status = status
     }
 
-    /// This console for somebody who wants to read more, or less.
+    /// The same output for a person who wants to read more, or less.
     func with(_ verbosity: Verbosity) -> Console {
-        Console(verbosity, output: output, barOutput: barOutput)
+        Console(verbosity, messages: messages, status: status)
     }
 
-    /// This console with its bar on standard output.
+    /// This console with its status line on standard output, a terminal.
+    ///
+    /// Where standard error is a terminal too, one thread writes both, so that messages come above the line. Where it is not,
+    /// each has a thread: a full pipe does not hold the status line.
     func withBarOnStandardOutput() -> Console {
-        Console(verbosity, output: output) { try? System.write($0, to: System.standardOutput) }
+        let writeStatus = Self.write(to: System.standardOutput)
+        let isShared = System.destination(of: System.standardError) == .terminal
+        let write = isShared ? Self.write(to: System.standardError) : writeStatus
+        let printer = MessagePrinter(write: write, writeStatus: writeStatus)
+        return Console(verbosity, messages: isShared ? printer : messages, status: printer)
     }
 
     /// Something failed.
@@ -54,45 +65,39 @@ final class Console: Sendable {
         if !verbosity.isQuiet { print("warning: \(text)") }
     }
 
-    /// Nothing is wrong, and everybody wants to know.
+    /// Nothing is wrong, and every user is to read it.
     func remark(_ text: String) {
         if !verbosity.isQuiet { print(text) }
     }
 
-    /// What goes on, for those who asked.
+    /// Progress, for users who asked for it.
     func note(_ text: @autoclosure () -> String, detail: Int = 1) {
         if verbosity.detail >= detail { print(text()) }
     }
 
-    /// Draws the bar anew.
+    /// Draws the status line again.
     func show(bar line: String) {
-        bar.withLock { bar in
-            guard !bar.isOver else { return }
-            bar.line = line
-            barOutput("\r\(line)\u{1B}[K")
-        }
+        status.show(status: line)
     }
 
-    /// Takes the bar away for good, whoever may be about to draw it.
+    /// Removes the status line; none is drawn afterwards.
     func endBar() {
-        bar.withLock { bar in
-            if bar.line != nil { barOutput("\r\u{1B}[K") }
-            bar = Bar(line: nil, isOver: true)
-        }
+        status.endStatus()
+    }
+
+    /// Waits until everything is written; gives up when the output accepts nothing for two seconds.
+    func finish() {
+        messages.finish()
+        if status !== messages { status.finish() }
     }
 
     private func print(_ text: String) {
-        bar.withLock { bar in
-            let line = "hemiola: \(text.onOneLine)\n"
-            if bar.line != nil { barOutput("\r\u{1B}[K") }
-            output(line)
-            if let shown = bar.line { barOutput("\(shown)\u{1B}[K") }
-        }
+        messages.print("hemiola: \(text.onOneLine)\n")
     }
 
-    /// Nothing can be done where even this cannot be written.
-    static let writeToStandardError: @Sendable (String) -> Void = { text in
-        try? System.write(text, to: System.standardError)
+    /// A failed write is ignored: there is no other place to report it.
+    private static func write(to descriptor: Int32) -> @Sendable (String) -> Void {
+        { text in try? System.write(text, to: descriptor) }
     }
 }
 

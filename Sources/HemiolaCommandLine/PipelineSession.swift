@@ -38,6 +38,7 @@ struct PipelineSession {
         let outcome = await pipeline.run(replaying: replay) { teller.tell($0) }
         ear.finish()
         console.endBar()
+        console.finish()
         return CommandStatus(outcome, signal: ear.heard)
     }
 
@@ -74,6 +75,7 @@ struct PipelineSession {
                 deadline = System.now + Self.grace
             case .nothing where System.now >= deadline:
                 console.error("a sink does not finish; leaving without it")
+                console.finish()
                 System.exitAtOnce(.signal(ear.heard ?? 0))
             case .nothing:
                 guard showsBar, let line = meter.line(for: pipeline.progress, at: System.now) else { continue }

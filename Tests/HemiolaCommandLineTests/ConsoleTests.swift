@@ -1,4 +1,6 @@
+import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HemiolaCommandLine
@@ -54,7 +56,8 @@ final class Log: Sendable {
             $0.error("broken")
             $0.endBar()
         }
-        #expect(text == "\r50 %\u{1B}[K" + "\r\u{1B}[Khemiola: broken\n50 %\u{1B}[K" + "\r\u{1B}[K")
+        let drawing = "\r\u{1B}[?7l50 %\u{1B}[J\u{1B}[?7h\r"
+        #expect(text == drawing + "\r\u{1B}[Jhemiola: broken\n" + drawing + "\r\u{1B}[J")
     }
 
     @Test func `where no bar was, none is taken away`() {
@@ -68,5 +71,74 @@ final class Log: Sendable {
             $0.error("broken")
         }
         #expect(text == "hemiola: broken\n")
+    }
+}
+
+/// The printer that writes on a thread of its own.
+@Suite(.mayNotHang) struct MessagePrinterTests {
+    /// An output that blocks until it is opened.
+    private final class BlockedOutput: Sendable {
+        private let isOpen = Atomic<Bool>(false)
+        private let log = Log()
+
+        var text: String { log.text }
+
+        func write(_ text: String) {
+            while !isOpen.load(ordering: .acquiring) { usleep(1000) }
+            log.append(text)
+        }
+
+        func open() { isOpen.store(true, ordering: .releasing) }
+    }
+
+    @Test func `blocked output: messages are kept up to the capacity, the rest is counted and reported later`() {
+        let output = BlockedOutput()
+        let printer = MessagePrinter(write: output.write, writeStatus: output.write)
+        let message = String(repeating: "x", count: 1023) + "\n"
+        let count = MessagePrinter.capacity / 1024 + 100
+        for _ in 0..<count { printer.print(message) }
+        #expect(!printer.finish(patience: 0.05))
+        #expect(output.text.isEmpty)
+        output.open()
+        while !output.text.contains("not printed") { usleep(1000) }
+        let lines = output.text.split(separator: "\n")
+        let printed = lines.count { $0.hasPrefix("xx") }
+        // The thread may have taken one chunk out of the queue before it was full.
+        #expect((count - 100...count - 80).contains(printed))
+        #expect(lines.last == "hemiola: \(count - printed) messages were not printed: the terminal or pipe accepted no text")
+        printer.print("again\n")
+        while !output.text.hasSuffix("again\n") { usleep(1000) }
+    }
+
+    @Test func `blocked output: of the status line only the newest state is written`() {
+        let output = BlockedOutput()
+        let printer = MessagePrinter(write: output.write, writeStatus: output.write)
+        for number in 0..<1000 { printer.show(status: "state \(number)") }
+        output.open()
+        while !output.text.contains("state 999") { usleep(1000) }
+        #expect(output.text.components(separatedBy: "state").count <= 3)
+        #expect(printer.finish())
+    }
+
+    @Test func `blocked output: finish waits once`() {
+        let output = BlockedOutput()
+        let printer = MessagePrinter(write: output.write, writeStatus: output.write)
+        printer.print("one\n")
+        #expect(!printer.finish(patience: 0.05))
+        // Without the memory of the first wait this one would last an hour.
+        #expect(!printer.finish(patience: 3600, limit: 7200))
+        output.open()
+    }
+
+    @Test func `finish waits until all is written`() {
+        let log = Log()
+        let printer = MessagePrinter(
+            write: {
+                usleep(1000)
+                log.append($0)
+            }, writeStatus: { log.append($0) })
+        for number in 0..<2000 { printer.print("message \(number) with some text to make it longer\n") }
+        #expect(printer.finish())
+        #expect(log.text.split(separator: "\n").count == 2000)
     }
 }

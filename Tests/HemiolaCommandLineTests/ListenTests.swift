@@ -168,13 +168,14 @@ import Testing
                 == "silence on \"Monitor of HDMI\": is the music playing elsewhere? see: hemiola devices")
     }
 
-    @Test func `the bar may go elsewhere than the messages`() {
+    @Test func `status line and messages can have different outputs`() {
         let (messages, bars) = (Log(), Log())
         let console = Console(output: { messages.append($0) }, barOutput: { bars.append($0) })
         console.show(bar: "one")
         console.warning("two")
         console.endBar()
         #expect(messages.text == "hemiola: warning: two\n")
-        #expect(bars.text == "\rone\u{1B}[K\r\u{1B}[Kone\u{1B}[K\r\u{1B}[K")
+        let drawing = "\r\u{1B}[?7lone\u{1B}[J\u{1B}[?7h\r"
+        #expect(bars.text == drawing + "\r\u{1B}[J" + drawing + "\r\u{1B}[J")
     }
 }

@@ -76,9 +76,10 @@ public final class ChildProcess {
     ///   - program: Its path.
     ///   - folder: The working directory; that of this process when nil.
     ///   - environment: Variables besides and instead of this process's.
+    ///   - errorPipeSize: Bytes that the pipe at its standard error holds; nil: the system's default.
     public init(
         _ program: String, _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:],
-        input: Input = .nothing, output: Output = .pipe
+        input: Input = .nothing, output: Output = .pipe, errorPipeSize: Int32? = nil
     ) throws {
         // posix_spawn has no portable way to change the folder; env does it and becomes the program.
         let line = folder.map { ["/usr/bin/env", "-C", $0, program] + arguments } ?? [program] + arguments
@@ -93,7 +94,11 @@ public final class ChildProcess {
         let child = try Self.spawning.withLock { _ in try Self.start(line, environment, input, output) }
         (identifier, standardInput, standardOutput, standardError) = (child.identifier, child.input, child.output, child.errors)
         if unwritten.isEmpty && !keepsInput { standardInput = nil }
+        if let errorPipeSize { _ = fcntl(child.errors.number, Self.setPipeSize, errorPipeSize) }
     }
+
+    /// Linux's F_SETPIPE_SZ, which its headers show to GNU sources only.
+    private static let setPipeSize: Int32 = 1031
 
     deinit {
         if !isReaped {

@@ -1,0 +1,192 @@
+internal import Synchronization
+
+/// Writes messages, and a status line below them, on a thread of its own: a terminal that is held with Ctrl-S or a full pipe
+/// blocks no other thread. Thread-safe; only `finish` waits, for a bounded time.
+///
+/// Messages are written in order. Once `capacity` bytes are pending, further messages are dropped and counted; the count is
+/// printed as soon as the output accepts text again. Of the status line only the newest state is kept.
+final class MessagePrinter: Sendable {
+    /// Bytes of messages that may be pending.
+    static let capacity = 1 << 20
+    /// Bytes that are written at once, so that `finish` sees that a slow output makes progress.
+    private static let chunk = 1 << 14
+
+    private struct State {
+        var messages: [String] = []
+        var byteCount = 0
+        var dropped = 0
+        /// As it is to appear; nil: there is none.
+        var statusLine: String?
+        /// Whether the status line differs from the one on the screen.
+        var isStatusNew = false
+        /// Whether the status line was removed for good.
+        var isStatusOver = false
+        var isWriting = false
+        var wake: System.WakeUpPipe?
+        /// Written to after each chunk while `finish` waits.
+        var progress: System.WakeUpPipe?
+        /// Whether `finish` waited in vain: a second call does not wait again.
+        var isGivenUp = false
+
+        var isPending: Bool { isWriting || dropped > 0 || !messages.isEmpty || isStatusNew }
+
+        /// - Returns: nil when nothing is pending, or another thread is writing.
+        mutating func takeChunk(_ size: Int) -> Chunk? {
+            guard !isWriting, isPending else { return nil }
+            isWriting = true
+            var chunk = Chunk()
+            var taken = 0
+            while taken < messages.count, taken == 0 || chunk.text.utf8.count < size {
+                chunk.text += messages[taken]
+                taken += 1
+            }
+            messages.removeFirst(taken)
+            byteCount -= chunk.text.utf8.count
+            if messages.isEmpty, dropped > 0 {
+                let messages = dropped == 1 ? "1 message was" : "\(dropped) messages were"
+                chunk.text += "hemiola: \(messages) not printed: the terminal or pipe accepted no text\n"
+                dropped = 0
+            }
+            // The line comes back below the messages.
+            if messages.isEmpty, isStatusNew || statusLine != nil && !chunk.text.isEmpty {
+                chunk.statusLine = .some(statusLine)
+                isStatusNew = false
+            }
+            return chunk
+        }
+    }
+
+    /// What is written in one go.
+    private struct Chunk {
+        var text = ""
+        /// nil: the status line has not changed.
+        var statusLine: String??
+    }
+
+    private let state = Mutex(State())
+    /// Whether a status line is on the screen. Changed only by the thread that is writing.
+    private let isStatusShown = Atomic<Bool>(false)
+    private let hasThread: Bool
+    private let write: @Sendable (String) -> Void
+    private let writeStatus: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - hasThread: false: the caller's thread writes, which tests use.
+    ///   - write: Writes messages. May block.
+    ///   - writeStatus: Writes the status line. May block.
+    init(
+        hasThread: Bool = true, write: @escaping @Sendable (String) -> Void,
+        writeStatus: @escaping @Sendable (String) -> Void
+    ) {
+        self.hasThread = hasThread
+        self.write = write
+        self.writeStatus = writeStatus
+    }
+
+    /// Prints a message, which ends with a newline.
+    func print(_ message: String) {
+        state.withLock { state in
+            let count = message.utf8.count
+            guard state.byteCount + count <= Self.capacity, state.dropped == 0 else {
+                state.dropped += 1
+                return
+            }
+            state.messages.append(message)
+            state.byteCount += count
+        }
+        wake()
+    }
+
+    /// Draws the status line, or draws it again.
+    func show(status line: String) {
+        let isShown = state.withLock { state in
+            guard !state.isStatusOver else { return false }
+            (state.statusLine, state.isStatusNew) = (line, true)
+            return true
+        }
+        if isShown { wake() }
+    }
+
+    /// Removes the status line; none is drawn afterwards.
+    func endStatus() {
+        state.withLock { state in
+            (state.statusLine, state.isStatusNew, state.isStatusOver) = (nil, true, true)
+        }
+        wake()
+    }
+
+    /// Waits until everything is written, or the output has accepted nothing for `patience` seconds.
+    ///
+    /// - Returns: Whether everything is written.
+    @discardableResult
+    func finish(patience: Double = 2, limit: Double = 10) -> Bool {
+        let deadline = System.now + limit
+        while true {
+            let progress = state.withLock { state -> System.WakeUpPipe? in
+                guard state.isPending, !state.isGivenUp else { return nil }
+                if state.progress == nil { state.progress = System.WakeUpPipe() }
+                return state.progress
+            }
+            guard let progress else { return state.withLock { !$0.isPending } }
+            guard System.now < deadline, progress.wait(timeout: patience) else {
+                state.withLock { $0.isGivenUp = true }
+                return false
+            }
+        }
+    }
+
+    // MARK: - The thread that writes
+
+    private func wake() {
+        guard hasThread else { return writeAll() }
+        let (pipe, isNew) = state.withLock { state in
+            if let wake = state.wake { return (wake, false) }
+            let wake = System.WakeUpPipe()
+            state.wake = wake
+            return (wake, true)
+        }
+        if isNew {
+            System.startThread { [self] in
+                while true {
+                    writeAll()
+                    _ = pipe.wait(timeout: nil)
+                }
+            }
+        }
+        pipe.wakeUp()
+    }
+
+    private func writeAll() {
+        while let chunk = state.withLock({ $0.takeChunk(Self.chunk) }) {
+            write(chunk)
+            state.withLock { state in
+                state.isWriting = false
+                state.progress?.wakeUp()
+            }
+        }
+    }
+
+    private func write(_ chunk: Chunk) {
+        var isShown = isStatusShown.load(ordering: .relaxed)
+        if !chunk.text.isEmpty {
+            if isShown { writeStatus(Self.erasing) }
+            isShown = false
+            write(chunk.text)
+        }
+        switch chunk.statusLine {
+        case .some(.some(let line)):
+            writeStatus(Self.drawing(line))
+            isShown = true
+        case .some(.none):
+            if isShown { writeStatus(Self.erasing) }
+            isShown = false
+        case .none: break
+        }
+        isStatusShown.store(isShown, ordering: .relaxed)
+    }
+
+    /// The cursor stays at the line's start: where a terminal that was made narrower wraps the old line, "erase below" finds all
+    /// of it. Automatic wrapping is off meanwhile, for the width may be out of date.
+    private static func drawing(_ line: String) -> String { "\r\u{1B}[?7l\(line)\u{1B}[J\u{1B}[?7h\r" }
+    private static let erasing = "\r\u{1B}[J"
+}

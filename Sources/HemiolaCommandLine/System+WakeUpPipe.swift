@@ -1,0 +1,57 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+extension System {
+    /// Wakes a thread that waits in `poll(2)`. Several wake-ups before a wait count as one. Never closed: for objects that live as
+    /// long as the process.
+    struct WakeUpPipe: Sendable {
+        let reader: Int32
+        private let writer: Int32
+
+        init() {
+            var ends: [Int32] = [-1, -1]
+            let code = pipe(&ends)
+            precondition(code == 0, "no pipe: error \(errno)")
+            for end in ends {
+                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+                _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            }
+            (reader, writer) = (ends[0], ends[1])
+        }
+
+        /// Never blocks.
+        func wakeUp() {
+            var byte: UInt8 = 0
+            // A full pipe wakes the reader as well.
+            #if canImport(Glibc)
+                _ = Glibc.write(writer, &byte, 1)
+            #else
+                _ = Musl.write(writer, &byte, 1)
+            #endif
+        }
+
+        /// - Parameter seconds: nil: no limit.
+        /// - Returns: false when nothing came in time.
+        func wait(timeout seconds: Double?) -> Bool {
+            var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            let deadline = seconds.map { System.now + $0 }
+            while true {
+                let timeout = deadline.map { Int32(max(0, ($0 - System.now) * 1000).rounded(.up)) } ?? -1
+                let count = poll(&request, 1, timeout)
+                if count > 0 { break }
+                if count == 0 { return false }
+            }
+            clear()
+            return true
+        }
+
+        /// Forgets the wake-ups so far.
+        func clear() {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            while read(reader, &bytes, bytes.count) == bytes.count {}
+        }
+    }
+}
