@@ -13,7 +13,7 @@ public struct DeviceList: Sendable, Hashable {
         self.devices = devices
     }
 
-    /// Something that can be heard: a microphone, or what an output plays.
+    /// Something that can be captured: an input, what an output plays, or what one application plays.
     public struct Device: Sendable, Hashable {
         /// What a device does.
         public enum State: String, Sendable, Hashable, CaseIterable {
@@ -29,19 +29,26 @@ public struct DeviceList: Sendable, Hashable {
         public var format: StreamFormat
         /// The output whose sound this is; nil for an input.
         public var monitorOf: String?
-        /// Whether it is what `auto` hears, or the default input.
+        /// Whether it is what one application plays, not a device.
+        public var isApplication: Bool
+        /// Whether it is what `auto` captures, or the default input.
         public var isDefault: Bool
         /// What it does at this moment.
         public var state: State
 
-        /// A device from its parts; an input unless it is the monitor of an output.
+        /// What the device is, in one word: `application`, `monitor` or `input`.
+        public var kind: String { isApplication ? "application" : monitorOf != nil ? "monitor" : "input" }
+
+        /// A device from its parts; an input unless it is the monitor of an output or an application.
         public init(
-            name: String, summary: String, format: StreamFormat, monitorOf: String? = nil, isDefault: Bool = false, state: State
+            name: String, summary: String, format: StreamFormat, monitorOf: String? = nil, isApplication: Bool = false,
+            isDefault: Bool = false, state: State
         ) {
             self.name = name
             self.summary = summary
             self.format = format
             self.monitorOf = monitorOf
+            self.isApplication = isApplication
             self.isDefault = isDefault
             self.state = state
         }

@@ -6,15 +6,17 @@ internal import HemiolaSignal
 struct DevicesCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "List what can be heard: outputs' monitors and inputs.",
+        abstract: "List what can be captured: outputs' monitors, inputs and applications.",
         usage: "hemiola devices [--json]",
         discussion: """
-            A star marks what "hemiola listen" hears when no device is named. In JSON the default input is marked too.
+            A star marks what "hemiola listen" captures when no device is named. In JSON the default input is marked too. \
+            "hemiola listen --device" takes each name, in upper or lower case, or a description. app:NAME is an application that \
+            plays now, or is paused (idle).
 
             Examples:
               hemiola devices
               hemiola devices --json
-              hemiola devices --json | jq -r '.devices[] | select(.monitor_of) | .name'
+              hemiola devices --json | jq -r '.devices[] | select(.kind == "monitor") | .name'
 
             Exit codes: 0 all is well; 1 no sound server answers.
             """)
@@ -45,7 +47,7 @@ struct DevicesCommand: Command {
                     found.flatMap { capture, list in
                         list.devices.map { device in
                             .object([
-                                ("name", .text(device.name)), ("description", .text(device.summary)),
+                                ("name", .text(device.name)), ("kind", .text(device.kind)), ("description", .text(device.summary)),
                                 ("sample_rate", .integer(device.format.sampleRate)),
                                 ("channels", .integer(device.format.channelCount)),
                                 ("monitor_of", device.monitorOf.map { .text($0) } ?? .null),
@@ -59,7 +61,7 @@ struct DevicesCommand: Command {
     }
 
     static func table(_ list: DeviceList) -> String {
-        if list.devices.isEmpty { return "\(list.server) has nothing that can be heard.\n" }
+        if list.devices.isEmpty { return "\(list.server) has no output, input or application that can be captured.\n" }
         var rows = [["", "NAME", "DESCRIPTION", "HZ", "CHANNELS", "STATE"]]
         rows += list.devices.map { device in
             [

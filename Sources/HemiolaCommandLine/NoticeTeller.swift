@@ -20,6 +20,8 @@ final class NoticeTeller: Sendable {
         switch notice {
         case .captureFailed, .analyzerRefused, .sinkFailed:
             console.error(notice.text)
+        case .captureRemark:
+            console.remark(notice.text)
         case .gap, .silence, .nonFinite, .sinkTrouble, .sinkRemark, .sinkReopened, .pacing, .oneAtATime, .controlRefused:
             console.warning(notice.text)
         case .device(_, let device):
@@ -45,6 +47,8 @@ extension PipelineNotice {
             // A Swift string cannot hold what is no UTF-8, so the name that was looked for was not the file's.
             let hint = input.unicodeScalars.contains("\u{FFFD}") ? " (its name is not UTF-8; rename it)" : ""
             return Self.line(input, error.message) + hint
+        case .captureRemark(_, let remark):
+            return remark
         case .analyzerRefused(let input, let error):
             return Self.line(input, error.message)
         case .gap(let input, let time, let duration, .truncatedFile):

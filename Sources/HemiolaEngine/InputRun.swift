@@ -51,7 +51,8 @@ final class InputRun {
             var source = try capture.open(
                 FormatWish(
                     sampleRate: pipeline.configuration.rateWish(isLive: made.isLive), batchFrames: pipeline.batching.batchFrames,
-                    isCancelled: { [pipeline] in pipeline.shouldStop }))
+                    isCancelled: { [pipeline] in pipeline.shouldStop },
+                    warn: { [reporter = receiver.reporter] in reporter(.captureRemark(input: input.name, $0)) }))
             defer { capture.close() }
             var isOver = false
             while !isOver {

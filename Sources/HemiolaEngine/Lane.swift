@@ -36,6 +36,7 @@ final class Lane: StreamReceiver, @unchecked Sendable {
     func receive(_ block: BatchBlock) { put(.block(block)) }
     func end(_ summary: StreamSummary) { put(.end(summary)) }
     func report(_ notice: PipelineNotice) { put(.notice(notice)) }
+    var reporter: @Sendable (PipelineNotice) -> Void { { [self] in report($0) } }
     func fail(_ notice: PipelineNotice) { put(.failure(notice)) }
 
     /// Whoever wishes something speaks of what is heard now, not of this.

@@ -5,6 +5,8 @@ public import HemiolaSignal
 public enum PipelineNotice: Sendable {
     /// An input was not, or not wholly, analysed.
     case captureFailed(input: String, CaptureError)
+    /// A capture reports one line to the user, and goes on: that it waits for its source.
+    case captureRemark(input: String, String)
     /// An analyzer refuses the input's format: it was not analysed.
     case analyzerRefused(input: String, AnalyzerError)
     /// Audio was lost. Seconds of stream time.

@@ -80,6 +80,8 @@ final class SinkDesk: StreamReceiver {
         answerRest()
     }
 
+    var reporter: @Sendable (PipelineNotice) -> Void { tell }
+
     func report(_ notice: PipelineNotice) {
         tell(notice)
     }

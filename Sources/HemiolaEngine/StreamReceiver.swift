@@ -14,6 +14,8 @@ protocol StreamReceiver: AnyObject {
     func receive(_ block: BatchBlock)
     func end(_ summary: StreamSummary)
     func report(_ notice: PipelineNotice)
+    /// `report`, for code that runs on another thread or outlives a call.
+    var reporter: @Sendable (PipelineNotice) -> Void { get }
     /// An input was not, or not wholly, analysed.
     func fail(_ notice: PipelineNotice)
 

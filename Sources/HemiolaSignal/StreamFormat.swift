@@ -42,16 +42,19 @@ public struct FormatWish: Sendable {
     public var batchFrames: Int
     /// Whether the run is to end: an `open` that has to wait for its source asks now and then, and throws when it is.
     public var isCancelled: @Sendable () -> Bool
+    /// Reports one line to the user: that an `open` waits, and for what. Never blocks.
+    public var warn: @Sendable (String) -> Void
 
     /// A wish for whatever the source has, but for what is named.
     public init(
         sampleRate: Int? = nil, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames,
-        isCancelled: @escaping @Sendable () -> Bool = { false }
+        isCancelled: @escaping @Sendable () -> Bool = { false }, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
         self.batchFrames = batchFrames
         self.isCancelled = isCancelled
+        self.warn = warn
     }
 }
 

@@ -54,7 +54,8 @@ import Testing
 
     @Test func `auto-input is the default input unless it is a headset's`() throws {
         #expect(try target("auto-input")?.name == "microphone")
-        #expect(try target("auto-input", in: Self.room(defaultSource: "projector.monitor"))?.name == "projector.monitor")
+        #expect(try target("auto-input", in: Self.room(defaultSource: "projector.monitor")) == nil)
+        #expect(try reason("auto-input", in: Self.room(defaultSource: "projector.monitor"))?.contains("no default input") == true)
         #expect(try reason("auto-input", in: Self.room(defaultSource: "bluez_input.00_11"))?.contains("headset") == true)
         #expect(try target("auto-input", in: Self.room(defaultSource: nil)) == nil)
     }
@@ -71,7 +72,7 @@ import Testing
         #expect(try target("projektor") == nil)
         #expect(try reason("projektor")?.contains("did you mean projector?") == true)
         #expect(try reason("xyzzy")?.contains("hemiola devices") == true)
-        #expect(try target("Microphone") == nil)
+        #expect(try target("Microphones") == nil)
         #expect(try target("mute") == nil)
         #expect(try target("liar") == nil)
     }
@@ -97,7 +98,41 @@ import Testing
     @Test func `the list marks what auto hears and the default input`() {
         let list = DeviceList(Self.room())
         #expect(list.devices.filter(\.isDefault).map(\.name) == ["speakers.monitor", "microphone"])
-        #expect(list.devices.map(\.monitorOf) == ["speakers", "projector", nil, nil])
+        #expect(list.devices.filter { !$0.isApplication }.map(\.monitorOf) == ["speakers", "projector", nil, nil])
         #expect(DeviceList(Self.room(defaultSource: "projector.monitor")).devices.filter(\.isDefault).map(\.name) == ["speakers.monitor"])
+    }
+
+    @Test func `the list has each application once, by a name that app: takes`() throws {
+        var snapshot = Self.room()
+        snapshot.streams[2].summary = "Other tab"
+        snapshot.streams.append(Snapshot.PlayingStream(index: 30, sink: 10, names: ["Paused"], isCorked: true))
+        snapshot.streams.append(Snapshot.PlayingStream(index: 31, sink: 10, names: []))
+        let applications = DeviceList(snapshot).devices.filter(\.isApplication)
+        #expect(applications.map(\.name) == ["app:Music Player", "app:Browser", "app:Paused"])
+        #expect(applications.map(\.state) == [.running, .running, .idle])
+        #expect(applications[1].summary == "Other tab" && applications.allSatisfy { $0.kind == "application" })
+        #expect(try applications[..<2].allSatisfy { try target($0.name, in: snapshot)?.stream != nil })
+    }
+
+    @Test func `a device is found by its name in any case, and by its description`() throws {
+        var snapshot = Self.room()
+        snapshot.sources[2].summary = "USB Microphone"
+        snapshot.sinks[1].summary = "Projector (HDMI)"
+        #expect(try target("MICROPHONE", in: snapshot)?.name == "microphone")
+        #expect(try target("usb microphone", in: snapshot)?.name == "microphone")
+        #expect(try target("projector (hdmi)", in: snapshot)?.name == "projector.monitor")
+        // An exact name wins over another in any case.
+        snapshot.sources[0].name = "Microphone"
+        #expect(try target("microphone", in: snapshot)?.index == 3)
+        #expect(try target("Microphone", in: snapshot)?.index == 1)
+    }
+
+    @Test func `a description that several devices have is refused with their names`() throws {
+        var snapshot = Self.room()
+        snapshot.sources[2].summary = "Built-in Audio"
+        snapshot.sinks[0].summary = "Built-in Audio"
+        #expect(try target("built-in audio", in: snapshot) == nil)
+        let reason = try #require(try reason("built-in audio", in: snapshot))
+        #expect(reason.contains("microphone") && reason.contains("speakers.monitor"))
     }
 }

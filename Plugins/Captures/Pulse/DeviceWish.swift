@@ -81,6 +81,10 @@ enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
         guard let name = snapshot.defaultSource, let source = snapshot.source(named: name) else {
             return .absent("the sound server has no default input; hemiola devices lists what can be named")
         }
+        if let output = source.monitorOf {
+            // A server without inputs names a monitor as its default input.
+            return .absent("there is no default input: the server names \(name), which is what the output \(output) plays; name an input")
+        }
         if source.isHeadset {
             return .absent(
                 "the default input \(name) is a headset's, and opening it may change how the headset sounds; name it to hear it")
@@ -88,11 +92,24 @@ enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
         return .source(Target(source))
     }
 
+    /// By its name, else by its name in upper or lower case, else by its description likewise: of a source, or of an output.
     private func device(_ name: String, in snapshot: Snapshot) -> Choice {
         if let source = snapshot.source(named: name) { return .source(Target(source)) }
-        if let sink = snapshot.sinks.first(where: { $0.name == name }) {
+        let wanted = name.lowercased()
+        let rules: [(String, String) -> Bool] = [
+            { own, _ in own == name }, { own, _ in own.lowercased() == wanted }, { _, summary in summary.lowercased() == wanted },
+        ]
+        for matches in rules {
+            let sources = snapshot.sources.filter { matches($0.name, $0.summary) }
+            let sinks = snapshot.sinks.filter { matches($0.name, $0.summary) }
+            guard sources.count + sinks.count <= 1 else {
+                let names = sources.map(\.name) + sinks.map { $0.monitor ?? $0.name }
+                return .absent("there are several devices \(name): \(names.joined(separator: ", ")); name one of these")
+            }
+            if let source = sources.first { return .source(Target(source)) }
+            guard let sink = sinks.first else { continue }
             guard let source = snapshot.monitor(of: sink) else {
-                return .absent("the output \(name) has no monitor; hemiola devices lists what can be named")
+                return .absent("the output \(sink.name) has no monitor; hemiola devices lists what can be named")
             }
             return .source(Target(source))
         }

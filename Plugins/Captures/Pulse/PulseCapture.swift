@@ -54,8 +54,14 @@ final class PulseCapture: Capture {
         of session: Session, _ bell: Bell, _ wish: FormatWish, waits: Bool
     ) throws(CaptureError) -> Session.Opening {
         let start = Connection.now
+        var isReported = false
         while true {
-            if let outcome = session.connection.locked({ session.outcome }) { return try outcome.get() }
+            let (outcome, waitReason) = session.connection.locked { (session.outcome, session.waitReason) }
+            if let outcome { return try outcome.get() }
+            if let waitReason, !isReported {
+                wish.warn("waiting for \(session.wish): \(waitReason)")
+                isReported = true
+            }
             if wish.isCancelled() {
                 throw CaptureError("the run ended before \(session.wish) was there", remedy: .finish)
             }

@@ -47,9 +47,14 @@ extension Session {
         feed.mark(.device(DeviceNotice(name: announced.name, summary: announced.summary, state: .lost, format: feed.format)))
     }
 
-    /// Gives up, if nobody said that it may take time.
+    /// Fails, unless the settings say to wait.
     func refuse(_ reason: String) {
-        guard outcome == nil, !terms.waits else { return }
+        guard outcome == nil else { return }
+        guard !terms.waits else {
+            waitReason = reason
+            bell.ring()
+            return
+        }
         outcome = .failure(CaptureError(reason))
         bell.ring()
     }

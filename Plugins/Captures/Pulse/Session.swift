@@ -21,6 +21,8 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
 
     /// Known once it has been opened, or cannot be.
     var outcome: Result<Opening, CaptureError>?
+    /// Why it is not opened yet, where it may wait.
+    var waitReason: String?
 
     let wish: DeviceWish
     let terms: Terms

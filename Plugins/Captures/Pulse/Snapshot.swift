@@ -15,6 +15,8 @@ struct Snapshot: Sendable, Hashable {
     struct Sink: Sendable, Hashable {
         var index: UInt32
         var name: String
+        /// For people.
+        var summary = ""
         /// The name of the source that has what it plays.
         var monitor: String?
     }
@@ -38,8 +40,10 @@ struct Snapshot: Sendable, Hashable {
     struct PlayingStream: Sendable, Hashable {
         var index: UInt32
         var sink: UInt32
-        /// By which it may be asked for: the application's, its program's, the medium's.
+        /// The application's, its program's and the medium's, as far as the server knows them: `app:NAME` takes each.
         var names: [String]
+        /// What is played, for people: the medium's name.
+        var summary = ""
         /// Paused by its application.
         var isCorked = false
     }
@@ -55,16 +59,36 @@ struct Snapshot: Sendable, Hashable {
 }
 
 extension DeviceList {
-    /// Everything that can be named; marked is what `auto` hears, and the default input.
+    /// Everything that can be named: sources, then applications. Marked are what `auto` captures, and the default input.
     init(_ snapshot: Snapshot) {
-        let heard: String? =
+        let automatic: String? =
             if case .source(let target) = DeviceWish.auto.choice(in: snapshot) { target.name } else { nil }
         let devices = snapshot.sources.map { source in
             let isDefaultInput = source.monitorOf == nil && source.name == snapshot.defaultSource
             return Device(
                 name: source.name, summary: source.summary, format: source.format, monitorOf: source.monitorOf,
-                isDefault: source.name == heard || isDefaultInput, state: source.state)
+                isDefault: source.name == automatic || isDefaultInput, state: source.state)
         }
-        self.init(server: snapshot.server, devices: devices)
+        self.init(server: snapshot.server, devices: devices + Self.applications(in: snapshot))
+    }
+
+    /// One entry per application, in the order in which they began to play: of several streams the one that `app:NAME` captures.
+    private static func applications(in snapshot: Snapshot) -> [Device] {
+        var devices: [Device] = []
+        for stream in snapshot.streams.sorted(by: { $0.index < $1.index }) {
+            guard let name = stream.names.first(where: { !$0.isEmpty }) else { continue }
+            let wish = DeviceWish.application(name)
+            guard !devices.contains(where: { $0.name.lowercased() == wish.description.lowercased() }) else { continue }
+            var device = Device(
+                name: wish.description, summary: stream.summary, format: StreamFormat(sampleRate: 44_100, channelCount: 2),
+                isApplication: true, state: .idle)
+            if case .source(let target) = wish.choice(in: snapshot) {
+                device.state = .running
+                device.summary = snapshot.streams.first { $0.index == target.stream }?.summary ?? stream.summary
+                device.format.sampleRate = target.format.sampleRate
+            }
+            devices.append(device)
+        }
+        return devices
     }
 }

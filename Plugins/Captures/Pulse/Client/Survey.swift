@@ -56,7 +56,8 @@ extension Connection {
     private func add(sink info: pa_sink_info?, _ end: Int32) {
         guard end == 0, let info else { return answered() }
         let sink = Snapshot.Sink(
-            index: info.index, name: String(optional: info.name), monitor: info.monitor_source_name.map { String(cString: $0) })
+            index: info.index, name: String(optional: info.name), summary: String(optional: info.description),
+            monitor: info.monitor_source_name.map { String(cString: $0) })
         survey?.snapshot.sinks.append(sink)
     }
 
@@ -84,7 +85,9 @@ extension Connection {
         guard end == 0, let info else { return answered() }
         let names = [PA_PROP_APPLICATION_NAME, PA_PROP_APPLICATION_PROCESS_BINARY, PA_PROP_MEDIA_NAME]
             .compactMap { Self.property($0, of: info.proplist) }
-        let stream = Snapshot.PlayingStream(index: info.index, sink: info.sink, names: names, isCorked: info.corked != 0)
+        let stream = Snapshot.PlayingStream(
+            index: info.index, sink: info.sink, names: names, summary: Self.property(PA_PROP_MEDIA_NAME, of: info.proplist) ?? "",
+            isCorked: info.corked != 0)
         survey?.snapshot.streams.append(stream)
     }
 
