@@ -198,6 +198,16 @@ extension PluginRegistry {
         }
     }
 
+    /// The path of a feature that was named without its analyzer, in full or by its start: `beat.bpm` for `bpm`, `levels.rms_db` for
+    /// `rms`.
+    private static func featurePath(named name: String, of analyzers: [StreamHeader.Analyzer]) -> String? {
+        guard !name.isEmpty, !name.contains(".") else { return nil }
+        let paths = analyzers.flatMap { analyzer in
+            analyzer.outputs.features.map { (name: $0.name, path: "\(analyzer.name).\($0.name)") }
+        }
+        return (paths.first { $0.name == name } ?? paths.first { $0.name.hasPrefix(name) })?.path
+    }
+
     /// What a selection names must exist: a record type, an analyzer, or a feature of one.
     private func checkSelections(of pipeline: Pipeline) throws(ConfigurationError) {
         guard pipeline.outlets.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
@@ -217,7 +227,8 @@ extension PluginRegistry {
             } else {
                 known = Selection.recordTypes + pipeline.analyzerNames
             }
-            let hint = item.nearest(in: known).map { "did you mean \($0)?" } ?? "there are: \(known.joined(separator: ", "))"
+            let suggestion = Self.featurePath(named: item, of: analyzers) ?? item.nearest(in: known)
+            let hint = suggestion.map { "did you mean \($0)?" } ?? "there are: \(known.joined(separator: ", "))"
             problems.append(ConfigurationProblem("select", "\"\(item)\" is no record type, analyzer or feature here; \(hint)"))
         }
         if !problems.isEmpty { throw ConfigurationError(problems) }
