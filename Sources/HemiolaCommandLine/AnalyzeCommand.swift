@@ -17,6 +17,7 @@ struct AnalyzeCommand: Command {
               hemiola analyze song.flac --select levels.rms_db,spectrum.centroid_hz
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
+              hemiola analyze --capture tone:sine,seconds=1
 
             A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key is the plugin's \
             main setting, as in json-lines:song.jsonl,select=header+end. \\, is a comma in a value, and as=NAME names \
@@ -30,6 +31,8 @@ struct AnalyzeCommand: Command {
             """)
 
     @OptionGroup(title: "Input") var input: InputOptions
+
+    @OptionGroup(title: "Input") var capture: CaptureOptions
 
     @OptionGroup(title: "Pipeline") var options: PipelineOptions
 
@@ -56,6 +59,8 @@ struct AnalyzeCommand: Command {
     }
 
     func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
-        try PipelinePlan(registry, input, options: options, isPaced: realtime, usesLookAhead: wholeFile, isQuiet: console.quiet)
+        try PipelinePlan(
+            registry, input, captures: capture.captures, options: options, isPaced: realtime, usesLookAhead: wholeFile,
+            isQuiet: console.quiet || System.destination(of: System.standardOutput) == .terminal)
     }
 }

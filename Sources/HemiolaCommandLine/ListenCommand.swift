@@ -9,8 +9,12 @@ struct ListenCommand: Command {
         usage: "hemiola listen [<options>]",
         discussion: """
             Hears the monitor of the default output and follows it when it changes; never a microphone, unless one is named. \
-            On a terminal it shows one live line: source, level, bars, tempo, losses. Into a pipe or a file go JSON Lines, \
-            a line per batch, each written at once.
+            On a terminal it shows one live line: source, level, bars, tempo, losses; also when records go to a file (-o) or to \
+            sinks that do not write to standard output. Into a pipe or a file go JSON Lines, a line per batch, each written at \
+            once. --json, --select and --sink json-lines write them to a terminal too.
+
+            Keys in the live line: space taps a beat; l locks or unlocks the tempo; h and d take half or double the tempo; \
+            left and right (or up and down) go to the previous or next preset; q quits.
 
             Examples:
               hemiola listen
@@ -18,6 +22,8 @@ struct ListenCommand: Command {
               hemiola listen --device app:Firefox -o evening.jsonl
               hemiola listen --device auto-input --select levels
               hemiola listen --wait --sink json-lines:/tmp/now.jsonl
+              hemiola listen --sink socket --sink presets
+              hemiola listen --capture tone:clicks
 
             A <device> is a name that "hemiola devices" lists, auto (what the default output plays), auto-input (the \
             default input, unless it is a headset's), or app:NAME (the sound of one application, silence while it has none).
@@ -39,6 +45,8 @@ struct ListenCommand: Command {
     @Flag(help: "Wait for a sound server and a device that are not there yet.")
     var wait = false
 
+    @OptionGroup var capture: CaptureOptions
+
     @Flag(help: "JSON Lines, also on a terminal.")
     var json = false
 
@@ -51,23 +59,36 @@ struct ListenCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         var console = console.with(self.console.verbosity)
         var registry = registry
-        let showsLine = showsLine(on: System.destination(of: System.standardOutput))
+        let output = System.destination(of: System.standardOutput)
+        let showsLine = showsLine(on: output, terminal: System.environment("TERM"))
         if showsLine {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
         }
-        let plan = try PipelinePlan(
-            registry, device: device, waits: wait, rate: rate.sampleRate, options: options,
-            defaultSink: showsLine ? SinkPlugin.liveLineID : PipelinePlan.jsonLines, isQuiet: self.console.quiet)
+        let plan = try plan(with: registry, showsLine: showsLine, output: output)
         return await PipelineSession(
             try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(), console: console,
             showsProgress: false
         ).run()
     }
 
-    /// The live line stands in for JSON where a person looks and nothing else was asked for.
-    func showsLine(on output: System.Destination) -> Bool {
-        output == .terminal && !json && options.sinks.isEmpty && options.output == nil && options.select.isEmpty
+    /// - Parameter showsLine: Whether the live line is shown, unless a sink needs standard output.
+    func plan(
+        with registry: PluginRegistry, showsLine: Bool, output: System.Destination
+    ) throws(Failure) -> PipelinePlan {
+        var plan = try PipelinePlan(
+            registry, device: device, captures: capture.captures, waits: wait, rate: rate.sampleRate, options: options,
+            defaultSink: showsLine ? SinkPlugin.liveLineID : PipelinePlan.jsonLines,
+            isQuiet: console.quiet || output == .terminal && !json)
+        if showsLine { plan.addLiveLine() }
+        return plan
+    }
+
+    /// Whether a live line can be shown, and the user did not ask for records on the terminal.
+    func showsLine(on output: System.Destination, terminal: String?) -> Bool {
+        let hasOtherOutput = !options.sinks.isEmpty || options.output != nil
+        return output == .terminal && ProgressLine.canMoveCursor(terminal) && !json
+            && (options.select.isEmpty || hasOtherOutput) && !(console.quiet && hasOtherOutput)
     }
 }
 

@@ -6,8 +6,14 @@ struct LiveLine: Sendable, Hashable {
     var level: Float?
     /// Heights of the bars, 0…1.
     var bars: [Float] = []
-    /// Beats a minute; nil while unknown.
+    /// Beats per minute; nil while unknown.
     var tempo: Float?
+    /// Whether the tempo is locked.
+    var isTempoLocked = false
+    /// The preset that the visualizer shows, where the pipeline has a preset cycler.
+    var preset: String?
+    /// What the last key did, shown in the place of the bars; nil: nothing.
+    var notice: String?
     /// Seconds of sound that were lost.
     var lost = 0.0
     /// Batches that came too late for a sink.
@@ -18,28 +24,43 @@ struct LiveLine: Sendable, Hashable {
     private static let meterWidth = 12
     private static let shortestName = 8
     private static let fewestBars = 8
+    private static let longestPreset = 24
 
     /// The line, at most one column less than the terminal has.
     func rendered(width: Int, style: ProgressLine.Style) -> String {
         let room = max(width - 1, 0)
         let name = name.onOneLine
         let tail = [
-            tempo.map { "\(Int($0.rounded())) BPM" }, lost > 0 ? "lost \(lost.rounded(toPlaces: 1)) s" : nil,
+            tempo.map { "\(Int($0.rounded())) BPM\(isTempoLocked ? " locked" : "")" },
+            preset.map { $0.onOneLine.shortened(to: Self.longestPreset, style) }, lost > 0 ? "lost \(lost.rounded(toPlaces: 1)) s" : nil,
             dropped > 0 ? "dropped \(dropped)" : nil,
         ].compactMap { $0 }
         let level = level.map { "\(Self.decibels($0)) \(Self.meter($0, style))" }
         let levelWidth = self.level == nil ? 0 : 7 + 1 + Self.meterWidth
-        let fixed = tail.reduce(0) { $0 + $1.count + 2 } + (levelWidth > 0 ? levelWidth + 2 : 0)
+        let fixed = tail.reduce(0) { $0 + $1.columns + 2 } + (levelWidth > 0 ? levelWidth + 2 : 0)
         let free = room - fixed
         guard free >= Self.shortestName else {
             // Too narrow for all of it: the level alone, else what fits of the name.
             if let level, levelWidth <= room { return level }
             return name.shortened(to: room, style)
         }
-        let barCount = min(bars.count, max(0, free - min(name.columns, max(Self.shortestName, free / 2)) - 2))
-        let shown = barCount >= Self.fewestBars ? Self.glyphs(bars, count: barCount, style) : nil
-        let nameRoom = shown == nil ? free : free - barCount - 2
-        return ([name.shortened(to: nameRoom, style), level, shown].compactMap { $0 } + tail).joined(separator: "  ")
+        let middleWidth = max(0, free - min(name.columns, max(Self.shortestName, free / 2)) - 2)
+        let middle: String? =
+            if middleWidth < Self.fewestBars {
+                nil
+            } else if let notice {
+                Self.padded(notice.onOneLine.shortened(to: middleWidth, style), to: middleWidth)
+            } else if !bars.isEmpty {
+                Self.glyphs(bars, count: middleWidth, style)
+            } else {
+                nil
+            }
+        let nameRoom = middle == nil ? free : free - middleWidth - 2
+        return ([name.shortened(to: nameRoom, style), level, middle].compactMap { $0 } + tail).joined(separator: "  ")
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.columns))
     }
 
     /// Seven columns: ` -18 dB`, and `-inf dB` for silence.
@@ -58,14 +79,15 @@ struct LiveLine: Sendable, Hashable {
         return "\u{1B}[\(color)m\(done)\u{1B}[0;2m\(rest)\u{1B}[0m"
     }
 
-    /// As many as there is room for: neighbours share a column, the highest one shows.
+    /// Fills `count` columns: where there are more bars, neighbours share a column and the highest one shows; where there are fewer,
+    /// each takes several columns.
     private static func glyphs(_ bars: [Float], count: Int, _ style: ProgressLine.Style) -> String {
         let steps = Array(style.usesUnicode ? " ▁▂▃▄▅▆▇█" : " .:-=+*%#")
         return String(
             (0..<count).map { column in
-                let range = column * bars.count / count..<(column + 1) * bars.count / count
-                let height = bars[range].reduce(0) { max($0, $1.isFinite ? $1 : 0) }
-                return steps[Int((min(height, 1) * Float(steps.count - 1)).rounded())]
+                let first = column * bars.count / count
+                let height = bars[first..<max(first + 1, (column + 1) * bars.count / count)].reduce(0) { max($0, $1.isFinite ? $1 : 0) }
+                return steps[Int((min(max(height, 0), 1) * Float(steps.count - 1)).rounded())]
             })
     }
 }

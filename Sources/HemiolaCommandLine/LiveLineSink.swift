@@ -5,18 +5,20 @@ internal import Synchronization
 extension SinkPlugin {
     static let liveLineID = "live-line"
 
-    /// Shows what is heard as one line on a terminal.
+    /// Shows source, level, bars and tempo as one line on a terminal, and turns keys into controls.
     static func liveLine(on console: Console) -> SinkPlugin {
         SinkPlugin(
-            liveLineID, "One live line on a terminal.", needs: { _ in Needs(standardOutput: true) },
+            liveLineID, "One live line on a terminal.", needs: { _ in Needs(standardOutput: true, everyEvent: true) },
             make: { _ in LiveLineSink(console) })
     }
 }
 
-/// Reads levels, bars and tempo out of the row, where there are any, and draws some twenty times a second.
-private final class LiveLineSink: Sink {
+/// Reads levels, bars and tempo out of the row, where the pipeline computes them, and draws some twenty times per second.
+final class LiveLineSink: Sink {
     /// Seconds between two drawings.
     private static let interval = 0.045
+    /// Seconds that a notice stays.
+    private static let noticeTime = 2.0
 
     private struct State {
         var line = LiveLine(name: "")
@@ -25,6 +27,9 @@ private final class LiveLineSink: Sink {
         var tempo: FeatureHandle?
         var format = StreamFormat(sampleRate: 44_100, channelCount: 2)
         var lastDrawing = -Double.infinity
+        var noticeEnd = -Double.infinity
+        var keys = LiveKeyParser()
+        var reader: System.KeyReader?
     }
 
     private let console: Console
@@ -35,7 +40,14 @@ private final class LiveLineSink: Sink {
         self.console = console
     }
 
-    func open(_ context: SinkContext) async {}
+    func open(_ context: SinkContext) async {
+        guard System.KeyReader.isPossible else { return }
+        console.remark("keys: \(LiveKey.help)")
+        let reader = System.KeyReader { [self] bytes in
+            for key in state.withLock({ $0.keys.keys(in: bytes) }) { handle(key, context) }
+        }
+        state.withLock { $0.reader = reader }
+    }
 
     func begin(_ stream: StreamHeader) async {
         state.withLock { state in
@@ -50,11 +62,12 @@ private final class LiveLineSink: Sink {
     func write(_ batches: BatchBlock) async {
         state.withLock { state in
             for index in 0..<batches.count {
-                hear(batches[index], &state)
+                update(&state, with: batches[index])
             }
             let now = System.now
             guard now - state.lastDrawing >= Self.interval else { return }
             state.lastDrawing = now
+            if now >= state.noticeEnd { state.line.notice = nil }
             console.show(bar: state.line.rendered(width: System.columns(of: System.standardOutput) ?? 80, style: style))
         }
     }
@@ -62,10 +75,11 @@ private final class LiveLineSink: Sink {
     func end(_ summary: StreamSummary) async {}
 
     func close() async {
+        state.withLock { $0.reader }?.stop()
         console.endBar()
     }
 
-    private func hear(_ batch: borrowing Batch, _ state: inout State) {
+    private func update(_ state: inout State, with batch: borrowing Batch) {
         state.line.level = state.level.map { batch.row[$0.offset] }
         state.line.bars = state.bars.map { bars in (0..<bars.count).map { batch.row[bars.offset + $0] } } ?? []
         state.line.tempo = state.tempo.map { batch.row[$0.offset] }.flatMap { $0.isNaN ? nil : $0 }
@@ -74,8 +88,49 @@ private final class LiveLineSink: Sink {
             case .device(let device): state.line.name = device.state == .lost ? "(waiting) \(device.summary)" : device.summary
             case .gap(let gap): state.line.lost += state.format.seconds(at: gap.frames)
             case .dropped(let loss): state.line.dropped += Int64(loss.batches)
+            case .preset(let change): state.line.preset = change.name
+            case .control(let control):
+                switch control.control {
+                case .lockTempo(let tempo): state.line.isTempoLocked = tempo != nil
+                case .resetTempo: state.line.isTempoLocked = false
+                default: break
+                }
             default: break
             }
+        }
+    }
+
+    // MARK: - Keys
+
+    /// On the thread that reads the keys.
+    private func handle(_ key: LiveKey, _ context: SinkContext) {
+        let line = state.withLock { $0.line }
+        let control: Control
+        switch key {
+        case .quit: return context.endRun()
+        case .tap: control = .tap
+        case .lock where line.isTempoLocked: control = .lockTempo(beatsPerMinute: nil)
+        case .lock:
+            guard let tempo = line.tempo else { return show("lock: no tempo yet") }
+            control = .lockTempo(beatsPerMinute: Double(tempo))
+        case .half: control = .halveTempo
+        case .double: control = .doubleTempo
+        case .next: control = .nextPreset
+        case .previous: control = .previousPreset
+        }
+        context.controls.post(control, from: context.name) { [self] reply in
+            switch reply {
+            case .done: show(key.done)
+            case .refused(let reason): show("\(key.done): \(reason)")
+            case .busy: show("\(key.done): too many controls at once")
+            }
+        }
+    }
+
+    private func show(_ notice: String) {
+        state.withLock { state in
+            state.line.notice = notice
+            state.noticeEnd = System.now + Self.noticeTime
         }
     }
 }

@@ -32,6 +32,9 @@ struct InputOptions: ParsableArguments {
             "Files to analyse at a time; 0: as many as there are processors. The output is the same.", valueName: "number"))
     var jobs = 1
 
+    /// Whether a file or a list was named.
+    var isGiven: Bool { !files.isEmpty || filesFrom != nil || isNullSeparated || raw != nil }
+
     /// All names, in order.
     func names() throws(Failure) -> [String] {
         var names = files

@@ -12,6 +12,8 @@ struct PipelinePlan {
     /// The text of every analyzer's option; nil where nobody typed one.
     private var analyzerTexts: [String?] = []
     private var sinkTexts: [String?] = []
+    /// The text of every `--capture`, by its place among the captures.
+    private var captureTexts: [Int: String] = [:]
 
     /// - Throws: A SPEC that cannot be read.
     init(_ registry: PluginRegistry, captures: [PluginSpec], analyzers texts: [String] = []) throws(Failure) {
@@ -36,12 +38,13 @@ struct PipelinePlan {
 
     /// `hemiola analyze`.
     init(
-        _ registry: PluginRegistry, _ input: InputOptions, options: PipelineOptions, isPaced: Bool, usesLookAhead: Bool,
-        isQuiet: Bool
+        _ registry: PluginRegistry, _ input: InputOptions, captures: [String] = [], options: PipelineOptions, isPaced: Bool,
+        usesLookAhead: Bool, isQuiet: Bool
     ) throws(Failure) {
-        let files = try input.names()
+        let files = captures.isEmpty || input.isGiven ? try input.names() : []
         try self.init(
             registry, captures: files.map { captureSpec(for: $0, raw: input.raw) }, options: options, isQuiet: isQuiet)
+        try addCaptures(captures)
         configuration.isPaced = isPaced
         configuration.usesLookAhead = usesLookAhead
         configuration.jobCount = input.jobs == 0 ? System.processorCount : input.jobs
@@ -65,14 +68,38 @@ struct PipelinePlan {
 
     /// `hemiola listen`.
     init(
-        _ registry: PluginRegistry, device: String?, waits: Bool, rate: Int?, options: PipelineOptions, defaultSink: String,
-        isQuiet: Bool
+        _ registry: PluginRegistry, device: String?, captures: [String] = [], waits: Bool, rate: Int?,
+        options: PipelineOptions, defaultSink: String, isQuiet: Bool
     ) throws(Failure) {
-        guard var capture = registry.liveCapture else { throw Failure("this program has no live capture") }
-        if let device { capture.primary = .text(device) }
-        if waits { capture.settings["wait"] = .boolean(true) }
-        try self.init(registry, captures: [capture], options: options, defaultSink: defaultSink, isQuiet: isQuiet)
+        if captures.isEmpty {
+            guard var capture = registry.liveCapture else { throw Failure("this program has no live capture") }
+            if let device { capture.primary = .text(device) }
+            if waits { capture.settings["wait"] = .boolean(true) }
+            try self.init(registry, captures: [capture], options: options, defaultSink: defaultSink, isQuiet: isQuiet)
+        } else {
+            if device != nil || waits {
+                throw Failure("--device and --wait are settings of the live capture; write them into --capture, as in pulse:auto,wait=true")
+            }
+            try self.init(registry, captures: [], options: options, defaultSink: defaultSink, isQuiet: isQuiet)
+            try addCaptures(captures)
+            // A capture that is not live runs at real-time speed too.
+            configuration.isPaced = true
+        }
         configuration.sampleRate = rate
+    }
+
+    private mutating func addCaptures(_ texts: [String]) throws(Failure) {
+        for text in texts {
+            captureTexts[configuration.captures.count] = text
+            configuration.captures.append(try Self.spec(text, of: "--capture"))
+        }
+    }
+
+    /// Shows the live line, unless a sink needs standard output or shows it already.
+    mutating func addLiveLine() {
+        guard !configuration.sinks.contains(where: { usesStandardOutput($0, \.standardOutput) }) else { return }
+        configuration.sinks.append(PluginSpec(SinkPlugin.liveLineID))
+        sinkTexts.append(nil)
     }
 
     /// A pipeline that never runs, to ask what it would write. The sink is there so that the selection is checked.
@@ -230,6 +257,8 @@ extension PipelinePlan {
     func line(for problem: ConfigurationProblem) -> String {
         let place = ConfigurationPath(problem.path)
         switch (place.role, place.index) {
+        case ("captures", let index?) where captureTexts[index] != nil:
+            return Self.line("--capture", captureTexts[index], configuration.captures[index], place.key, problem.message)
         case ("captures", let index?) where configuration.captures.indices.contains(index):
             return "\(configuration.captures[index].primary?.text ?? ""): \(problem.message)"
         case ("analyzers", let index?) where configuration.analyzers.indices.contains(index):

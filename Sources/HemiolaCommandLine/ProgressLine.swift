@@ -26,12 +26,18 @@ struct ProgressLine: Sendable, Hashable {
 
     /// Whether a bar has a place: on a terminal that can move the cursor, when no records come between.
     static func fits(standardError: System.Destination, standardOutput: System.Destination, terminal: String?) -> Bool {
-        guard standardError == .terminal, let terminal, terminal != "dumb" else { return false }
+        guard standardError == .terminal, canMoveCursor(terminal) else { return false }
         switch standardOutput {
         case .file, .nowhere: return true
         // What is at the other end of a pipe may well print to this terminal.
         case .terminal, .pipe: return false
         }
+    }
+
+    /// - Parameter terminal: The value of TERM.
+    static func canMoveCursor(_ terminal: String?) -> Bool {
+        guard let terminal else { return false }
+        return terminal != "dumb"
     }
 
     /// The line, at most one column less than the terminal has: in the last one some terminals begin a new line.
@@ -101,7 +107,7 @@ extension ProgressLine.Style {
     init(environment: (String) -> String?) {
         let locale = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG") ?? ""
         usesUnicode = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
-        usesColor = environment("NO_COLOR") == nil
+        usesColor = environment("NO_COLOR") == nil && ProgressLine.canMoveCursor(environment("TERM") ?? "")
     }
 }
 

@@ -46,6 +46,7 @@ enum System {
     }
 
     static func exit(_ status: CommandStatus) -> Never {
+        restoreTerminal()
         #if canImport(Glibc)
             Glibc.exit(status.rawValue)
         #else
@@ -55,6 +56,7 @@ enum System {
 
     /// Leaves without tidying up, whatever the other threads do.
     static func exitAtOnce(_ status: CommandStatus) -> Never {
+        restoreTerminal()
         _exit(status.rawValue)
     }
 
@@ -250,7 +252,7 @@ private let firstSignalTime = Atomic<Int>(0)
 /// Within so many milliseconds a second signal is the same wish: timeout(1) sends each twice, to the process and to its group.
 private let signalEcho = 200
 
-/// Runs in the middle of anything: atomics, clock_gettime(2), write(2) and _exit(2) are all that is allowed here.
+/// Runs in the middle of anything: atomics, clock_gettime(2), write(2), tcsetattr(3) and _exit(2) are all that is allowed here.
 private func hear(_ number: Int32) {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -260,7 +262,10 @@ private func hear(_ number: Int32) {
         tell(UInt8(truncatingIfNeeded: number))
     } else {
         let first = firstSignalTime.load(ordering: .acquiring)
-        if first > 0, now - first > signalEcho { _exit(128 + number) }
+        if first > 0, now - first > signalEcho {
+            restoreTerminal()
+            _exit(128 + number)
+        }
     }
 }
 
@@ -280,7 +285,7 @@ extension sigaction {
         return action
     }
 
-    fileprivate var isIgnored: Bool {
+    var isIgnored: Bool {
         unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -24,6 +24,9 @@ package struct OutputTarget: Sendable, Hashable {
 
     package var isStandardOutput: Bool { descriptor == STDOUT_FILENO }
 
+    /// Whether it is a descriptor that leads to a terminal.
+    package var isTerminal: Bool { descriptor.map { isatty($0) == 1 } ?? false }
+
     /// As messages name it.
     package var name: String { path == "-" ? "standard output" : path }
 

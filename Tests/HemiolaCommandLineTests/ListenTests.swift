@@ -89,13 +89,47 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], true), (["--json"], false), (["--sink", "csv:x"], false), (["-o", "x"], false), (["--select", "levels"], false),
-        (["--batch", "512"], true),
+        ([], true), (["--json"], false), (["--sink", "csv:x"], true), (["-o", "x"], true), (["--select", "levels"], false),
+        (["--batch", "512"], true), (["--select", "levels", "-o", "x"], true), (["-q"], true), (["-q", "-o", "x"], false),
     ])
-    func `the live line is for a person who asked for nothing else`(arguments: [String], isShown: Bool) throws {
+    func `live line: for a terminal and unless records are asked for`(arguments: [String], isShown: Bool) throws {
         let command = try self.command(arguments)
-        #expect(command.showsLine(on: .terminal) == isShown)
-        #expect(!command.showsLine(on: .pipe))
+        #expect(command.showsLine(on: .terminal, terminal: "xterm") == isShown)
+        for terminal in ["dumb", nil] { #expect(!command.showsLine(on: .terminal, terminal: terminal)) }
+        #expect(!command.showsLine(on: .pipe, terminal: "xterm"))
+    }
+
+    @Test(arguments: [
+        ([], ["live-line"]), (["-o", "x"], ["json-lines", "live-line"]), (["--sink", "quiet"], ["quiet", "live-line"]),
+        (["--sink", "writer"], ["writer"]), (["--sink", "spare"], ["spare", "live-line"]),
+        (["--sink", "quiet", "-o", "x"], ["quiet", "json-lines", "live-line"]),
+    ])
+    func `live line: beside the sinks that leave standard output free`(arguments: [String], sinks: [String]) throws {
+        func sink(_ id: String, _ needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> SinkPlugin {
+            SinkPlugin(
+                id, "", settings: [Setting("path", default: "-", "Where.").declared], primary: "path", needs: { _ in needs },
+                make: { _ throws(ConfigurationError) in throw ConfigurationError("never made", at: "") })
+        }
+        let registry = Self.registry.adding(sinks: [
+            .liveLine(on: Console(output: { _ in })), sink("quiet"), sink("writer", SinkPlugin.Needs(standardOutput: true)),
+            sink("spare", SinkPlugin.Needs(spareStandardOutput: true)), sink("json-lines"),
+        ])
+        let command = try self.command(arguments)
+        let plan = try command.plan(with: registry, showsLine: true, output: .terminal)
+        #expect(plan.configuration.sinks.map(\.id) == sinks)
+    }
+
+    @Test func `--capture takes the place of the live capture, and runs at real-time speed`() throws {
+        let plan = try command(["--capture", "live:mic", "--capture", "live:hdmi"])
+            .plan(with: Self.registry, showsLine: false, output: .pipe)
+        #expect(plan.configuration.captures == [PluginSpec("live", primary: .text("mic")), PluginSpec("live", primary: .text("hdmi"))])
+        #expect(plan.configuration.isPaced)
+        #expect(throws: Failure.self) {
+            try command(["--capture", "live:mic", "--device", "hdmi"]).plan(with: Self.registry, showsLine: false, output: .pipe)
+        }
+        let wrong = try command(["--capture", "live:mic,nothing=1"]).plan(with: Self.registry, showsLine: false, output: .pipe)
+        let failure = try #require(throws: Failure.self) { try wrong.assemble() }
+        #expect(failure.lines.contains { $0.hasPrefix("--capture live:nothing=1: ") }, "\(failure.lines)")
     }
 
     // MARK: - Devices
@@ -129,19 +163,29 @@ import Testing
     private static let line = LiveLine(
         name: "Monitor of HDMI", level: -18.4, bars: (0..<24).map { Float($0) / 23 }, tempo: 123.6, lost: 0.25, dropped: 3)
 
-    @Test func `the live line says all it knows`() {
-        #expect(
-            Self.line.rendered(width: 120, style: Self.plain)
-                == "Monitor of HDMI   -18 dB ########....   ...:::---===+++***###%%%  124 BPM  lost 0.3 s  dropped 3"
-                .replacing("   ...:::---===+++***###%%%", with: "  " + Self.glyphs))
+    @Test func `live line: bars fill the width between level and tempo`() {
+        let text = Self.line.rendered(width: 120, style: Self.plain)
+        #expect(text.hasPrefix("Monitor of HDMI   -18 dB ########....  "))
+        #expect(text.hasSuffix("####  124 BPM  lost 0.3 s  dropped 3"))
+        #expect(text.columns == 119)
+        var line = Self.line
+        line.isTempoLocked = true
+        line.preset = "Rain"
+        line.notice = "tap"
+        let noticed = line.rendered(width: 120, style: Self.plain)
+        #expect(noticed.columns == 119 && noticed.contains("....  tap  ") && noticed.contains("124 BPM locked  Rain  lost"))
         var quiet = LiveLine(name: "x", level: -.infinity)
         #expect(quiet.rendered(width: 80, style: Self.plain) == "x  -inf dB ............")
         quiet.level = nil
         #expect(quiet.rendered(width: 80, style: Self.plain) == "x")
     }
 
-    private static var glyphs: String {
-        String((0..<24).map { Array(" .:-=+*%#")[Int((Float($0) / 23 * 8).rounded())] })
+    @Test(arguments: [8, 24, 80]) func `live line: every bar shows, stretched or merged`(count: Int) {
+        var bars = [Float](repeating: 0, count: count)
+        bars[count - 1] = 1
+        let line = LiveLine(name: "x", bars: bars, tempo: 120)
+        let text = line.rendered(width: 60, style: Self.plain)
+        #expect(text.columns == 59 && text.contains("#  120 BPM"))
     }
 
     @Test(arguments: 0...140) func `the live line is always shorter than the terminal is wide`(width: Int) {
@@ -177,5 +221,20 @@ import Testing
         #expect(messages.text == "hemiola: warning: two\n")
         let drawing = "\r\u{1B}[?7lone\u{1B}[J\u{1B}[?7h\r"
         #expect(bars.text == drawing + "\r\u{1B}[J" + drawing + "\r\u{1B}[J")
+    }
+
+    // MARK: - Keys
+
+    @Test func `keys: letters, space and arrows, which may arrive in parts`() {
+        var parser = LiveKeyParser()
+        #expect(parser.keys(in: Array(" lhdqx".utf8)) == [.tap, .lock, .half, .double, .quit])
+        #expect(
+            parser.keys(in: Array("\u{1B}[C\u{1B}[D\u{1B}[A\u{1B}[B\u{1B}OC\u{1B}[1;5D".utf8)) == [
+                .next, .previous, .previous, .next, .next, .previous,
+            ])
+        #expect(parser.keys(in: Array("\u{1B}".utf8)).isEmpty)
+        #expect(parser.keys(in: Array("[".utf8)).isEmpty)
+        #expect(parser.keys(in: Array("C".utf8)) == [.next])
+        #expect(parser.keys(in: Array("\u{1B}q\u{1B}[5~q".utf8)) == [.quit, .quit])
     }
 }

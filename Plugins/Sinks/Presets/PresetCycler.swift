@@ -38,8 +38,9 @@ final class PresetCycler: DirectingSink {
             state.show.skipped = lists.skipped
             state.warn = context.warn
             let target = OutputTarget(settings.path)
-            let isTaken = target.isStandardOutput && !context.mayUseStandardOutput
-            state.plan = isTaken ? nil : try Self.plan(at: target, context)
+            // A plan is for programs: none is written to a terminal.
+            let isSkipped = target.isTerminal || target.isStandardOutput && !context.mayUseStandardOutput
+            state.plan = isSkipped ? nil : try Self.plan(at: target, context)
         }
     }
 

@@ -1,0 +1,125 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+extension System {
+    /// Reads single keys from the terminal at standard input, on a thread of its own, until `stop`.
+    ///
+    /// Keys come without Enter and without echo (non-canonical mode) only while this process is in the foreground. Ctrl-C, Ctrl-Z,
+    /// Ctrl-S and Ctrl-\ keep their meaning. The terminal gets its mode back on `stop`, on exit, on a signal and while the
+    /// process is stopped by Ctrl-Z.
+    final class KeyReader: Sendable {
+        /// Seconds between two looks at whether this process came to the foreground.
+        private static let interval = 0.25
+
+        private let wake = WakeUpPipe()
+        private let isStopped = Mutex(false)
+
+        /// Whether standard input and standard output are terminals.
+        static var isPossible: Bool { isatty(standardInput) == 1 && isatty(standardOutput) == 1 }
+
+        /// - Parameter process: Takes the bytes of the keys, on the reading thread.
+        init(_ process: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
+            for number in [SIGTSTP, SIGQUIT] {
+                var action = sigaction()
+                sigaction(number, nil, &action)
+                if action.isIgnored { continue }
+                action = .restoringTerminal
+                sigaction(number, &action, nil)
+            }
+            System.startThread { [self] in read(process) }
+        }
+
+        /// Ends the reading and restores the terminal's mode.
+        func stop() {
+            isStopped.withLock { isStopped in
+                isStopped = true
+                restoreTerminal()
+            }
+            wake.wakeUp()
+        }
+
+        private func read(_ process: (ArraySlice<UInt8>) -> Void) {
+            var buffer = [UInt8](repeating: 0, count: 64)
+            while !isStopped.withLock({ $0 }) {
+                let isInForeground = tcgetpgrp(standardInput) == getpgrp()
+                if isInForeground { isStopped.withLock { if !$0 { setSingleKeyMode() } } }
+                var requests = [
+                    pollfd(fd: wake.reader, events: Int16(POLLIN), revents: 0),
+                    // A negative number is skipped: a read in the background would stop the process.
+                    pollfd(fd: isInForeground ? standardInput : -1, events: Int16(POLLIN), revents: 0),
+                ]
+                guard poll(&requests, 2, Int32(Self.interval * 1000)) > 0, requests[1].revents != 0 else { continue }
+                #if canImport(Glibc)
+                    let count = Glibc.read(standardInput, &buffer, buffer.count)
+                #else
+                    let count = Musl.read(standardInput, &buffer, buffer.count)
+                #endif
+                if count > 0 {
+                    process(buffer[..<count])
+                } else if count == 0 || errno != EINTR && errno != EAGAIN {
+                    // The terminal is gone.
+                    return
+                }
+            }
+        }
+    }
+}
+
+/// Whether the terminal is in single-key mode, with the mode to return to in `terminalMode`.
+private let isTerminalChanged = Atomic<Bool>(false)
+/// Whether the process is being stopped: the mode stays as it is until it continues.
+private let isSuspending = Atomic<Bool>(false)
+private nonisolated(unsafe) var terminalMode = termios()  // Written before `isTerminalChanged` is set, read after it was seen set.
+
+/// Also after another process (a shell, after SIGSTOP) changed the mode.
+private func setSingleKeyMode() {
+    var mode = termios()
+    guard !isSuspending.load(ordering: .acquiring), tcgetattr(System.standardInput, &mode) == 0,
+        mode.c_lflag & tcflag_t(ICANON) != 0
+    else { return }
+    isTerminalChanged.store(false, ordering: .releasing)
+    terminalMode = mode
+    isTerminalChanged.store(true, ordering: .releasing)
+    mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    tcsetattr(System.standardInput, TCSANOW, &mode)
+}
+
+/// Restores the terminal's mode, if it was changed. Safe in a signal handler. Does not wait for output that a terminal holds.
+func restoreTerminal() {
+    guard isTerminalChanged.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    // In the background the mode is the foreground process's, and a change would stop this one.
+    guard tcgetpgrp(System.standardInput) == getpgrp() else { return }
+    var mode = terminalMode
+    tcsetattr(System.standardInput, TCSANOW, &mode)
+}
+
+/// For SIGTSTP and SIGQUIT: restores the mode, then does what the signal does by default.
+private func restoreTerminalAndRaise(_ number: Int32) {
+    let before = errno
+    isSuspending.store(true, ordering: .releasing)
+    restoreTerminal()
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = SIG_DFL
+    sigaction(number, &action, nil)
+    // Not blocked (SA_NODEFER): the process stops here, and goes on from here.
+    raise(number)
+    action = .restoringTerminal
+    sigaction(number, &action, nil)
+    isSuspending.store(false, ordering: .releasing)
+    errno = before
+}
+
+extension sigaction {
+    fileprivate static var restoringTerminal: sigaction {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = restoreTerminalAndRaise
+        action.sa_flags = Int32(SA_RESTART) | Int32(SA_NODEFER)
+        sigemptyset(&action.sa_mask)
+        return action
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the program does with a terminal: the live line, its keys, and a terminal or pipe that accepts no text.
+@Suite(.mayNotHang) struct TerminalTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func start(_ arguments: [String], environment: [String: String] = [:], columns: Int = 100) throws -> TerminalProcess {
+        try TerminalProcess(Hemiola.path, arguments, environment: environment, columns: columns)
+    }
+
+    /// A list of files that do not exist, whose messages fill a pipe of 4096 bytes many times over.
+    private func listOfMissingFiles(_ count: Int = 400, then last: [String] = []) throws -> String {
+        let names = (0..<count).map { "a file that does not exist, with a long name, number \($0).wav" } + last
+        try folder.write(names.joined(separator: "\n") + "\n", to: "list.txt")
+        return folder("list.txt")
+    }
+
+    // MARK: - Blocked output
+
+    @Test func `full pipe at standard error: the run ends and its output is whole`() throws {
+        let list = try listOfMissingFiles(then: [Hemiola.minuet])
+        let process = try ChildProcess(
+            Hemiola.path, ["analyze", "--files-from", list, "-o", folder("out.jsonl"), "--analyzer", "levels"], in: folder.path,
+            errorPipeSize: 4096)
+        let outcome = try process.finishUnread(timeout: 60)
+        #expect(outcome.status == 1 && !outcome.wasKilled)
+        let records = try Record.all(in: folder.text(of: "out.jsonl"))
+        #expect(records.batches.count > 1000 && records.last?.type == "end")
+    }
+
+    @Test func `full pipe at standard error: SIGINT ends the run`() throws {
+        let list = try listOfMissingFiles(then: [Hemiola.minuet])
+        try folder.write("", to: "out.jsonl")
+        let process = try ChildProcess(
+            Hemiola.path,
+            ["analyze", "--realtime", "--files-from", list, "--analyzer", "levels"], in: folder.path,
+            output: .path(folder("out.jsonl")), errorPipeSize: 4096)
+        let isRunning = try waits(30) { (try? folder.text(of: "out.jsonl"))?.contains("\"batch\"") ?? false }
+        try #require(isRunning, "the analysis did not go on behind the full pipe")
+        process.send(SIGINT)
+        let outcome = try process.finishUnread(timeout: 30)
+        #expect(outcome.status == 130 && !outcome.wasKilled)
+        #expect(try Record.all(in: folder.text(of: "out.jsonl")).last?.string("reason") == "interrupted")
+    }
+
+    @Test func `terminal held with Ctrl-S: SIGINT ends the live line`() throws {
+        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
+        try terminal.read(until: "dB")
+        terminal.type("\u{13}")
+        // What is written before the terminal stops is read away; then nothing more comes.
+        try terminal.read(for: "pause") { _ in (try? terminal.read(until: "dB", timeout: 0.5)) == nil }
+        kill(terminal.identifier, SIGINT)
+        #expect(try terminal.finish(reads: false) == 130)
+        #expect(terminal.isInLineMode)
+    }
+
+    // MARK: - The live line
+
+    @Test(arguments: [[], ["-o", "OUT"], ["--sink", "json-lines:OUT"], ["--sink", "presets:names=Rain+Snow"]])
+    func `live line is shown and no JSON reaches the terminal`(arguments: [String]) throws {
+        let output = arguments.map { $0.replacing("OUT", with: folder("out.jsonl")) }
+        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"] + output)
+        try terminal.read(for: "drawings") { $0.components(separatedBy: "dB").count > 20 }
+        terminal.type("q")
+        #expect(try terminal.finish() == 0)
+        #expect(!terminal.text.contains("{\""), "\(terminal.text.prefix(2000))")
+        if arguments.contains(where: { $0.contains("OUT") }) {
+            let records = try Record.all(in: folder.text(of: "out.jsonl"))
+            #expect(records.batches.count > 10 && records.last?.type == "end")
+        }
+    }
+
+    @Test(arguments: [["--json"], ["--select", "levels"], ["--sink", "json-lines"]])
+    func `JSON goes to a terminal when it is asked for`(arguments: [String]) throws {
+        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0.5"] + arguments)
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.text.contains("{\"type\":\"batch\"") && !terminal.text.contains("\u{1B}"))
+    }
+
+    @Test func `TERM=dumb: records and neither colour nor escape sequences`() throws {
+        let terminal = try start(
+            ["listen", "--capture", "tone:clicks,seconds=0.5"], environment: ["TERM": "dumb"])
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.text.contains("{\"type\":\"batch\"") && !terminal.text.contains("\u{1B}"))
+    }
+
+    @Test func `analyze with a sink for a file writes no JSON to the terminal`() throws {
+        let terminal = try start(["analyze", Hemiola.minuet, "--analyzer", "levels", "--sink", "json-lines:\(folder("out.jsonl"))"])
+        #expect(try terminal.finish() == 0)
+        #expect(!terminal.text.contains("{\""))
+        #expect(try Record.all(in: folder.text(of: "out.jsonl")).batches.count > 1000)
+    }
+
+    @Test func `line is drawn within the new width after the terminal becomes narrower`() throws {
+        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"], columns: 120)
+        try terminal.read(until: "dB")
+        terminal.resize(columns: 40)
+        // From the second drawing on, all are for the new width.
+        let text = try terminal.read(for: "drawings") { $0.components(separatedBy: "\u{1B}[J").count > 12 }
+        let drawings = text.components(separatedBy: "\u{1B}[J").dropFirst(10).dropLast()
+        for drawing in drawings {
+            let plain = drawing.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
+            #expect(plain.count < 40, "\(plain)")
+            // The cursor waits at the line's start, and what a wrapped line left below is erased.
+            #expect(drawing.contains("\u{1B}[?7h\r\r\u{1B}[?7l"))
+        }
+        terminal.type("q")
+        #expect(try terminal.finish() == 0)
+    }
+
+    // MARK: - Keys
+
+    @Test func `keys become controls`() throws {
+        let terminal = try start(
+            [
+                "listen", "--capture", "tone:clicks,seconds=0", "--sink", "presets:names=Rain+Snow+Fog,mode=manual",
+                "-o", folder("out.jsonl"),
+            ])
+        try terminal.read(until: "space tap")
+        // The source's name has a tempo too: this is the one beside the preset.
+        try terminal.read(for: "tempo") { $0.contains(/120 BPM  (Rain|Snow|Fog)/) }
+        for (key, answer) in [
+            (" ", "tap"), ("l", "BPM locked"), ("l", "lock tempo"), ("h", "half tempo"), ("d", "double tempo"),
+            ("\u{1B}[C", "next preset"), ("\u{1B}OD", "previous preset"),
+        ] {
+            terminal.type(key)
+            try terminal.read(until: answer)
+        }
+        terminal.type("q")
+        #expect(try terminal.finish() == 0)
+        let controls = try Record.all(in: folder.text(of: "out.jsonl")).of("control")
+        #expect(
+            controls.map { $0.string("control") } == [
+                "tap", "lockTempo", "lockTempo", "halveTempo", "doubleTempo", "nextPreset", "previousPreset",
+            ])
+        #expect(controls.allSatisfy { $0.string("from") == "live-line" })
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func `a signal restores the terminal's mode`(signal: Int32) throws {
+        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
+        try terminal.read(until: "dB")
+        #expect(!terminal.isInLineMode)
+        kill(terminal.identifier, signal)
+        #expect(try terminal.finish() == 128 + signal)
+        #expect(terminal.isInLineMode)
+    }
+
+    @Test(.needs(.program("bash"))) func `Ctrl-Z gives the shell its terminal, and fg takes it back`() throws {
+        let shell = try TerminalProcess(
+            try #require(Tool.location(of: "bash")), ["--norc", "--noprofile", "-i"], environment: ["PS1": "ready> "])
+        try shell.read(until: "ready> ")
+        shell.type("'\(Hemiola.path)' listen --capture tone:clicks,seconds=0\n")
+        try shell.read(until: "dB")
+        shell.type("\u{1A}")
+        try shell.read(until: "Stopped")
+        shell.type("stty -a\n")
+        let mode = try shell.read(until: "echok")
+        #expect(mode.contains(" icanon") && mode.contains(" echo "))
+        shell.type("fg\n")
+        try shell.read(until: "dB")
+        shell.type("q")
+        try shell.read(until: "ready> ")
+        shell.type("echo status=$?; exit\n")
+        try shell.read(until: "status=0")
+        _ = try shell.finish()
+    }
+
+    @Test func `without a terminal at standard input no key is read`() throws {
+        let shell = try TerminalProcess(
+            "/bin/sh", ["-c", "exec '\(Hemiola.path)' listen --capture tone:clicks,seconds=0 </dev/null"])
+        try shell.read(until: "dB")
+        #expect(shell.isInLineMode && !shell.text.contains("space tap"))
+        shell.type("\u{03}")
+        #expect(try shell.finish() == 130)
+    }
+
+    private func waits(_ seconds: Double, until condition: () -> Bool) throws -> Bool {
+        let deadline = ProcessInfo.processInfo.systemUptime + seconds * Sanitizer.slowness
+        while !condition() {
+            if ProcessInfo.processInfo.systemUptime > deadline { return false }
+            usleep(20_000)
+        }
+        return true
+    }
+}
