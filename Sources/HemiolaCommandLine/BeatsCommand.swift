@@ -29,7 +29,9 @@ struct BeatsCommand: Command {
     @Flag(help: "Find each beat from what came before it, as listen does.")
     var causal = false
 
-    @Option(help: ArgumentHelp("How beats are written: text, audacity, json, jams or midi.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("How beats are written: text, audacity, json, jams or midi.", valueName: "format"),
+        completion: .list(["text", "audacity", "json", "jams", "midi"]))
     var format: String?
 
     @Option(

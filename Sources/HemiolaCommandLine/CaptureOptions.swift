@@ -7,6 +7,6 @@ struct CaptureOptions: ParsableArguments {
         name: .customLong("capture"),
         help: ArgumentHelp(
             "A capture plugin, as in tone:sine or pcm:path=-,raw=f32le+44100+2; repeatable. See \"hemiola plugins\".",
-            valueName: "spec"))
+            valueName: "spec"), completion: Completions.capture)
     var captures: [String] = []
 }

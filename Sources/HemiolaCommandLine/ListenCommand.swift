@@ -25,7 +25,7 @@ struct ListenCommand: Command {
               hemiola listen --sink socket --sink presets
               hemiola listen --capture tone:clicks
 
-            A <device> is a name that "hemiola devices" lists, auto (what the default output plays), auto-input (the \
+            A <device> is a name or description that "hemiola devices" lists, auto (what the default output plays), auto-input (the \
             default input, unless it is a headset's), or app:NAME (the sound of one application, silence while it has none).
 
             When the sound server or the device goes, it waits until it is back and tells the loss as a gap.
@@ -34,7 +34,9 @@ struct ListenCommand: Command {
             written; 130 ended by Ctrl-C. See "hemiola --help".
             """)
 
-    @Option(help: ArgumentHelp("What to hear: a name, auto, auto-input or app:NAME.", valueName: "device"))
+    @Option(
+        help: ArgumentHelp("What to capture: a name, a description, auto, auto-input or app:NAME.", valueName: "device"),
+        completion: Completions.device)
     var device: String?
 
     @Option(

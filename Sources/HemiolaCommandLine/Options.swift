@@ -61,7 +61,7 @@ struct PipelineOptions: ParsableArguments {
         name: .customLong("sink"),
         help: ArgumentHelp(
             "Where records go besides standard output, or instead of it when it writes there itself; repeatable.",
-            valueName: "spec"))
+            valueName: "spec"), completion: Completions.sink)
     var sinks: [String] = []
 
     @Option(
@@ -72,7 +72,7 @@ struct PipelineOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Only these records: types, analyzers, features (beat,levels.rms_db); joined with , or +, repeatable.",
-            valueName: "items"))
+            valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 
     @Option(
@@ -92,7 +92,7 @@ struct AnalyzerOptions: ParsableArguments {
         name: .customLong("analyzer"),
         help: ArgumentHelp(
             "An analyzer, instead of the default ones (levels, spectrum, visualizer, beat); +spec: besides them; repeatable.",
-            valueName: "spec"))
+            valueName: "spec"), completion: Completions.analyzer)
     var analyzers: [String] = []
 }
 

@@ -14,7 +14,7 @@ struct PluginsCommand: Command {
               hemiola plugins --json | jq -r '.[] | .id + ": " + .description'
             """)
 
-    @Argument(help: ArgumentHelp("The id of a plugin.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The id of a plugin.", valueName: "name"), completion: Completions.plugin)
     var name: String?
 
     @Flag(help: "As JSON: a list with an object per plugin.")

@@ -31,6 +31,7 @@ struct Root: ParsableCommand {
 
     /// Parses the arguments and does what they say.
     static func run(_ arguments: [String], with registry: PluginRegistry, on console: Console) async -> CommandStatus {
+        Completions(registry).makeCurrent()
         do throws(Failure) {
             switch try parsed(arguments, columns: System.columns(of: System.standardOutput) ?? 80) {
             case .command(let command): return try await command.run(with: registry, on: console)
@@ -60,7 +61,8 @@ struct Root: ParsableCommand {
             return .text("")
         } catch {
             if exitCode(for: error).isSuccess {
-                return .text(fullMessage(for: error, columns: min(max(columns, 40), 100)))
+                let text = fullMessage(for: error, columns: min(max(columns, 40), 100))
+                return .text(text.hasPrefix("#!/bin/bash") ? BashCompletion.joiningWords(in: text) : text)
             }
             throw Failure(UsageError.line(for: message(for: error), in: arguments))
         }

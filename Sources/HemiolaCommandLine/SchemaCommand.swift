@@ -29,7 +29,7 @@ struct SchemaCommand: Command {
     @Option(
         help: ArgumentHelp(
             "Of these records only, as analyze --select writes them: types, analyzers, features; repeatable.",
-            valueName: "items"))
+            valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {

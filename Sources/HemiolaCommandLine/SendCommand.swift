@@ -27,11 +27,12 @@ struct SendCommand: Command {
             Exit codes: 0 it has taken effect; 1 it was refused, or nobody answers; 2 the command line is wrong.
             """)
 
-    @Argument(help: ArgumentHelp("What is wished.", valueName: "type"))
+    @Argument(help: ArgumentHelp("What is wished.", valueName: "type"), completion: Completions.control)
     var type: String
 
     @Argument(
-        help: ArgumentHelp("What it needs: numbers, true, false, null or text; a list is joined with +.", valueName: "key=value"))
+        help: ArgumentHelp("What it needs: numbers, true, false, null or text; a list is joined with +.", valueName: "key=value"),
+        completion: Completions.controlField)
     var fields: [String] = []
 
     @Option(
@@ -89,6 +90,9 @@ struct WishText: Equatable {
     private static let lists: Set = ["presets", "names"]
     private static let others: Set = ["bpm", "speed", "locked", "note"]
 
+    /// The keys of all messages.
+    static let keys = texts.union(lists).union(others).sorted()
+
     let line: [UInt8]
 
     /// - Throws: What is wrong with it, before anything is sent.
@@ -115,7 +119,6 @@ struct WishText: Equatable {
         if texts.contains(key) { return .text(text) }
         if lists.contains(key) { return .list(text.split(separator: "+").map { .text(String($0)) }) }
         guard others.contains(key) else {
-            let keys = (texts.union(lists).union(others)).sorted()
             let hint = key.nearest(in: keys).map { "; did you mean \($0)?" } ?? "; there are: \(keys.joined(separator: ", "))"
             throw Failure("there is no key \"\(key)\"\(hint)")
         }

@@ -71,7 +71,11 @@ struct OpeningTests {
         try server.control("set-default-source", "bluez_input.00_11")
         #expect(refusal("pulse:auto-input,server=\(server.address)")?.message.contains("headset") == true)
         #expect(refusal("pulse:bluez_input.00_11,server=\(server.address)") == nil)
+        // What an output plays is no input.
         try server.control("set-default-source", "stage.monitor")
+        #expect(refusal("pulse:auto-input,server=\(server.address)")?.message.contains("no default input") == true)
+        try server.control("load-module", "module-null-source", "source_name=microphone")
+        try server.control("set-default-source", "microphone")
         #expect(refusal("pulse:auto-input,server=\(server.address)") == nil)
     }
 

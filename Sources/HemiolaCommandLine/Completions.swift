@@ -1,0 +1,153 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+internal import Synchronization
+
+/// What a shell offers when the user presses Tab: plugins, their settings, devices, records, controls.
+///
+/// The completion script calls this program, which answers from its registry: plugins of one's own are completed too.
+struct Completions: Sendable {
+    /// That of the running program. ArgumentParser's callbacks take no context.
+    private static let current = Mutex(Completions(PluginRegistry()))
+
+    private let registry: PluginRegistry
+
+    init(_ registry: PluginRegistry) {
+        self.registry = registry
+    }
+
+    func makeCurrent() {
+        Self.current.withLock { $0 = self }
+    }
+
+    /// The completion of an option's or argument's value.
+    static func kind(_ candidates: @escaping @Sendable (Completions, _ prefix: String) -> [String]) -> CompletionKind {
+        .custom { words, index, _ in
+            let word = words.indices.contains(index) ? words[index] : ""
+            let found = candidates(current.withLock { $0 }, word).filter { $0.hasPrefix(word) }
+            // zsh splits at a colon what is offered and what explains it.
+            return CompletionShell.requesting == .zsh ? found.map { $0.replacing(":", with: "\\:") } : found
+        }
+    }
+
+    static let analyzer = kind { completions, prefix in
+        let sign = prefix.hasPrefix("+") ? "+" : ""
+        return completions.specs(String(prefix.dropFirst(sign.count)), completions.registry.analyzers).map { sign + $0 }
+    }
+    static let sink = kind { completions, prefix in
+        completions.specs(prefix, completions.registry.sinks, common: PluginRegistry.commonSinkSettings)
+    }
+    static let capture = kind { completions, prefix in completions.specs(prefix, completions.registry.captures) }
+    static let device = kind { completions, _ in completions.devices }
+    static let selection = kind { completions, prefix in completions.selections(prefix) }
+    static let plugin = kind { completions, _ in
+        let registry = completions.registry
+        return (registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)).map(\.id)
+    }
+    static let control = kind { _, _ in WishText.types }
+    static let controlField = kind { _, _ in WishText.keys.map { "\($0)=" } }
+
+    // MARK: - Candidates
+
+    /// Continuations of `id:key=value,key=value`.
+    ///
+    /// - Parameter common: Settings that every plugin of this role takes.
+    func specs(_ prefix: String, _ plugins: [some Plugin], common: [DeclaredSetting] = []) -> [String] {
+        guard let colon = prefix.firstIndex(of: ":") else {
+            return plugins.map { $0.about.settings.isEmpty ? $0.about.id : "\($0.about.id):" }
+        }
+        guard let plugin = plugins.first(where: { $0.about.id == prefix[..<colon] }) else { return [] }
+        let about = plugin.about
+        let settings = about.settings + common
+        // What stands before the setting that is being typed stays.
+        let start = prefix.lastIndex(of: ",").map { prefix.index(after: $0) } ?? prefix.index(after: colon)
+        let (head, item) = (prefix[..<start], prefix[start...])
+        let given = prefix[prefix.index(after: colon)..<start].split(separator: ",").map { $0.prefix { $0 != "=" } }
+        if let sign = item.firstIndex(of: "=") {
+            let key = item[..<sign]
+            let values = settings.first { $0.key == key }.map { self.values(of: $0, about) } ?? []
+            return values.map { "\(head)\(key)=\($0)" }
+        }
+        let primary = given.isEmpty ? settings.first { $0.key == about.primary }.map { self.values(of: $0, about) } ?? [] : []
+        let keys = settings.map(\.key).filter { key in !given.contains { $0 == key } }
+        return (primary + keys.map { "\($0)=" }).map { "\(head)\($0)" }
+    }
+
+    private func values(of setting: DeclaredSetting, _ about: PluginDescription) -> [String] {
+        if about.id == registry.liveCapture?.id, setting.key == about.primary { return devices }
+        return Self.values(of: setting.kind)
+    }
+
+    private static func values(of kind: DeclaredSetting.Kind) -> [String] {
+        switch kind {
+        case .boolean: ["true", "false"]
+        case .choice(let names): names
+        case .list(let kind): values(of: kind)
+        case .integer, .number, .text: []
+        }
+    }
+
+    /// What `--device` takes; without a sound server only what needs none.
+    var devices: [String] {
+        let lists = registry.captures.compactMap(\.devices).compactMap { list in try? list() }
+        return ["auto", "auto-input"] + lists.flatMap { $0.devices.map(\.name) }
+    }
+
+    /// Record types, and the default analyzers with their features, after what is selected already.
+    private func selections(_ prefix: String) -> [String] {
+        let start = prefix.lastIndex { $0 == "," || $0 == "+" }.map { prefix.index(after: $0) } ?? prefix.startIndex
+        let analyzers =
+            (try? PipelinePlan(registry, describing: [], selecting: []).assemble().describeAnalyzers(for: PluginPage.format)) ?? []
+        let features = analyzers.flatMap { analyzer in
+            [analyzer.name] + analyzer.outputs.features.map { "\(analyzer.name).\($0.name)" }
+        }
+        return (Selection.recordTypes + features).map { prefix[..<start] + $0 }
+    }
+}
+
+/// The completion script for bash, with SPECs as one word.
+enum BashCompletion {
+    /// bash splits words at `:` and `=`, so that the generated function would see `spectrum`, `:` and `bands` as three arguments.
+    /// A function before it joins them again, and removes from each answer what bash has as words of their own. No space follows
+    /// an answer that wants more.
+    static func joiningWords(in script: String, command: String = "hemiola") -> String {
+        let registration = "complete -o filenames -F _\(command) \(command)"
+        guard let range = script.firstRange(of: registration) else { return script }
+        let function = """
+            _\(command)_joined() {
+                local line="${COMP_LINE}" word rest previous="" typed="${2}"
+                local -a joined=()
+                local -i index=0 current=0
+                for word in "${COMP_WORDS[@]}"; do
+                    rest="${line#"${line%%[![:space:]]*}"}"
+                    if [[ "${#joined[@]}" -gt 0 && -n "${word}" && "${rest}" = "${line}" ]]; then
+                        joined[${#joined[@]}-1]+="${word}"
+                    else
+                        joined+=("${word}")
+                    fi
+                    if [[ "${index}" -eq "${COMP_CWORD}" ]]; then
+                        current=$((${#joined[@]} - 1))
+                        # What stands right of the cursor is not completed.
+                        break
+                    fi
+                    line="${rest#"${word}"}"
+                    index+=1
+                done
+                local -a COMP_WORDS=("${joined[@]}")
+                local -i COMP_CWORD="${current}"
+                local whole="${joined[${current}]}"
+                if [[ "${current}" -gt 0 ]]; then previous="${joined[${current}-1]}"; fi
+                COMPREPLY=()
+                _\(command) "${1}" "${whole}" "${previous}"
+                COMPREPLY=("${COMPREPLY[@]#"${whole%"${typed}"}"}")
+                if [[ "${#COMPREPLY[@]}" -eq 1 && "${COMPREPLY[0]}" = *[:=] ]]; then
+                    compopt -o nospace 2>/dev/null
+                fi
+            }
+
+            complete -o filenames -F _\(command)_joined \(command)
+            """
+        return script[..<range.lowerBound] + function + script[range.upperBound...]
+    }
+}
