@@ -10,10 +10,17 @@ public protocol Sink: Sendable {
     func begin(_ stream: StreamHeader) async throws(SinkError)
     /// Consecutive batches of the stream. From a file all of them; live the newest, after losses that are told.
     func write(_ batches: BatchBlock) async throws(SinkError)
+    /// Events of the stream that happen while no batch is being completed, e.g. a lost device; in order with the blocks, between
+    /// `begin` and `end`. Only the selected ones, and never an empty array. The default implementation does nothing.
+    func write(_ events: [Event]) async throws(SinkError)
     /// The stream is over.
     func end(_ summary: StreamSummary) async throws(SinkError)
     /// The last call. What is still buffered must reach its destination or be reported.
     func close() async throws(SinkError)
+}
+
+extension Sink {
+    public func write(_ events: [Event]) async throws(SinkError) {}
 }
 
 /// A sink that can often write without waiting for anybody (into a pipe that has room).

@@ -48,11 +48,20 @@ struct BatchWriter: ~Copyable {
         line.removeAll()
         if wishes.streams.contains(.batch) { encoders.records.encodeLine(batch, into: &line) }
         let batchLine = line.count > 0 ? line.bytes : nil
-        let parts = read(batch.events, end: encoders.format.seconds(at: batch.endFrame), encoders, wishes)
+        let batchEnd = encoders.format.seconds(at: batch.endFrame)
+        let parts = read(batch.events, emitted: { _ in batchEnd }, encoders, wishes)
         let parcel = Parcel(
             time: encoders.format.seconds(at: batch.frame), batch: batchLine, events: parts.lines, samples: messages, cues: parts.cues,
             state: parts.change)
         return parcel.isEmpty && !wishes.hasClients ? nil : parcel
+    }
+
+    /// Events that come without a batch. The `emitted_t` of each is its own time.
+    mutating func parcel(_ events: [Event], _ wishes: Demand.Wishes) -> Parcel? {
+        guard let encoders, let time = events.map(\.time).max() else { return nil }
+        let parts = read(events.span, emitted: \.time, encoders, wishes)
+        let parcel = Parcel(time: time, batch: nil, events: parts.lines, samples: [], cues: parts.cues, state: parts.change)
+        return parcel.isEmpty ? nil : parcel
     }
 
     /// The stream is over: the rest of the samples, the events that came late, the end.
@@ -64,7 +73,7 @@ struct BatchWriter: ~Copyable {
             if !wishes.payloads.isEmpty { messages.append(samples.encode(values, at: frame, as: wishes.payloads)) }
         }
         let end = encoders.format.seconds(at: summary.frames)
-        var parts = read(summary.lateEvents.span, end: end, encoders, wishes)
+        var parts = read(summary.lateEvents.span, emitted: { _ in end }, encoders, wishes)
         if wishes.streams.contains(.end) {
             var summary = summary
             summary.lateEvents = []
@@ -84,7 +93,7 @@ struct BatchWriter: ~Copyable {
     }
 
     private mutating func read(
-        _ events: Span<Event>, end: Double, _ encoders: StreamEncoders, _ wishes: Demand.Wishes
+        _ events: Span<Event>, emitted: (Event) -> Double, _ encoders: StreamEncoders, _ wishes: Demand.Wishes
     ) -> Parts {
         var parts = Parts()
         var reports = PageReports()
@@ -93,7 +102,7 @@ struct BatchWriter: ~Copyable {
             let stream = StreamSet(event)
             if wishes.streams.contains(stream) {
                 line.removeAll()
-                encoders.records.encode(event, batchEnd: end, into: &line)
+                encoders.records.encode(event, batchEnd: emitted(event), into: &line)
                 if line.count > 0 { parts.lines.append(Parcel.Line(stream: stream, bytes: line.bytes, except: told(event))) }
             }
             reports.note(event)

@@ -100,6 +100,12 @@ package final class Bridge: Sendable {
         }
     }
 
+    /// Events of the stream that come without a batch.
+    package func write(_ events: [Event]) {
+        let parcel = writer.withLock { $0.parcel(events, demand.now) }
+        if let parcel { loop.execute { [hub] in hub.value.deliver(parcel) } }
+    }
+
     /// The stream is over.
     package func end(_ summary: StreamSummary) {
         let parcel = writer.withLock { $0.end(summary, demand.now) }

@@ -64,11 +64,15 @@ final class LiveLineSink: Sink {
             for index in 0..<batches.count {
                 update(&state, with: batches[index])
             }
-            let now = System.now
-            guard now - state.lastDrawing >= Self.interval else { return }
-            state.lastDrawing = now
-            if now >= state.noticeEnd { state.line.notice = nil }
-            console.show(bar: state.line.rendered(width: System.columns(of: System.standardOutput) ?? 80, style: style))
+            draw(&state)
+        }
+    }
+
+    func write(_ events: [Event]) async {
+        state.withLock { state in
+            for event in events { update(&state, with: event) }
+            state.lastDrawing = -.infinity
+            draw(&state)
         }
     }
 
@@ -79,24 +83,35 @@ final class LiveLineSink: Sink {
         console.endBar()
     }
 
+    /// Draws the line, at most once per interval. Called with the state locked.
+    private func draw(_ state: inout State) {
+        let now = System.now
+        guard now - state.lastDrawing >= Self.interval else { return }
+        state.lastDrawing = now
+        if now >= state.noticeEnd { state.line.notice = nil }
+        console.show(bar: state.line.rendered(width: System.columns(of: System.standardOutput) ?? 80, style: style))
+    }
+
     private func update(_ state: inout State, with batch: borrowing Batch) {
         state.line.level = state.level.map { batch.row[$0.offset] }
         state.line.bars = state.bars.map { bars in (0..<bars.count).map { batch.row[bars.offset + $0] } } ?? []
         state.line.tempo = state.tempo.map { batch.row[$0.offset] }.flatMap { $0.isNaN ? nil : $0 }
-        for index in batch.events.indices {
-            switch batch.events[index].payload {
-            case .device(let device): state.line.name = device.state == .lost ? "(waiting) \(device.summary)" : device.summary
-            case .gap(let gap): state.line.lost += state.format.seconds(at: gap.frames)
-            case .dropped(let loss): state.line.dropped += Int64(loss.batches)
-            case .preset(let change): state.line.preset = change.name
-            case .control(let control):
-                switch control.control {
-                case .lockTempo(let tempo): state.line.isTempoLocked = tempo != nil
-                case .resetTempo: state.line.isTempoLocked = false
-                default: break
-                }
+        for index in batch.events.indices { update(&state, with: batch.events[index]) }
+    }
+
+    private func update(_ state: inout State, with event: Event) {
+        switch event.payload {
+        case .device(let device): state.line.name = device.state == .lost ? "(waiting) \(device.summary)" : device.summary
+        case .gap(let gap): state.line.lost += state.format.seconds(at: gap.frames)
+        case .dropped(let loss): state.line.dropped += Int64(loss.batches)
+        case .preset(let change): state.line.preset = change.name
+        case .control(let control):
+            switch control.control {
+            case .lockTempo(let tempo): state.line.isTempoLocked = tempo != nil
+            case .resetTempo: state.line.isTempoLocked = false
             default: break
             }
+        default: break
         }
     }
 

@@ -33,6 +33,17 @@ struct EventSchedule {
         return result
     }
 
+    /// Events that come without a batch are never held back: the batch that would release them may not come for hours. Events that
+    /// are earlier and still pending are released before them.
+    mutating func apply(to events: [Event]) -> [Event] {
+        let selected = events.filter { selection.contains($0.recordType) }
+        guard lead != nil, let last = selected.map(\.time).max() else { return selected }
+        for event in selected { insert(event) }
+        let due = pending.prefix { $0.time <= last }
+        pending.removeFirst(due.count)
+        return Array(due)
+    }
+
     /// At the end everything that is pending is told.
     mutating func apply(to summary: StreamSummary) -> StreamSummary {
         var result = summary

@@ -10,6 +10,7 @@ final class Lane: StreamReceiver, @unchecked Sendable {
         case source(StreamSource, input: Int)
         case begin(StreamHeader)
         case block(BatchBlock)
+        case events([Event])
         case end(StreamSummary)
         case notice(PipelineNotice)
         case failure(PipelineNotice)
@@ -34,6 +35,7 @@ final class Lane: StreamReceiver, @unchecked Sendable {
     func open(_ source: StreamSource, input: Int) { put(.source(source, input: input)) }
     func begin(_ header: StreamHeader) { put(.begin(header)) }
     func receive(_ block: BatchBlock) { put(.block(block)) }
+    func receive(_ events: [Event]) { put(.events(events)) }
     func end(_ summary: StreamSummary) { put(.end(summary)) }
     func report(_ notice: PipelineNotice) { put(.notice(notice)) }
     var reporter: @Sendable (PipelineNotice) -> Void { { [self] in report($0) } }
@@ -85,7 +87,10 @@ final class Lane: StreamReceiver, @unchecked Sendable {
 extension Lane.Item {
     /// Bytes that it holds, roughly.
     fileprivate var size: Int {
-        guard case .block(let block) = self else { return 0 }
-        return block.storage.byteCount
+        switch self {
+        case .block(let block): block.storage.byteCount
+        case .events(let events): events.count * MemoryLayout<Event>.stride
+        default: 0
+        }
     }
 }

@@ -4,28 +4,46 @@ internal import Synchronization
 
 /// Between the analysis thread and one sink's thread: bounded, in order.
 ///
-/// Lossless (a file): a full mailbox makes the analysis wait. Newest wins (live): the oldest block goes, its batches are
-/// counted, and its events and replies move on to the block after it: events are never lost.
+/// Lossless (a file): a full mailbox makes the analysis wait. Newest wins (live): the oldest block is dropped and its batches are
+/// counted. Its events and replies wait in an `EventBacklog` for the block after it. Beyond `eventLimit` the oldest of these events
+/// are dropped and counted too. The cost of a drop depends on the events of the dropped block alone.
 ///
 /// `@unchecked Sendable`: everything below the lock is touched only under it.
 final class Mailbox: @unchecked Sendable {
     enum Item {
         case begin(StreamHeader)
         case block(BatchBlock, replies: [Reply])
+        /// Events that come without a batch.
+        case events([Event])
         case end(StreamSummary)
     }
 
-    /// Tells whoever wished something what became of it.
+    fileprivate enum Entry {
+        case begin(StreamHeader)
+        case block(BatchBlock, replies: [Reply])
+        case events(EventBacklog)
+        case end(StreamSummary)
+    }
+
+    /// Sends the answer to a control.
     typealias Reply = @Sendable () -> Void
+
+    /// The weight of the events outside blocks that wait at most (`EventBacklog.weight`): an hour of music, at ten events a second.
+    static let eventLimit = 36_000
 
     /// Batches lost so far, readable without the lock.
     let droppedBatches = Atomic<Int64>(0)
+    /// Events lost so far, readable without the lock.
+    let droppedEvents = Atomic<Int64>(0)
 
     private let condition = Condition()
     private let capacity: Int
     let isLossless: Bool
-    private var items: [Item] = []
-    private var blockCount = 0
+    private var entries: [Entry] = []
+    /// Entries that make the analysis wait, or a block be dropped, when there are too many.
+    private var countedEntries = 0
+    /// Of all events outside blocks.
+    private var eventWeight = 0
     /// Nothing more will be put in.
     private var isFinished = false
     /// Nobody will take anything out any more.
@@ -37,7 +55,7 @@ final class Mailbox: @unchecked Sendable {
     init(capacity: Int, isLossless: Bool) {
         self.capacity = capacity
         self.isLossless = isLossless
-        items.reserveCapacity(capacity + 4)
+        entries.reserveCapacity(capacity + 4)
     }
 
     /// Whether the sink has given up or its reader has gone.
@@ -49,8 +67,8 @@ final class Mailbox: @unchecked Sendable {
     /// Hands over an item. Waits for room when nothing may be lost; returns at once when nobody reads.
     func put(_ item: Item) {
         condition.lock()
-        if case .block = item {
-            while isLossless && blockCount >= capacity && !isAbandoned { condition.wait() }
+        if isLossless, item.isCounted {
+            while countedEntries >= capacity && !isAbandoned { condition.wait() }
         }
         guard !isAbandoned else {
             condition.unlock()
@@ -59,10 +77,15 @@ final class Mailbox: @unchecked Sendable {
             }
             return
         }
-        items.append(item)
-        if case .block = item {
-            blockCount += 1
-            if !isLossless && blockCount > capacity { dropOldest() }
+        switch item {
+        case .begin(let header): entries.append(.begin(header))
+        case .end(let summary): entries.append(.end(summary))
+        case .block(let block, let replies):
+            entries.append(.block(block, replies: replies))
+            countedEntries += 1
+            if !isLossless && countedEntries > capacity { dropOldestBlock() }
+        case .events(let events):
+            append(events)
         }
         condition.unlock()
         condition.broadcast()
@@ -72,7 +95,7 @@ final class Mailbox: @unchecked Sendable {
     ///
     /// - Returns: false when it was not done: the reader has something to do, or wants no more.
     func standIn(_ body: () -> Bool) -> Bool {
-        condition.locked { isReaderIdle && items.isEmpty && !isFinished && !isAbandoned && body() }
+        condition.locked { isReaderIdle && entries.isEmpty && !isFinished && !isAbandoned && body() }
     }
 
     /// The next item, or nil when all was read and nothing more comes. Waits on the sink's own thread: a continuation would
@@ -80,13 +103,23 @@ final class Mailbox: @unchecked Sendable {
     func next() -> Item? {
         condition.lock()
         isReaderIdle = true
-        while items.isEmpty && !isFinished { condition.wait() }
+        while entries.isEmpty && !isFinished { condition.wait() }
         isReaderIdle = false
-        let item = items.isEmpty ? nil : items.removeFirst()
-        if case .block = item { blockCount -= 1 }
+        let first = entries.isEmpty ? nil : takeFirst()
+        var block: Entry?
+        if case .events(let backlog)? = first, backlog.isOfDroppedBlocks { block = takeFirst() }
         condition.unlock()
         condition.broadcast()
-        return item
+        switch first {
+        case nil: return nil
+        case .begin(let header)?: return .begin(header)
+        case .end(let summary)?: return .end(summary)
+        case .block(let block, let replies)?: return .block(block, replies: replies)
+        case .events(let backlog)?:
+            guard case .block(var next, let replies)? = block else { return .events(backlog.events) }
+            next.prependEvents(backlog.events)
+            return .block(next, replies: backlog.replies + replies)
+        }
     }
 
     /// Nothing more will be put in: the reader gets the rest and then nil.
@@ -101,42 +134,121 @@ final class Mailbox: @unchecked Sendable {
     func abandon() {
         condition.lock()
         isAbandoned = true
-        let left = items
-        items.removeAll()
-        blockCount = 0
+        let left = entries
+        entries.removeAll()
+        (countedEntries, eventWeight) = (0, 0)
         condition.unlock()
         condition.broadcast()
-        // Every wish is answered, also one whose batch will never be seen.
-        for case .block(_, let replies) in left {
-            for reply in replies { reply() }
+        // Every control is answered, also one whose batch is never written.
+        for entry in left {
+            switch entry {
+            case .block(_, let replies): for reply in replies { reply() }
+            case .events(let backlog): for reply in backlog.replies { reply() }
+            case .begin, .end: break
+            }
         }
     }
 
-    /// Called under the lock.
-    private func dropOldest() {
-        // Only where a block of the same stream follows: beyond a begin or an end the events would tell another stream's time.
-        guard let oldest = items.indices.dropLast().first(where: { items[$0].isBlock && items[$0 + 1].isBlock }),
-            case .block(let block, let replies) = items[oldest], case .block(var next, let nextReplies) = items[oldest + 1]
+    // MARK: - Under the lock
+
+    private func takeFirst() -> Entry {
+        let entry = entries.removeFirst()
+        switch entry {
+        case .block: countedEntries -= 1
+        case .events(let backlog):
+            eventWeight -= backlog.weight
+            if isLossless { countedEntries -= 1 }
+        case .begin, .end: break
+        }
+        return entry
+    }
+
+    /// Live, events that follow others join them, so that the number of entries stays small.
+    private func append(_ events: [Event]) {
+        if isLossless {
+            countedEntries += 1
+        } else if case .events(let backlog)? = entries.last {
+            eventWeight += backlog.append(events)
+            return trimEvents()
+        }
+        let backlog = EventBacklog()
+        eventWeight += backlog.append(events)
+        entries.append(.events(backlog))
+        if !isLossless { trimEvents() }
+    }
+
+    /// Only where a block of the same stream follows, which takes over the events: beyond a begin or an end they would have
+    /// another stream's time.
+    private func dropOldestBlock() {
+        guard let oldest = entries.indices.first(where: { entries[$0].isBlock && isFollowedByBlock($0) }),
+            case .block(let block, let replies) = entries[oldest]
         else { return }
         droppedBatches.add(Int64(block.count), ordering: .relaxed)
-        next.prependEvents(of: block)
-        items[oldest + 1] = .block(next, replies: replies + nextReplies)
-        items.remove(at: oldest)
-        blockCount -= 1
+        countedEntries -= 1
+        // The place of what follows the backlog.
+        var next = oldest
+        let backlog: EventBacklog
+        if oldest > 0, case .events(let before) = entries[oldest - 1] {
+            backlog = before
+            entries.remove(at: oldest)
+        } else {
+            backlog = EventBacklog()
+            entries[oldest] = .events(backlog)
+            next += 1
+        }
+        backlog.isOfDroppedBlocks = true
+        backlog.replies += replies
+        eventWeight += backlog.append(block.events)
+        if case .events(let after) = entries[next] {
+            backlog.append(contentsOf: after)
+            entries.remove(at: next)
+        }
+        trimEvents()
+    }
+
+    private func isFollowedByBlock(_ index: Int) -> Bool {
+        guard index + 1 < entries.count else { return false }
+        if entries[index + 1].isBlock { return true }
+        // Between two blocks there is one backlog at most.
+        return entries[index + 1].backlog != nil && index + 2 < entries.count && entries[index + 2].isBlock
+    }
+
+    private func trimEvents() {
+        var index = 0
+        while eventWeight > Self.eventLimit, index < entries.count {
+            guard let backlog = entries[index].backlog, let weight = backlog.removeFirst() else {
+                index += 1
+                continue
+            }
+            eventWeight -= weight
+            droppedEvents.add(1, ordering: .relaxed)
+        }
     }
 }
 
 extension Mailbox.Item {
+    fileprivate var isCounted: Bool {
+        switch self {
+        case .block, .events: true
+        case .begin, .end: false
+        }
+    }
+}
+
+extension Mailbox.Entry {
     fileprivate var isBlock: Bool {
         if case .block = self { true } else { false }
+    }
+
+    fileprivate var backlog: EventBacklog? {
+        if case .events(let backlog) = self { backlog } else { nil }
     }
 }
 
 extension BatchBlock {
-    /// Puts another block's events before those of this block's first batch.
-    fileprivate mutating func prependEvents(of other: BatchBlock) {
-        guard !other.events.isEmpty else { return }
-        let inherited = other.events
+    /// Puts events before those of this block's first batch.
+    fileprivate mutating func prependEvents(_ inherited: [Event]) {
+        guard !inherited.isEmpty else { return }
         replaceEvents { index, old, new in
             if index == 0 { new.append(contentsOf: inherited) }
             new.append(contentsOf: old)

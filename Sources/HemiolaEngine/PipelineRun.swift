@@ -46,6 +46,7 @@ struct PipelineRun {
         case .source(let source, let input): desk.open(source, input: input)
         case .begin(let header): desk.begin(header)
         case .block(let block): desk.receive(block)
+        case .events(let events): desk.receive(events)
         case .end(let summary): desk.end(summary)
         case .notice(let notice): desk.report(notice)
         case .failure(let notice): desk.fail(notice)

@@ -75,6 +75,11 @@ final class SinkDesk: StreamReceiver {
         pipeline.note(frame: block[block.count - 1].endFrame)
     }
 
+    func receive(_ events: [Event]) {
+        if events.isEmpty { return }
+        for runner in runners { runner.mailbox.put(.events(events)) }
+    }
+
     func end(_ summary: StreamSummary) {
         for runner in runners { runner.mailbox.put(.end(summary)) }
         answerRest()

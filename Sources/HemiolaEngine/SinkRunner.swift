@@ -113,6 +113,8 @@ actor SinkRunner {
             return item
         case .block(let block, let replies):
             return .block(schedule.apply(to: block), replies: replies)
+        case .events(let events):
+            return .events(schedule.apply(to: events))
         case .end(let summary):
             return .end(schedule.apply(to: summary))
         }
@@ -126,6 +128,8 @@ actor SinkRunner {
         case .block(let block, let replies):
             try await sink.write(block)
             finish(block, replies)
+        case .events(let events):
+            if !events.isEmpty { try await sink.write(events) }
         case .end(let summary):
             try await sink.end(summary)
         }

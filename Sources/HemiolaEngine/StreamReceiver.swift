@@ -12,6 +12,9 @@ protocol StreamReceiver: AnyObject {
     func open(_ source: StreamSource, input: Int)
     func begin(_ header: StreamHeader)
     func receive(_ block: BatchBlock)
+    /// Events of the stream under way that no batch will carry soon, e.g. a lost device. Between `begin` and `end`, in order with
+    /// the blocks. Does nothing for an empty array.
+    func receive(_ events: [Event])
     func end(_ summary: StreamSummary)
     func report(_ notice: PipelineNotice)
     /// `report`, for code that runs on another thread or outlives a call.

@@ -47,6 +47,13 @@ package struct RecordFile: ~Copyable {
         }
     }
 
+    /// Events of the stream that come without a batch. The `emitted_t` of each is its own time.
+    package mutating func write(_ events: [Event]) throws(SinkError) {
+        guard let encoder else { return }
+        for event in events { encoder.encode(event, batchEnd: event.time, into: &output.buffer) }
+        try output.flushIfDue()
+    }
+
     /// Writes batches if that takes no waiting, as into a pipe that has room, and else nothing.
     ///
     /// - Returns: Whether they are written.

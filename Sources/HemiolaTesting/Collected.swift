@@ -50,6 +50,8 @@ public struct CollectedStream: Sendable, Equatable {
     public var batches: [CollectedBatch] = []
     /// How many batches came together, for each `write`.
     public var blocks: [Int] = []
+    /// Events that came without a batch, one element for each `write`.
+    public var eventsBetween: [EventsBetween] = []
     /// nil: it has not ended.
     public var summary: StreamSummary?
 
@@ -58,8 +60,30 @@ public struct CollectedStream: Sendable, Equatable {
         self.header = header
     }
 
+    /// Events that came without a batch.
+    public struct EventsBetween: Sendable, Equatable {
+        /// Batches of the stream that came before them.
+        public var batchCount: Int
+        /// In the order they came.
+        public var events: [Event]
+
+        /// Events after so many batches.
+        public init(batchCount: Int, events: [Event]) {
+            self.batchCount = batchCount
+            self.events = events
+        }
+    }
+
     /// All events in the order they came, those of the summary included.
-    public var events: [Event] { batches.flatMap(\.events) + (summary?.lateEvents ?? []) }
+    public var events: [Event] {
+        var result: [Event] = []
+        var rest = eventsBetween[...]
+        for (index, batch) in batches.enumerated() {
+            while let next = rest.first, next.batchCount <= index { result += rest.removeFirst().events }
+            result += batch.events
+        }
+        return result + rest.flatMap(\.events) + (summary?.lateEvents ?? [])
+    }
 
     /// The values of a feature, one array for each batch; empty when no analyzer has it.
     public func values(_ analyzer: String, _ feature: String) -> [[Float]] {

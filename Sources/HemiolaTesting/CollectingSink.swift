@@ -14,6 +14,8 @@ public final class CollectingSink: Sink {
     public enum Call: String, Sendable, Hashable {
         /// The requirement of `Sink` of that name.
         case open, begin, write, end, close
+        /// `write` with events that come without a batch.
+        case writeEvents
     }
 
     /// An answer to a wish.
@@ -129,6 +131,15 @@ public final class CollectingSink: Sink {
         }
     }
 
+    public func write(_ events: [Event]) async throws(SinkError) {
+        try enter(.writeEvents)
+        state.withLock {
+            guard !$0.streams.isEmpty else { return }
+            let stream = $0.streams.count - 1
+            $0.streams[stream].eventsBetween.append(.init(batchCount: $0.streams[stream].batches.count, events: events))
+        }
+    }
+
     public func end(_ summary: StreamSummary) async throws(SinkError) {
         try enter(.end)
         state.withLock {
@@ -143,7 +154,7 @@ public final class CollectingSink: Sink {
 
     private func enter(_ call: Call) throws(SinkError) {
         before(call, self)
-        if call == .write {
+        if call == .write || call == .writeEvents {
             gate.wait()
             if delay > .zero { Self.block(for: delay) }
         }

@@ -68,7 +68,12 @@ public struct SinkExam: Sendable {
                 try await sink.end(empty.summary)
                 for stream in ExamStream.shapes(isLive: isLive, hasSamples: hasSamples) {
                     try await sink.begin(stream.header)
-                    for block in stream.blocks { try await sink.write(block) }
+                    for block in stream.blocks {
+                        try await sink.write(block)
+                        let events = ExamStream.eventsBetween(after: block, in: stream.header)
+                            .filter { selection.contains($0.recordType) }
+                        if !events.isEmpty { try await sink.write(events) }
+                    }
                     try await sink.end(stream.summary)
                 }
                 try await sink.close()
@@ -242,6 +247,15 @@ struct ExamStream {
         ]
         let values = kinds[Int(number) % kinds.count]
         for index in row.indices { row[index] = values[index % values.count] }
+    }
+
+    /// What can happen while no batch is being completed: after a block, a device is lost and audio with it.
+    static func eventsBetween(after block: BatchBlock, in header: StreamHeader) -> [Event] {
+        let time = header.format.seconds(at: block[block.count - 1].endFrame)
+        return [
+            Event(at: time, .device(DeviceNotice(name: "exam", summary: "An exam.", state: .lost, format: header.format))),
+            Event(at: time, .gap(Gap(frames: 0, reason: .deviceLost))),
+        ]
     }
 
     /// One of every kind.

@@ -32,6 +32,7 @@ import Testing
             case .block(let block, let replies):
                 words.append("\(block[0].number):\(block[0].events.count)")
                 for reply in replies { reply() }
+            case .events(let events): words.append("+\(events.count)")
             case .end: words.append("end")
             }
         }
@@ -66,6 +67,81 @@ import Testing
         // At least the last batch of every stream comes, with the events of all before it.
         #expect(words == ["begin", "49:50", "end", "begin", "149:50", "end", "begin", "249:50", "end"])
         #expect(mailbox.droppedBatches.load(ordering: .relaxed) == 147)
+    }
+
+    private func event(_ number: Int) -> Event { Event(at: Double(number), .speed(Double(number))) }
+
+    @Test(arguments: [false, true]) func `events without a batch keep their place among the blocks`(isLossless: Bool) {
+        let mailbox = Mailbox(capacity: 8, isLossless: isLossless)
+        mailbox.put(.begin(header))
+        mailbox.put(.events([event(0)]))
+        mailbox.put(.block(block(1), replies: []))
+        mailbox.put(.events([event(2), event(3)]))
+        mailbox.put(.block(block(4), replies: []))
+        mailbox.put(.end(summary))
+        #expect(drain(mailbox) == ["begin", "+1", "1:1", "+2", "4:1", "end"])
+    }
+
+    @Test func `events without a batch between dropped blocks are kept in order`() {
+        let mailbox = Mailbox(capacity: 1, isLossless: false)
+        mailbox.put(.begin(header))
+        for number in 0..<10 {
+            mailbox.put(.block(block(Int64(3 * number)), replies: []))
+            mailbox.put(.events([event(3 * number + 1), event(3 * number + 2)]))
+        }
+        mailbox.finish()
+        var times: [Double] = []
+        while let item = mailbox.next() {
+            switch item {
+            case .block(let block, _): times += block.events.map(\.time)
+            case .events(let events): times += events.map(\.time)
+            case .begin, .end: break
+            }
+        }
+        #expect(times == (0..<30).map(Double.init))
+    }
+
+    @Test func `the oldest events beyond the limit are dropped and counted`() {
+        let limit = Mailbox.eventLimit
+        let mailbox = Mailbox(capacity: 2, isLossless: false)
+        mailbox.put(.begin(header))
+        // The last two blocks keep theirs.
+        let count = limit / 9 + 12
+        for number in 0..<count { mailbox.put(.block(block(Int64(number), events: 9), replies: [])) }
+        let dropped = mailbox.droppedEvents.load(ordering: .relaxed)
+        #expect(dropped == Int64((count - 2) * 9 - limit))
+        mailbox.put(.events(Array(repeating: event(count), count: 100)))
+        #expect(mailbox.droppedEvents.load(ordering: .relaxed) == dropped + 100)
+        #expect(drain(mailbox) == ["begin", "\(count - 2):\(limit - 100 + 9)", "\(count - 1):9", "+100"])
+    }
+
+    @Test func `a long list of names counts for as many events as it has names`() {
+        let mailbox = Mailbox(capacity: 1, isLossless: false)
+        let names = Array(repeating: "a name", count: 10_000)
+        for number in 0..<50 {
+            mailbox.put(.events([Event(at: Double(number), .control(StampedControl(.presetNames(names), at: 0, from: "test")))]))
+        }
+        #expect(mailbox.droppedEvents.load(ordering: .relaxed) == 47)
+        #expect(drain(mailbox) == ["+3"])
+    }
+
+    @Test func `a batch costs a reader that has stopped the same after an hour as after a minute`() {
+        let mailbox = Mailbox(capacity: 43, isLossless: false)
+        // Reused, as the pool's blocks are: only the mailbox's own work is measured.
+        let same = block(0, events: 2)
+        func seconds(batches: Int) -> Double {
+            let clock = ContinuousClock()
+            // The fastest of several: what else the machine does comes on top.
+            return (0..<5).map { _ in
+                let time = clock.measure { for _ in 0..<batches { mailbox.put(.block(same, replies: [])) } }
+                return Double(time.components.attoseconds) * 1e-18 + Double(time.components.seconds)
+            }.min()!
+        }
+        _ = seconds(batches: 200)
+        let atStart = seconds(batches: 500)
+        while mailbox.droppedEvents.load(ordering: .relaxed) == 0 { mailbox.put(.block(same, replies: [])) }
+        let atLimit = seconds(batches: 500)
+        #expect(atLimit < 10 * atStart + 0.001, "\(atStart) s, then \(atLimit) s")
     }
 
     @Test func `what nobody wants any more is let go`() {

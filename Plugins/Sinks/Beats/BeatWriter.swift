@@ -58,6 +58,12 @@ final class BeatWriter: Sink {
         }
     }
 
+    func write(_ events: [Event]) async throws(SinkError) {
+        try attempt { state throws(SinkError) in
+            for event in events { try take(event, &state) }
+        }
+    }
+
     func end(_ summary: StreamSummary) async throws(SinkError) {
         try attempt { state throws(SinkError) in
             for event in summary.lateEvents { try take(event, &state) }

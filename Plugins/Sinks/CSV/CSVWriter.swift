@@ -50,6 +50,16 @@ final class CSVWriter: Sink {
         }
     }
 
+    func write(_ events: [Event]) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            do throws(SinkError) {
+                for event in events { try state.write(event, batchEnd: event.time) }
+            } catch {
+                throw state.giveUp(error)
+            }
+        }
+    }
+
     func end(_ summary: StreamSummary) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
             do throws(SinkError) { try state.end(summary) } catch { throw state.giveUp(error) }
@@ -113,7 +123,7 @@ extension CSVWriter.State {
         self.header = nil
     }
 
-    private func write(_ event: Event, batchEnd: Double) throws(SinkError) {
+    fileprivate func write(_ event: Event, batchEnd: Double) throws(SinkError) {
         guard let events, let fields = eventTable?.fields(of: event, batchEnd: batchEnd) else { return }
         let columns = events.columns
         try events.append { buffer in

@@ -37,6 +37,10 @@ final class LineWriter: PromptSink {
         try file.withLock { file throws(SinkError) in try file?.write(batches) }
     }
 
+    func write(_ events: [Event]) async throws(SinkError) {
+        try file.withLock { file throws(SinkError) in try file?.write(events) }
+    }
+
     func writeAtOnce(_ batches: BatchBlock) -> Bool {
         file.withLock { $0?.writeAtOnce(batches) ?? false }
     }

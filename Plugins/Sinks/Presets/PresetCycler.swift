@@ -67,6 +67,14 @@ final class PresetCycler: DirectingSink {
         }
     }
 
+    func write(_ events: [Event]) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            for event in events { Self.note(event.payload, &state) }
+            if state.savesAtOnce { Self.save(&state) }
+            try state.plan?.write(events)
+        }
+    }
+
     func end(_ summary: StreamSummary) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
             Self.save(&state)

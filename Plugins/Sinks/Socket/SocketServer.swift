@@ -58,6 +58,10 @@ final class SocketServer: DirectingSink {
         bridge?.write(batches)
     }
 
+    func write(_ events: [Event]) async throws(SinkError) {
+        bridge?.write(events)
+    }
+
     func end(_ summary: StreamSummary) async throws(SinkError) {
         bridge?.end(summary)
     }

@@ -1,0 +1,68 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// Events outside blocks, in order, with the replies of dropped blocks.
+///
+/// In pieces, so that a new event never makes all older ones move, and the oldest go at a constant cost.
+final class EventBacklog {
+    private static let pieceCapacity = 512
+
+    private var pieces: [[Event]] = []
+    /// Events of the first piece that were dropped.
+    private var removedCount = 0
+    /// What its events count for against the limit.
+    private(set) var weight = 0
+    var replies: [Mailbox.Reply] = []
+    /// Whether they are, at least in part, those of dropped blocks: then the block that follows takes them over.
+    var isOfDroppedBlocks = false
+
+    /// All of them, in one array.
+    var events: [Event] { Array(pieces.joined().dropFirst(removedCount)) }
+
+    /// - Returns: The weight that was added.
+    @discardableResult
+    func append(_ events: [Event]) -> Int {
+        var added = 0
+        for event in events {
+            if pieces.last.map({ $0.count == Self.pieceCapacity }) ?? true {
+                pieces.append([])
+                pieces[pieces.count - 1].reserveCapacity(Self.pieceCapacity)
+            }
+            pieces[pieces.count - 1].append(event)
+            added += event.weight
+        }
+        weight += added
+        return added
+    }
+
+    func append(contentsOf other: EventBacklog) {
+        append(other.events)
+        replies += other.replies
+    }
+
+    /// Removes the oldest event.
+    ///
+    /// - Returns: Its weight; nil when there is none.
+    func removeFirst() -> Int? {
+        guard let piece = pieces.first else { return nil }
+        let removed = piece[removedCount].weight
+        removedCount += 1
+        weight -= removed
+        if removedCount == piece.count {
+            pieces.removeFirst()
+            removedCount = 0
+        }
+        return removed
+    }
+}
+
+extension Event {
+    /// What it counts for against the limit: a list of names, which may be long, counts for each of them.
+    fileprivate var weight: Int {
+        guard case .control(let stamped) = payload else { return 1 }
+        switch stamped.control {
+        case .ready(let names), .presetNames(let names): return 1 + names.count
+        default: return 1
+        }
+    }
+}
