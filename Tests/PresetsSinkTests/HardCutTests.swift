@@ -43,8 +43,8 @@ import Testing
         var pacer = Pacer(pacing, seed: 1)
         var stage = Stage()
         pacer.restart(at: 0)
-        var loud: Set<Int> = [100, 101, 700]
-        // 101 comes after a cut at 100: the sum would have to exceed 3 · 2 · 4.99.
+        var loud: Set<Int> = [150, 151, 750]
+        // 151 comes after a cut at 150: the sum would have to exceed 3 · 2 · 4.8.
         var heard: [(Int, Change)] = []
         while stage.time < 18 {
             let index = stage.number
@@ -59,8 +59,8 @@ import Testing
             pacer.restart(at: change.time)
         }
         loud = []
-        // At 700, 13.9 s later, the threshold is 2.5 + 7.37 · exp(−1.3863 · 13.93 / 60) = 7.84: 24 exceeds 23.5.
-        #expect(heard.map(\.0) == [100, 700])
+        // At 750, 13.9 s later, the threshold is 2.5 + 7.11 · exp(−1.3863 · 13.93 / 60) = 7.65: 24 exceeds 23.
+        #expect(heard.map(\.0) == [150, 750])
         let next = pacer.run(&stage, until: 60) { ($0.bass, $0.mid, $0.treb) = (1, 1, 1) }
         #expect(next.first.map { $0.time - heard[1].1.time > 18.7 - 1e-9 } == true)
         #expect(next.first?.reason == .timer)
@@ -75,6 +75,23 @@ import Testing
         let changes = pacer.run(&stage, until: 20) { ($0.bass, $0.mid, $0.treb) = (1e6, 1e6, 1e6) }
         #expect(changes.count == 9)
         #expect(zip(changes, changes.dropFirst()).allSatisfy { $1.time - $0.time >= 2 })
+    }
+
+    @Test(arguments: [Pacing.Trigger.milkDrop(level: 2.5, halfLife: 0.1), .projectM(jump: 2, earliest: 0)])
+    func `there is no hard cut in the first three seconds of a stream, nor of the next one`(trigger: Pacing.Trigger) {
+        var pacer = Pacer(Pacing(period: nil, trigger: trigger, blend: 2.7, requestBlend: 1.7), seed: 1)
+        pacer.restart(at: 0)
+        for start in [0.0, 7.0] {
+            // The next stream's clock starts anew.
+            if start > 0 { pacer.rebase(by: start) }
+            var stage = Stage()
+            let changes = pacer.run(&stage, until: 7) {
+                let level = Int($0.start * 43) % 2 == 0 ? 0 : 1e6
+                ($0.bass, $0.mid, $0.treb, $0.volume) = (level, level, level, level)
+            }
+            #expect(changes.allSatisfy { $0.reason == .hardCut && $0.time >= 3 })
+            #expect(changes.first.map { $0.time < 3.2 } == true)
+        }
     }
 
     // MARK: - projectM

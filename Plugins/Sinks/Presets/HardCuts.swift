@@ -4,6 +4,12 @@
     internal import Musl
 #endif
 
+enum HardCut {
+    /// Seconds of every stream in which there is no hard cut. The long averages of the levels begin at 0 with the stream, so that its
+    /// first updates read as a hundred times as loud as usual; after 3 s a level is within some percent of what it becomes.
+    static let settlingSeconds = 3.0
+}
+
 /// MilkDrop's hard cut: where the loudness exceeds a threshold, which every cut doubles and time brings back.
 struct MilkDropCut: Sendable {
     private let level: Double

@@ -71,10 +71,10 @@ struct Pacer: Sendable {
         _ moment: ShowMoment, _ timeOnPreset: Double, mayCut: Bool, isHeld: Bool
     ) -> PresetChange.Reason? {
         // MilkDrop's threshold rests while the preset is locked.
-        if !isHeld, milkDrop?.hear(sum: moment.bass + moment.mid + moment.treb, seconds: moment.duration, mayCut: mayCut) == true {
-            return .hardCut
-        }
-        if projectM?.hear(volume: moment.volume, timeOnPreset: timeOnPreset) == true { return .hardCut }
+        let isSettled = moment.end >= HardCut.settlingSeconds
+        let sum = moment.bass + moment.mid + moment.treb
+        if !isHeld, milkDrop?.hear(sum: sum, seconds: moment.duration, mayCut: mayCut && isSettled) == true { return .hardCut }
+        if projectM?.hear(volume: moment.volume, timeOnPreset: timeOnPreset) == true, isSettled { return .hardCut }
         return drop?.hear(level: moment.level, seconds: moment.duration) == true ? .drop : nil
     }
 
