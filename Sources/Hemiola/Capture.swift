@@ -29,6 +29,8 @@ public enum Delivery: Sendable, Hashable {
     case gap(Gap)
     /// From the next frames on the format is another. A new stream begins.
     case format(StreamFormat)
+    /// From the next frames on the source is another, and its format may be. A new stream begins, whose header names it.
+    case source(StreamSource)
     /// The source was opened, moved or lost.
     case device(DeviceNotice)
     /// Nothing yet.

@@ -30,7 +30,7 @@ struct BatchWriter: ~Copyable {
 
     /// A stream begins.
     mutating func begin(_ stream: StreamHeader) -> StreamEncoders {
-        framer.begin()
+        framer.begin(stream.format)
         let encoders = StreamEncoders(
             records: RecordEncoder(stream, selection: selection, version: HemiolaVersion.current),
             any: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format)
@@ -42,7 +42,7 @@ struct BatchWriter: ~Copyable {
     mutating func parcel(_ batch: borrowing Batch, _ wishes: Demand.Wishes) -> Parcel? {
         guard let encoders else { return nil }
         var messages: [SampleMessage] = []
-        framer.add(batch.samples, at: batch.frame, channelCount: encoders.format.channelCount) { frame, values in
+        framer.add(batch.samples, at: batch.frame) { frame, values in
             if !wishes.payloads.isEmpty { messages.append(samples.encode(values, at: frame, as: wishes.payloads)) }
         }
         line.removeAll()

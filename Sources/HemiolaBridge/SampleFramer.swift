@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// Cuts batches of any size and any number of channels into messages of exactly 1024 stereo frames, in order, without a hole.
 ///
 /// Where audio was lost, and at the end of a stream, what is under way is filled up with zeros; the next message begins with the
@@ -12,6 +14,8 @@ struct SampleFramer: Sendable {
     private var filled = 0
     /// Its first frame.
     private var start: Int64 = 0
+    /// How the stream's channels make left and right.
+    private var channels = ChannelMix(StreamFormat(sampleRate: 1, channelCount: 2))
 
     /// Adds a batch.
     ///
@@ -19,17 +23,18 @@ struct SampleFramer: Sendable {
     ///   - batch: Interleaved samples.
     ///   - frame: The first one's place in the stream.
     ///   - body: Gets each message that is complete: its first frame, and 2048 samples in −1…1.
-    mutating func add(_ batch: Span<Float>, at frame: Int64, channelCount: Int, _ body: (Int64, Span<Float>) -> Void) {
+    mutating func add(_ batch: Span<Float>, at frame: Int64, _ body: (Int64, Span<Float>) -> Void) {
         if frame != start + Int64(filled) {
             finish(body)
             start = frame
         }
+        let channelCount = channels.channelCount
         let count = batch.count / channelCount
         var taken = 0
         while taken < count {
             let part = min(count - taken, Self.frames - filled)
             let source = batch.extracting(taken * channelCount..<(taken + part) * channelCount)
-            Self.mix(source, channelCount: channelCount, into: &samples, at: 2 * filled)
+            Self.mix(source, by: channels, into: &samples, at: 2 * filled)
             taken += part
             filled += part
             if filled == Self.frames { flush(body) }
@@ -43,8 +48,9 @@ struct SampleFramer: Sendable {
         flush(body)
     }
 
-    /// A stream begins: its clock starts at 0.
-    mutating func begin() {
+    /// A stream of that format begins: its clock starts at 0.
+    mutating func begin(_ format: StreamFormat) {
+        channels = ChannelMix(format)
         filled = 0
         start = 0
     }
@@ -57,10 +63,11 @@ struct SampleFramer: Sendable {
 
     // MARK: - Channels
 
-    /// Mono is both sides; of more than two channels the even ones make left and the odd ones right, as their mean.
+    /// Mono is both sides; more than two channels make the stereo downmix of their ``ChannelMix``.
     ///
     /// The arrays are borrowed once per batch, not per sample.
-    private static func mix(_ source: Span<Float>, channelCount: Int, into target: inout [Float], at start: Int) {
+    private static func mix(_ source: Span<Float>, by channels: ChannelMix, into target: inout [Float], at start: Int) {
+        let channelCount = channels.channelCount
         let frames = source.count / channelCount
         switch channelCount {
         case 1:
@@ -72,14 +79,17 @@ struct SampleFramer: Sendable {
         case 2:
             for index in 0..<2 * frames { target[start + index] = playable(source[index]) }
         default:
-            let left = Float((channelCount + 1) / 2)
-            let right = Float(channelCount / 2)
+            let left = channels.left.span
+            let right = channels.right.span
             for frame in 0..<frames {
                 var sums: (Float, Float) = (0, 0)
-                for channel in stride(from: 0, to: channelCount, by: 2) { sums.0 += finite(source[frame * channelCount + channel]) }
-                for channel in stride(from: 1, to: channelCount, by: 2) { sums.1 += finite(source[frame * channelCount + channel]) }
-                target[start + 2 * frame] = playable(sums.0 / left)
-                target[start + 2 * frame + 1] = playable(sums.1 / right)
+                for channel in 0..<channelCount {
+                    let value = finite(source[frame * channelCount + channel])
+                    sums.0 += value * left[channel]
+                    sums.1 += value * right[channel]
+                }
+                target[start + 2 * frame] = playable(sums.0)
+                target[start + 2 * frame + 1] = playable(sums.1)
             }
         }
     }

@@ -8,7 +8,7 @@ final class InputRun {
     private enum Ending {
         case over(StreamSummary.Reason)
         case failed(CaptureError)
-        case newFormat(StreamFormat)
+        case newSource(StreamSource)
         case nobodyListens
     }
 
@@ -61,9 +61,7 @@ final class InputRun {
                 switch try hear(source, from: capture, base: made, for: receiver) {
                 case .over, .nobodyListens: isOver = true
                 case .failed(let error): throw error
-                case .newFormat(let format):
-                    source.format = format
-                    source.duration = nil
+                case .newSource(let new): source = new
                 }
             }
         } catch {
@@ -144,7 +142,7 @@ final class InputRun {
         hearing: while !pipeline.shouldStop {
             switch try stream.survey(capture) {
             case .end: break hearing
-            case .format:
+            case .format, .source:
                 // Rewinding would lead back before the new format, into the stream that is over.
                 throw CaptureError("this input changes its format, which looking ahead cannot follow; analyse it without")
             case .frames, .gap, .device, .idle: break
@@ -180,7 +178,12 @@ final class InputRun {
                             input: stream.header.source.name, at: stream.seconds - duration, duration: duration,
                             reason: gap.reason))
                 case .format(let format):
-                    return .newFormat(format)
+                    var source = stream.header.source
+                    source.format = format
+                    source.duration = nil
+                    return .newSource(source)
+                case .source(let source):
+                    return .newSource(source)
                 case .end:
                     return .over(.endOfInput)
                 }
@@ -196,7 +199,7 @@ final class InputRun {
             switch ending {
             case .over(let reason): reason
             case .failed: .error
-            case .newFormat: .formatChange
+            case .newSource: .formatChange
             case .nobodyListens: .interrupted
             }
         let sections = voices.compactMap { voice -> StreamSummary.Section? in

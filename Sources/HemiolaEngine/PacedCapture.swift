@@ -46,6 +46,10 @@ final class PacedCapture: Capture {
             start += format.seconds(at: frames)
             frames = 0
             format = new
+        case .source(let new):
+            start += format.seconds(at: frames)
+            frames = 0
+            format = new.format
         case .device, .idle, .end: break
         }
         return delivery

@@ -39,6 +39,7 @@ final class StreamAnalysis {
     private let carriesSamples: Bool
 
     private let channelCount: Int
+    private let channelMix: ChannelMix
     private let hopFrames: Int
     private let hopsPerBatch: Int
     /// One hop, interleaved.
@@ -66,6 +67,7 @@ final class StreamAnalysis {
         self.carriesSamples = carriesSamples
         self.silence = silence
         channelCount = header.format.channelCount
+        channelMix = ChannelMix(header.format)
         hopFrames = header.batching.hopFrames
         hopsPerBatch = header.batching.hopsPerBatch
         folder = HopFolder(header.layout, hopsPerBatch: hopsPerBatch)
@@ -103,7 +105,7 @@ final class StreamAnalysis {
             skip(gap)
         case .device(let notice):
             events.append(.device(notice), at: secondsHeard)
-        case .format, .idle, .end:
+        case .format, .source, .idle, .end:
             break
         }
         return delivery
@@ -120,7 +122,7 @@ final class StreamAnalysis {
             clock += gap.frames
             bank.clear()
             hopsInBatch = 0
-        case .end, .format:
+        case .end, .format, .source:
             if filled > 0 { surveyHop() }
         case .device, .idle:
             break
@@ -257,10 +259,10 @@ final class StreamAnalysis {
         filled = 0
         let heard = UnsafeMutableBufferPointer(start: samples, count: frames * channelCount)
         var mix = UnsafeMutableBufferPointer(start: mono, count: hopFrames).mutableSpan
-        if !mix.mix(heard.span, channelCount: channelCount) {
+        if !mix.mix(heard.span, by: channelMix) {
             var span = heard.mutableSpan
             nonFinite += Int64(span.silenceNonFinite())
-            _ = mix.mix(heard.span, channelCount: channelCount)
+            _ = mix.mix(heard.span, by: channelMix)
         }
         if var silence {
             // A copy: to change it in place is checked for exclusive access.

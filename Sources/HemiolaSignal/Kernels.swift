@@ -360,6 +360,47 @@ extension MutableSpan where Element == Float {
         }
     }
 
+    /// Writes the mono mix of interleaved samples to the front; returns whether every sample is finite, those of weight 0 included.
+    ///
+    /// O(n). For one or two channels, and more whose positions are not known, it is `mix(_:channelCount:)`.
+    public mutating func mix(_ samples: Span<Float>, by channels: ChannelMix) -> Bool {
+        if channels.isMean { return mix(samples, channelCount: channels.channelCount) }
+        let count = channels.channelCount
+        return withUnsafeMutableBufferPointer { mono in
+            samples.withUnsafeBufferPointer { buffer in
+                channels.mono.withUnsafeBufferPointer { weights in
+                    let frames = buffer.count / count
+                    precondition(frames <= mono.count, "the mix is shorter than the samples")
+                    guard let x = buffer.baseAddress, let y = mono.baseAddress else { return true }
+                    var poison = Lanes.zero
+                    var frame = 0
+                    while frame + 8 <= frames {
+                        var sum = Lanes.zero
+                        for channel in 0..<count {
+                            let value = x.lanes(frame * count + channel, stride: count)
+                            sum += value * weights[channel]
+                            poison += value * 0
+                        }
+                        y.store(sum, frame)
+                        frame += 8
+                    }
+                    var check: Float = poison.sum()
+                    while frame < frames {
+                        var sum: Float = 0
+                        for channel in 0..<count {
+                            let value = x[frame * count + channel]
+                            sum += value * weights[channel]
+                            check += value * 0
+                        }
+                        y[frame] = sum
+                        frame += 1
+                    }
+                    return check == 0
+                }
+            }
+        }
+    }
+
     /// Adds values to these, or puts them in their place when they are the first. O(n).
     public mutating func accumulate(_ values: Span<Float>, isFirst: Bool) {
         precondition(values.count == count, "both have the same length")

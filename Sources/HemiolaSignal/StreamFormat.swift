@@ -8,12 +8,20 @@ public struct StreamFormat: Sendable, Hashable, Codable {
     /// Frames per second.
     public var sampleRate: Int
     /// Samples per frame.
-    public var channelCount: Int
+    public var channelCount: Int {
+        didSet { if channelMap?.count != channelCount { channelMap = nil } }
+    }
+    /// Which loudspeaker each channel belongs to; nil where that is not known, and for one or two channels, which are mono, and
+    /// left and right.
+    public private(set) var channelMap: ChannelMap?
 
     /// A format, supported or not.
-    public init(sampleRate: Int, channelCount: Int) {
+    ///
+    /// - Parameter channelMap: Ignored for one or two channels, and when it is for another number of channels.
+    public init(sampleRate: Int, channelCount: Int, channelMap: ChannelMap? = nil) {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
+        self.channelMap = channelCount > 2 && channelMap?.count == channelCount ? channelMap : nil
     }
 
     /// Whether both figures are within what Hemiola analyses.

@@ -124,7 +124,7 @@ struct AnalyzerBench {
         let slice = Array(samples[first * channels..<(first + frames) * channels])
         var mono = [Float](repeating: 0, count: format.hopFrames)
         var mix = mono.mutableSpan
-        _ = mix.mix(slice.span, channelCount: channels)
+        _ = mix.mix(slice.span, by: ChannelMix(format.format))
         bank.advance(mono.span, at: clock, frameCount: frames)
         body(
             Hop(

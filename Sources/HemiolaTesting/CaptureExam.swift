@@ -127,6 +127,12 @@ public struct CaptureExam {
                 tape.frames += gap.frames
                 tape.isBroken = true
                 tape.marks.append(delivery)
+            case .source(let new):
+                paper.require(new.format.isSupported, "It goes on in a format that Hemiola does not analyse.")
+                paper.require(new.kind == plugin.about.id, "It calls its kind \"\(new.kind)\" instead of \"\(plugin.about.id)\".")
+                format = new.format
+                tape.isBroken = true
+                tape.marks.append(delivery)
             case .format(let new):
                 paper.require(new.isSupported, "It goes on in a format that Hemiola does not analyse.")
                 format = new

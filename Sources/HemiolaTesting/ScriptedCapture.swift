@@ -15,6 +15,8 @@ public enum CaptureStep: Sendable {
     case gap(Gap)
     /// From here on samples are of another format.
     case format(StreamFormat)
+    /// From here on samples are of another source, whose name is this, in that format.
+    case source(String, StreamFormat)
     /// A device has opened, moved or gone.
     case device(DeviceNotice)
     /// Nothing yet, so many times.
@@ -101,6 +103,10 @@ class ScriptedCapture: Capture {
                 next()
                 channelCount = format.channelCount
                 return .format(format)
+            case .source(let name, let format):
+                next()
+                channelCount = format.channelCount
+                return .source(StreamSource(format: format, kind: script.kind, name: name))
             case .device(let notice):
                 next()
                 return .device(notice)

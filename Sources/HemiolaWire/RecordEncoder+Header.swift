@@ -41,6 +41,10 @@ extension RecordEncoder {
         buffer.append(integer: header.format.sampleRate)
         buffer.append(#","channels":"#)
         buffer.append(integer: header.format.channelCount)
+        if let map = header.format.channelMap {
+            buffer.append(#","channel_names":"#)
+            buffer.appendList(map.names) { $0.append(string: $1) }
+        }
         buffer.append(#","batch_frames":"#)
         buffer.append(integer: header.batching.batchFrames)
         buffer.append(#","seed":"#)

@@ -11,6 +11,9 @@ extension RecordSchema {
                 Field("source", .object(source), "Where the audio comes from."),
                 Field("sample_rate", .integer, "Frames per second."),
                 Field("channels", .integer, "Samples per frame."),
+                Field(
+                    "channel_names", .list(.text, count: nil), optional: true,
+                    "The loudspeaker of each of more than two channels (FL, FR, FC, LFE …), where they are known."),
                 Field("batch_frames", .integer, "Frames per batch."),
                 Field("seed", .integer, "The seed of everything that is random."),
                 Field("analyzers", .list(.object(analyzer), count: nil), "The analyzers of the pipeline."),

@@ -37,6 +37,28 @@ import Testing
         #expect(edges[loudest] < 560 && edges[loudest + 1] > 430)
     }
 
+    @Test func `5.1: the level is that of the BS.775 downmix, and the header names the channels`() throws {
+        // Full-scale sines: −3.01 dB each, alone on one loudspeaker after the other; both fronts together are a stereo tone.
+        let cases: [(on: [Int], level: Double)] = [
+            ([0, 1], -3.01), ([0], -9.03), ([2], -6.02), ([3], -120), ([4], -12.04), ([5], -12.04),
+        ]
+        for (index, (on, level)) in cases.enumerated() {
+            var samples: [Float] = []
+            for frame in 0..<8192 {
+                let value = Float(sin(2 * Double.pi * 1500 * Double(frame) / 48_000))
+                for channel in 0..<6 { samples.append(on.contains(channel) ? value : 0) }
+            }
+            var wave = WAVBytes(samples: samples, sampleRate: 48_000, channelCount: 6)
+            wave.channelMask = 0x3f
+            let records = try Hemiola.records([try folder.write(wave.bytes, to: "\(index).wav"), "--analyzer", "levels"])
+            #expect(records[0].json["channel_names"]?.array.compactMap(\.string) == ["FL", "FR", "FC", "LFE", "BL", "BR"])
+            let measured = try #require(records.batches[3].double("levels.rms_db"))
+            #expect(abs(measured - level) < 0.05, "\(on): \(measured)")
+        }
+        let plain = try Hemiola.records([try folder.writeTone(rate: 48_000, channels: 6), "--analyzer", "levels"])
+        #expect(plain[0].json["channel_names"] == nil)
+    }
+
     @Test func `a key has one JSON type in every record`() throws {
         try folder.writeTone("a.wav", channels: 2)
         try folder.write(TemporaryFolder.tone().bytes.dropLast(1001), to: "b.wav")

@@ -20,19 +20,20 @@ private struct Framed: Equatable {
     }
 
     private func messages(
-        _ frames: Int, batch: Int, channels: Int, lost: Range<Int> = 0..<0, values: (Range<Int>, Int) -> [Float] = batch
+        _ frames: Int, batch: Int, channels: Int, map: ChannelMap? = nil, lost: Range<Int> = 0..<0,
+        values: (Range<Int>, Int) -> [Float] = batch
     ) -> [Framed] {
         var framer = SampleFramer()
         var messages: [Framed] = []
         func take(_ frame: Int64, _ samples: Span<Float>) {
             messages.append(Framed(frame: frame, samples: samples.withUnsafeBufferPointer(Array.init)))
         }
-        framer.begin()
+        framer.begin(StreamFormat(sampleRate: 44_100, channelCount: channels, channelMap: map))
         var start = 0
         while start < frames {
             let end = min(start + batch, frames)
             let samples = values(start..<end, channels)
-            if !lost.overlaps(start..<end) { framer.add(samples.span, at: Int64(start), channelCount: channels, take) }
+            if !lost.overlaps(start..<end) { framer.add(samples.span, at: Int64(start), take) }
             start = end
         }
         framer.finish(take)
@@ -47,8 +48,9 @@ private struct Framed: Equatable {
         #expect(messages.map(\.frame) == (0..<10).map { $0 * 1024 })
         #expect(messages.allSatisfy { $0.samples.count == 2048 })
         let samples = messages.flatMap(\.samples)
-        let left = channels == 1 ? [0] : Array(stride(from: 0, to: channels, by: 2))
-        let right = channels == 1 ? [0] : Array(stride(from: 1, to: channels, by: 2))
+        // The positions of three and six channels are not known here: both sides are the mean.
+        let left = channels == 2 ? [0] : Array(0..<channels)
+        let right = channels == 2 ? [1] : Array(0..<channels)
         for frame in 0..<count {
             let expected = [left, right].map { side in side.map { Self.value(frame, $0) }.reduce(0, +) / Float(side.count) }
             #expect(abs(samples[2 * frame] - expected[0]) < 1e-6 && abs(samples[2 * frame + 1] - expected[1]) < 1e-6)
@@ -65,18 +67,35 @@ private struct Framed: Equatable {
 
     @Test func `what is no number is 0, and what is too loud is cut off`() {
         let messages = messages(1, batch: 256, channels: 6) { _, _ in [.nan, 3, .infinity, -0.5, 0.5, -7] }
-        #expect(messages[0].samples[0] == 0.5 / 3 && messages[0].samples[1] == -1)
+        // (3 − 0.5 + 0.5 − 7) / 6
+        #expect(abs(messages[0].samples[0] + 4.0 / 6) < 1e-6 && messages[0].samples[1] == messages[0].samples[0])
         let stereo = self.messages(2, batch: 256, channels: 2) { _, _ in [.nan, .infinity, -1.5, 1.25] }
         #expect(stereo[0].samples[..<4] == [0, 0, -1, 1])
     }
 
+    @Test func `5.1 becomes the stereo downmix of ITU-R BS.775, cut off at full scale`() throws {
+        let map = try #require(ChannelMap([.frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight]))
+        let frames: [[Float]] = [
+            [0.5, 0.25, 0, 0, 0, 0], [0, 0, 0.5, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0.5, -0.25], [0.9, -0.9, 0, 0, 0.9, -0.9],
+            [0.1, 0.2, 0.3, .nan, .infinity, 0],
+        ]
+        let messages = messages(frames.count, batch: 256, channels: 6, map: map) { range, _ in frames[range].flatMap(\.self) }
+        let minus3 = Float(0.5).squareRoot()
+        let expected: [Float] = [
+            0.5, 0.25, 0.5 * minus3, 0.5 * minus3, 0, 0, 0.5 * minus3, -0.25 * minus3, 1, -1, 0.1 + 0.3 * minus3, 0.2 + 0.3 * minus3,
+        ]
+        for (sample, value) in zip(messages[0].samples, expected) { #expect(abs(sample - value) < 1e-6) }
+    }
+
     @Test func `a stream's clock starts anew`() {
         var framer = SampleFramer()
+        let mono = StreamFormat(sampleRate: 44_100, channelCount: 1)
+        framer.begin(mono)
         var frames: [Int64] = []
         let samples = [Float](repeating: 0.5, count: 1500)
-        framer.add(samples.span, at: 0, channelCount: 1) { frame, _ in frames.append(frame) }
-        framer.begin()
-        framer.add(samples.span, at: 0, channelCount: 1) { frame, _ in frames.append(frame) }
+        framer.add(samples.span, at: 0) { frame, _ in frames.append(frame) }
+        framer.begin(mono)
+        framer.add(samples.span, at: 0) { frame, _ in frames.append(frame) }
         #expect(frames == [0, 0])
     }
 }

@@ -13,12 +13,12 @@ import VisualizerAnalyzer
 
 /// The hot path does not allocate.
 @Suite(.serialized, .mayNotHang) struct AllocationTests {
-    @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"), arguments: [256, 1280])
-    func `a warm hop does not allocate`(batchFrames: Int) async throws {
+    @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"), arguments: [(256, 2), (1280, 2), (1024, 6)])
+    func `a warm hop does not allocate`(batchFrames: Int, channelCount: Int) async throws {
         let batching = try #require(Batching(batchFrames: batchFrames))
         let tally = Tally(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
         var trial = Trial([], analyzers: [.levels, .spectrum, .visualizer, .beat], sinks: [.idle(tally)], batchFrames: batchFrames)
-        trial.captures = [.counted(tally)]
+        trial.captures = [.counted(tally, channelCount: channelCount)]
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
@@ -76,13 +76,15 @@ final class Tally: Sendable {
 /// Delivers the same hop again and again out of a buffer that was made before.
 private final class CountedCapture: Capture {
     private let tally: Tally
-    private let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
+    private let format: StreamFormat
     private let source: [Float]
     private var left: Int
 
-    init(_ tally: Tally) {
+    init(_ tally: Tally, channelCount: Int) {
         self.tally = tally
         left = tally.hops
+        format = StreamFormat(
+            sampleRate: 44_100, channelCount: channelCount, channelMap: ChannelMap(waveMask: 0x3f, channelCount: channelCount))
         source = TestSignal.noise(seed: 1, frames: 1024, format: format)
     }
 
@@ -108,8 +110,10 @@ private final class CountedCapture: Capture {
 }
 
 extension CapturePlugin {
-    fileprivate static func counted(_ tally: Tally) -> CapturePlugin {
-        CapturePlugin("counted", "Counts allocations.") { _ throws(ConfigurationError) in CountedCapture(tally) }
+    fileprivate static func counted(_ tally: Tally, channelCount: Int) -> CapturePlugin {
+        CapturePlugin("counted", "Counts allocations.") { _ throws(ConfigurationError) in
+            CountedCapture(tally, channelCount: channelCount)
+        }
     }
 }
 

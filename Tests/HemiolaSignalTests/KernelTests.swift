@@ -200,6 +200,59 @@ import Testing
         }
     }
 
+    @Test(arguments: lengths)
+    func `mix of known positions is half the sum of the BS.775 downmix, without LFE`(frames: Int) {
+        let minus3 = 0.5.squareRoot()
+        let layouts: [([ChannelPosition], [Double])] = [
+            ([.frontLeft, .frontRight, .frontCenter], [0.5, 0.5, minus3]),
+            ([.frontLeft, .frontRight, .backLeft, .backRight], [0.5, 0.5, minus3 / 2, minus3 / 2]),
+            (
+                [.frontLeft, .frontCenter, .frontRight, .backLeft, .backRight, .lowFrequency],
+                [0.5, minus3, 0.5, minus3 / 2, minus3 / 2, 0]
+            ),
+            ([.frontLeft, .frontRight, .frontCenter, .backCenter], [0.5, 0.5, minus3, 0.5]),
+        ]
+        for (positions, weights) in layouts {
+            let count = positions.count
+            let mix = ChannelMix(StreamFormat(sampleRate: 48_000, channelCount: count, channelMap: ChannelMap(positions)))
+            let x = noise(frames * count, seed: frames)
+            var mono = [Float](repeating: 7, count: frames + 3)
+            var span = mono.mutableSpan
+            let isFinite = span.mix(x.span, by: mix)
+            #expect(isFinite)
+            for frame in 0..<frames {
+                let terms = (0..<count).map { Double(x[frame * count + $0]) * weights[$0] }
+                #expect(abs(Double(mono[frame]) - terms.reduce(0, +)) <= slack(terms.reduce(0) { $0 + abs($1) }, count) + 1e-7)
+            }
+            #expect(mono[frames...] == [7, 7, 7])
+        }
+    }
+
+    @Test(arguments: [1, 2, 3, 6])
+    func `mix of mono, stereo and unknown positions is the mean of the channels, bit for bit`(channelCount: Int) {
+        let x = noise(100 * channelCount, seed: channelCount)
+        var (one, other) = ([Float](repeating: 0, count: 100), [Float](repeating: 0, count: 100))
+        var span = one.mutableSpan
+        _ = span.mix(x.span, by: ChannelMix(StreamFormat(sampleRate: 48_000, channelCount: channelCount)))
+        var second = other.mutableSpan
+        _ = second.mix(x.span, channelCount: channelCount)
+        #expect(one.map(\.bitPattern) == other.map(\.bitPattern))
+    }
+
+    @Test(arguments: [.nan, .infinity, -.infinity] as [Float])
+    func `mix of known positions reports a sample that is not finite, in the LFE channel too`(bad: Float) throws {
+        let map = try #require(ChannelMap([.frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight]))
+        let mix = ChannelMix(StreamFormat(sampleRate: 48_000, channelCount: 6, channelMap: map))
+        for place in 0..<19 * 6 {
+            var x = [Float](repeating: 0.5, count: 19 * 6)
+            x[place] = bad
+            var mono = [Float](repeating: 0, count: 19)
+            var span = mono.mutableSpan
+            let isFinite = span.mix(x.span, by: mix)
+            #expect(!isFinite, "at \(place)")
+        }
+    }
+
     @Test(arguments: [.nan, .infinity, -.infinity] as [Float], channelCounts)
     func `mix notices one sample that is not finite, wherever it stands`(bad: Float, channelCount: Int) {
         for place in 0..<19 * channelCount {

@@ -102,6 +102,14 @@ enum Fixture {
         return payloads.map { Event(at: 0.5, $0) }
     }()
 
+    /// Of 5.1.
+    static func surroundHeader(file: String? = nil) -> StreamHeader {
+        var header = header(file: file)
+        header.source.format = StreamFormat(
+            sampleRate: 44_100, channelCount: 6, channelMap: ChannelMap(waveMask: 0x60f, channelCount: 6))
+        return header
+    }
+
     /// All that the encoder can write, as lines.
     static func allLines(file: String? = nil) -> [String] {
         let whole = header(file: file)
@@ -109,6 +117,7 @@ enum Fixture {
         return lines { buffer in
             encoder.encodeHeader(into: &buffer)
             RecordEncoder(header(file: file, duration: nil), version: "1.2.3").encodeHeader(into: &buffer)
+            RecordEncoder(surroundHeader(file: file), version: "1.2.3").encodeHeader(into: &buffer)
             encoder.encode(block(whole, events: [events])[0], into: &buffer)
             encoder.encode(block(whole, partial: true)[0], into: &buffer)
             for reason in StreamSummary.Reason.allCases {

@@ -43,6 +43,13 @@ import Testing
         #expect((try object(line)["source"] as? NSDictionary)?["duration_s"] is NSNull)
     }
 
+    @Test func `a header of 5.1 has the channels' names behind their number, one of stereo has none`() {
+        let surround = Fixture.lines { RecordEncoder(Fixture.surroundHeader(), version: "1").encodeHeader(into: &$0) }[0]
+        #expect(surround.contains(#""channels":6,"channel_names":["FL","FR","FC","LFE","SL","SR"],"batch_frames":"#))
+        let stereo = Fixture.lines { RecordEncoder(Fixture.header(), version: "1").encodeHeader(into: &$0) }[0]
+        #expect(!stereo.contains("channel_names"))
+    }
+
     @Test func `the largest seed keeps all of its digits`() {
         var header = Fixture.header()
         header.seed = .max

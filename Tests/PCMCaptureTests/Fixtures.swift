@@ -21,6 +21,8 @@ struct WAVBytes {
     var tag: Int?
     var bits: Int?
     var isExtensible = false
+    /// The loudspeakers that an extensible format names.
+    var mask = 0
     /// Chunks between the format and the samples.
     var before: [(name: String, bytes: [UInt8])] = []
     var after: [(name: String, bytes: [UInt8])] = []
@@ -50,7 +52,7 @@ struct WAVBytes {
             word(isExtensible ? 0xfffe : plain, 2) + word(channelCount, 2) + word(sampleRate, 4)
             + word(sampleRate * width * channelCount, 4) + word(width * channelCount, 2) + word(bits ?? 8 * width, 2)
         if isExtensible {
-            bytes += word(22, 2) + word(bits ?? 8 * width, 2) + word(0, 4) + word(plain, 2)
+            bytes += word(22, 2) + word(bits ?? 8 * width, 2) + word(mask, 4) + word(plain, 2)
             bytes += [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71]
         }
         return bytes
@@ -151,7 +153,7 @@ struct Heard {
             case .gap(let gap): gaps.append(gap)
             case .idle: idleCount += 1
             case .end: return
-            case .format, .device: Issue.record("a stream of samples never changes")
+            case .format, .source, .device: Issue.record("a stream of samples never changes")
             }
         }
     }

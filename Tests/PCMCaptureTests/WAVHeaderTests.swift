@@ -36,6 +36,20 @@ import Testing
         #expect(heard.samples == values.map { Float($0) / 32_768 })
     }
 
+    @Test(arguments: ["RIFF", "RIFX"])
+    func `the channel mask of an extensible format names the channels`(magic: String) throws {
+        let encoding: PCMEncoding = magic == "RIFX" ? .s16be : .s16le
+        let samples = [UInt8](repeating: 0, count: 6 * 2 * 10)
+        func map(_ mask: Int, isExtensible: Bool = true) throws -> ChannelMap? {
+            let wav = WAVBytes(
+                magic: magic, encoding: encoding, channelCount: 6, isExtensible: isExtensible, mask: mask, samples: samples)
+            return try hear(wav.bytes).source.format.channelMap
+        }
+        #expect(try map(0x60f)?.names == ["FL", "FR", "FC", "LFE", "SL", "SR"])
+        #expect(try map(0) == nil)
+        #expect(try map(0x60f, isExtensible: false) == nil)
+    }
+
     @Test func `20 bits in three bytes are read as three bytes`() throws {
         let (bytes, floats) = samples(of: .s24le)
         let wav = WAVBytes(encoding: .s24le, bits: 20, isExtensible: true, samples: bytes)

@@ -37,11 +37,14 @@ public final class SoundServer {
         public var name: String
         public var sampleRate: Int
         public var channelCount: Int
+        /// Its channels' positions in pactl's words, with commas; nil: the server's default for so many.
+        public var channelMap: String?
 
-        public init(_ name: String, sampleRate: Int = 44_100, channelCount: Int = 2) {
+        public init(_ name: String, sampleRate: Int = 44_100, channelCount: Int = 2, channelMap: String? = nil) {
             self.name = name
             self.sampleRate = sampleRate
             self.channelCount = channelCount
+            self.channelMap = channelMap
         }
     }
 
@@ -176,7 +179,7 @@ public final class SoundServer {
     }
 
     static func arguments(_ sink: Sink, _ kind: Kind) -> String {
-        let format = "rate=\(sink.sampleRate) channels=\(sink.channelCount)"
+        let format = "rate=\(sink.sampleRate) channels=\(sink.channelCount)" + (sink.channelMap.map { " channel_map=\($0)" } ?? "")
         return switch kind {
         // Without norewinds it renders two seconds at a time.
         case .pulseAudio: "sink_name=\(sink.name) norewinds=1 \(format) format=float32le"

@@ -27,6 +27,8 @@ public struct WAVBytes: Sendable {
     public var statedDataSize: UInt32?
     public var statedChannelCount: UInt16?
     public var statedSampleRate: UInt32?
+    /// The channel mask of WAVE_FORMAT_EXTENSIBLE; nil: a plain format, which has none.
+    public var channelMask: UInt32?
     /// Chunks before the sound and behind it.
     public var chunksBefore: [(name: String, content: [UInt8])] = []
     public var chunksBehind: [(name: String, content: [UInt8])] = []
@@ -74,8 +76,15 @@ public struct WAVBytes: Sendable {
         let channels = statedChannelCount ?? UInt16(channelCount)
         let rate = statedSampleRate ?? UInt32(sampleRate)
         let frameSize = UInt16(truncatingIfNeeded: Int(channels) * encoding.size)
-        return Self.little(UInt16(encoding == .float32 ? 3 : 1)) + Self.little(channels) + Self.little(rate)
-            + Self.little(rate &* UInt32(frameSize)) + Self.little(frameSize) + Self.little(UInt16(encoding.size * 8))
+        let tag = UInt16(encoding == .float32 ? 3 : 1)
+        let bits = UInt16(encoding.size * 8)
+        let plain =
+            Self.little(channelMask == nil ? tag : 0xfffe) + Self.little(channels) + Self.little(rate)
+            + Self.little(rate &* UInt32(frameSize)) + Self.little(frameSize) + Self.little(bits)
+        guard let channelMask else { return plain }
+        // The rest of KSDATAFORMAT_SUBTYPE_PCM and …_IEEE_FLOAT.
+        let guid: [UInt8] = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71]
+        return plain + Self.little(UInt16(22)) + Self.little(bits) + Self.little(channelMask) + Self.little(tag) + guid
     }
 
     /// All of it.

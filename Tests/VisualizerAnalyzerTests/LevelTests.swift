@@ -118,6 +118,21 @@ import Testing
         #expect(mono.map(\.levels) == left.map(\.levels))
     }
 
+    @Test(arguments: ["milkdrop,bars=0", "butterchurn,bars=0"])
+    func `a centre in 5.1 gives the levels of the same tone at -3 dB on both sides of stereo`(settings: String) throws {
+        let tone = TestSignal.sine(1000, amplitude: 0.5, frames: 44_100)
+        let quiet = [Float](repeating: 0, count: tone.count)
+        let half = ChannelPosition.allCases.prefix(6)
+        let surround = try Stage(settings, channels: 6, map: ChannelMap(Array(half)))
+            .play(TestSignal.interleaved([quiet, quiet, tone, quiet, quiet, quiet]))
+        let side = tone.map { $0 * Float(0.5).squareRoot() }
+        let stereo = try Stage(settings, channels: 2).play(TestSignal.interleaved([side, side]))
+        for (one, other) in zip(surround, stereo) {
+            for (value, expected) in zip(one.levels, other.levels) { #expect(abs(value - expected) < 1e-3) }
+        }
+        #expect(stereo.dropLast().last!("mid") > 0.5, "not silence against silence")
+    }
+
     @Test(arguments: PublishedLevels.Algorithm.allCases)
     func `the damping takes the same time at every batch size`(profile: PublishedLevels.Algorithm) throws {
         // From loud to silence: after a quarter of a second the damped level has the same share left.

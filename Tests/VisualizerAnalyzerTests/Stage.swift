@@ -13,7 +13,7 @@ final class Stage {
     private var clock: Int64 = 0
 
     /// - Parameter settings: As in a SPEC after the colon.
-    init(_ settings: String = "", sampleRate: Int = 44_100, channels: Int = 1, batch: Int = 1024) throws {
+    init(_ settings: String = "", sampleRate: Int = 44_100, channels: Int = 1, map: ChannelMap? = nil, batch: Int = 1024) throws {
         let about = AnalyzerPlugin.visualizer.about
         let spec = try PluginSpec(parsing: settings.isEmpty ? about.id : "\(about.id):\(settings)")
         var problems: [ConfigurationProblem] = []
@@ -22,7 +22,7 @@ final class Stage {
         }
         analyzer = try AnalyzerPlugin.visualizer.make(values)
         format = AnalysisFormat(
-            StreamFormat(sampleRate: sampleRate, channelCount: channels), batching: Batching(batchFrames: batch)!)
+            StreamFormat(sampleRate: sampleRate, channelCount: channels, channelMap: map), batching: Batching(batchFrames: batch)!)
         outputs = try analyzer.prepare(format)
         bank = SpectrumBank(outputs.spectra, hopFrames: format.hopFrames, sampleRate: sampleRate)
     }
@@ -43,7 +43,7 @@ final class Stage {
             let slice = Array(samples[first * channels..<(first + frames) * channels])
             for frame in frames..<format.hopFrames { mono[frame] = 0 }
             var mix = mono.mutableSpan
-            _ = mix.mix(slice.span, channelCount: channels)
+            _ = mix.mix(slice.span, by: ChannelMix(format.format))
             hear(slice, mono, index, into: &values)
             first += frames
             clock += Int64(frames)

@@ -4,7 +4,8 @@ internal import HemiolaSignal
 extension AnalyzerPlugin {
     /// Onsets, tempo, and beats that are told before they sound.
     public static let beat = AnalyzerPlugin(
-        "beat", "Onsets, tempo, and beats that are told before they sound.", settings: BeatSettings.declared
+        "beat", "Onsets, tempo, and beats that are told before they sound.", settings: BeatSettings.declared,
+        version: 2
     ) { settings throws(ConfigurationError) in
         BeatAnalyzer(try BeatSettings(settings))
     }

@@ -3,7 +3,7 @@ internal import HemiolaSignal
 
 extension AnalyzerPlugin {
     /// RMS and peak level of the mono mix and of every channel.
-    public static let levels = AnalyzerPlugin("levels", "RMS and peak level of the mono mix and of every channel.") {
+    public static let levels = AnalyzerPlugin("levels", "RMS and peak level of the mono mix and of every channel.", version: 2) {
         _ throws(ConfigurationError) in LevelsAnalyzer()
     }
 }

@@ -12,7 +12,7 @@ extension AnalyzerPlugin {
     /// Bands, centroid, rolloff, flatness and flux of the spectrum.
     public static let spectrum = AnalyzerPlugin(
         "spectrum", "Bands, centroid, rolloff, flatness and flux of the spectrum.",
-        settings: SpectrumSettings.declared
+        settings: SpectrumSettings.declared, version: 2
     ) { settings throws(ConfigurationError) in
         try SpectrumAnalyzer(SpectrumSettings(settings))
     }

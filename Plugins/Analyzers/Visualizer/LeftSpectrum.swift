@@ -1,8 +1,8 @@
 internal import HemiolaSignal
 internal import HemiolaSpectrum
 
-/// The power spectrum that MilkDrop sees: the last 576 frames of the left channel, a periodic Hann window over them, zeros
-/// up to 1024.
+/// The power spectrum that MilkDrop sees: the last 576 frames of the left channel (of more than two channels: of the left one of
+/// their stereo downmix), a periodic Hann window over them, zeros up to 1024.
 ///
 /// The bank's spectra are of the mono mix, so this one owns its transform.
 ///
@@ -23,16 +23,31 @@ struct LeftSpectrum: ~Copyable {
     /// - Parameters:
     ///   - samples: Interleaved, real frames only.
     ///   - hopFrames: The hop's full length: what is missing counts as zeros.
-    mutating func advance(_ samples: Span<Float>, channelCount: Int, hopFrames: Int) {
+    ///   - channels: How the samples' channels make a left one.
+    mutating func advance(_ samples: Span<Float>, channels: ChannelMix, hopFrames: Int) {
+        let channelCount = channels.channelCount
         let frames = samples.count / channelCount
         let count = min(history.count, hopFrames)
         history.advance(by: count)
         let kept = history.count - count
         history.withUnsafeMutableBufferPointer { history in
             samples.withUnsafeBufferPointer { samples in
-                for index in 0..<count {
-                    let frame = hopFrames - count + index
-                    history[kept + index] = frame < frames ? samples[frame * channelCount] : 0
+                guard channelCount > 2 else {
+                    for index in 0..<count {
+                        let frame = hopFrames - count + index
+                        history[kept + index] = frame < frames ? samples[frame * channelCount] : 0
+                    }
+                    return
+                }
+                channels.left.withUnsafeBufferPointer { weights in
+                    for index in 0..<count {
+                        let frame = hopFrames - count + index
+                        var sum: Float = 0
+                        for channel in 0..<channelCount where frame < frames {
+                            sum += samples[frame * channelCount + channel] * weights[channel]
+                        }
+                        history[kept + index] = sum
+                    }
                 }
             }
         }

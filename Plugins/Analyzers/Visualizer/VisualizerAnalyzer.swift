@@ -6,7 +6,7 @@ extension AnalyzerPlugin {
     /// Bass, mid and treble around 1 as visualizers know them, and bars of 0…1.
     public static let visualizer = AnalyzerPlugin(
         "visualizer", "Bass, mid and treble around 1 as visualizers know them, and bars of 0…1 with automatic gain.",
-        settings: VisualizerSettings.declared, primary: VisualizerSettings.profile.key
+        settings: VisualizerSettings.declared, primary: VisualizerSettings.profile.key, version: 2
     ) { settings throws(ConfigurationError) in
         try VisualizerAnalyzer(VisualizerSettings(settings))
     }
@@ -56,7 +56,7 @@ final class VisualizerAnalyzer: Analyzer {
     private static let silence: Float = 1e-9
 
     private let settings: VisualizerSettings
-    private var channelCount = 1
+    private var channels = ChannelMix(StreamFormat(sampleRate: 1, channelCount: 1))
     private var hopFrames = 0
     private var hopSeconds = 0.0
 
@@ -86,7 +86,7 @@ final class VisualizerAnalyzer: Analyzer {
     }
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
-        channelCount = stream.channelCount
+        channels = ChannelMix(stream.format)
         hopFrames = stream.hopFrames
         hopSeconds = Double(stream.hopFrames) / Double(stream.sampleRate)
         var outputs = AnalyzerOutputs()
@@ -158,7 +158,7 @@ extension VisualizerAnalyzer {
         if let mixSpectrum {
             update(hop.spectra(mixSpectrum).power(0))
         } else {
-            left?.advance(hop.samples, channelCount: channelCount, hopFrames: hopFrames)
+            left?.advance(hop.samples, channels: channels, hopFrames: hopFrames)
             left?.withPower { update($0) }
         }
         updates += 1

@@ -60,7 +60,7 @@ final class FileCapture: RewindableCapture {
         } catch {
             throw Complaint.notAudio(path, likeness, reason: error.reason)
         }
-        format = sound.format
+        format = stated(sound.format)
         firstFormat = format
         secondsBefore = 0
         if let error = Complaint.outOfRange(path, format) { throw error }
@@ -116,9 +116,16 @@ final class FileCapture: RewindableCapture {
         if let error = Complaint.outOfRange(path, next.format) { throw error }
         secondsBefore += format.seconds(at: position)
         start(next, link: link + 1)
-        guard next.format != format else { return .idle }
-        format = next.format
+        guard stated(next.format) != format else { return .idle }
+        format = stated(next.format)
         return .format(format)
+    }
+
+    /// A decoder's format, with the channels' positions that the header states.
+    private func stated(_ format: StreamFormat) -> StreamFormat {
+        StreamFormat(
+            sampleRate: format.sampleRate, channelCount: format.channelCount,
+            channelMap: header.channelOrder.map(of: format.channelCount))
     }
 
     private func broken(_ reason: String) -> CaptureError {
@@ -146,7 +153,7 @@ final class FileCapture: RewindableCapture {
         guard let file else { preconditionFailure("rewind before open") }
         // One decoder at a time.
         sound = nil
-        guard let anew = try? SoundFile(file, view: header.view(ofLink: 0, in: file)), anew.format == firstFormat else {
+        guard let anew = try? SoundFile(file, view: header.view(ofLink: 0, in: file)), stated(anew.format) == firstFormat else {
             throw Complaint.changed(path)
         }
         format = firstFormat

@@ -25,6 +25,8 @@ extension Header {
                     }
                 frameSize = bytes.map { $0 * Int64(channelCount!) }
                 if frameSize == 0 { frameSize = nil }
+            } else if chunk.hasText("CHAN", at: 0) {
+                channelOrder = ChannelOrder(coreAudioLayout: file.bytes(at: position + 8, count: Int(min(size, 512))))
             } else if chunk.hasText("SSND", at: 0) {
                 let offset = file.bytes(at: position + 8, count: 4)
                 guard offset.count == 4 else { return }

@@ -15,6 +15,8 @@ extension Header {
                 channelCount = Int(description.unsigned32(at: 24, big: true))
                 let packetSize = Int64(description.unsigned32(at: 16, big: true))
                 if packetSize > 0, description.unsigned32(at: 20, big: true) == 1 { frameSize = packetSize }
+            } else if chunk.hasText("chan", at: 0), size > 0 {
+                channelOrder = ChannelOrder(coreAudioLayout: file.bytes(at: position + 12, count: Int(min(size, 512))))
             } else if chunk.hasText("data", at: 0) {
                 // An edit count of 4 bytes stands before the sound.
                 let present = max(0, file.size - position - 16)

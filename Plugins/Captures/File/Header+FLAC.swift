@@ -6,6 +6,7 @@ extension Header {
         let packed = head.unsigned64(at: 18, big: true)
         sampleRate = Int(packed >> 44)
         channelCount = Int(packed >> 41 & 7) + 1
+        channelOrder = .flac
         let frames = Int64(packed & 0xf_ffff_ffff)
         statedFrames = frames == 0 ? nil : frames
     }

@@ -2,6 +2,7 @@ extension Header {
     /// Ogg files may be chained: whole streams one after another, as recordings of web radio are. libsndfile sees the first only.
     mutating func readOgg(_ file: InputFile, from start: Int64) {
         var position = start
+        channelOrder = ChannelOrder(oggPage: file.bytes(at: start, count: 27 + 255 + 64))
         var isAmongFirstPages = true
         // A page ends within 64 KiB; where none begins, the walk is over, and libsndfile makes of the rest what it can.
         while true {

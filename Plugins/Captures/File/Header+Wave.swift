@@ -16,6 +16,7 @@ extension Header {
                 guard formatChunk.count >= 24 else { return }
                 channelCount = Int(formatChunk.unsigned16(at: 10, big: isBig))
                 sampleRate = Int(formatChunk.unsigned32(at: 12, big: isBig))
+                channelOrder = ChannelOrder(waveFormat: formatChunk, isBig: isBig)
             } else if chunk.hasText("ds64", at: 0), is64 {
                 let long = file.bytes(at: position + 8, count: 24)
                 guard long.count == 24 else { return }
@@ -92,6 +93,7 @@ extension Header {
                 guard formatChunk.count >= 24 else { return }
                 channelCount = Int(formatChunk.unsigned16(at: 10, big: false))
                 sampleRate = Int(formatChunk.unsigned32(at: 12, big: false))
+                channelOrder = ChannelOrder(waveFormat: formatChunk, isBig: false)
                 frameSize = Self.waveFrameSize(formatChunk, isBig: false)
             } else if chunk.hasText("fact", at: 0) {
                 let frames = file.bytes(at: position + 24, count: 8)

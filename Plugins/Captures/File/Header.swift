@@ -8,6 +8,8 @@ struct Header: Sendable, Hashable {
     var start: Int64 = 0
     /// Channels as stated, 0…; nil where this reader does not look.
     var channelCount: Int?
+    /// Which loudspeakers the channels belong to.
+    var channelOrder = ChannelOrder.unknown
     /// Frames per second as stated, 0…; nil where this reader does not look.
     var sampleRate: Int?
     /// Where the sound lies in a container that states its length in bytes.

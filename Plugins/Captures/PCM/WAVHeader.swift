@@ -106,6 +106,7 @@ struct WAVHeader {
     private static func format(_ stream: ByteStream, length: Int, bigEndian: Bool) throws(CaptureError) -> PCMFormat {
         var tag = stream.word16(at: 0, bigEndian: bigEndian)
         let channelCount = stream.word16(at: 2, bigEndian: bigEndian)
+        let mask = tag == extensible && length >= 24 ? UInt32(stream.word32(at: 20, bigEndian: bigEndian)) : 0
         let sampleRate = Int(stream.word32(at: 4, bigEndian: bigEndian))
         let blockBytes = stream.word16(at: 12, bigEndian: bigEndian)
         let bits = stream.word16(at: 14, bigEndian: bigEndian)
@@ -118,7 +119,8 @@ struct WAVHeader {
         guard channelCount > 0, sampleRate > 0 else {
             throw CaptureError("\(stream.name): this WAV stream claims \(channelCount) channels at \(sampleRate) Hz; it is damaged")
         }
-        let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount)
+        let format = StreamFormat(
+            sampleRate: sampleRate, channelCount: channelCount, channelMap: ChannelMap(waveMask: mask, channelCount: channelCount))
         guard format.isSupported else {
             let (rates, counts) = (StreamFormat.sampleRates, StreamFormat.channelCounts)
             throw CaptureError(

@@ -12,7 +12,8 @@ extension Session {
         let rates = StreamFormat.sampleRates
         return StreamFormat(
             sampleRate: terms.sampleRate ?? min(max(own.sampleRate, rates.lowerBound), rates.upperBound),
-            channelCount: terms.channelCount ?? min(own.channelCount, StreamFormat.channelCounts.upperBound))
+            channelCount: terms.channelCount ?? min(own.channelCount, StreamFormat.channelCounts.upperBound),
+            channelMap: target.flatMap { ChannelMap(pulse: $0.channelMap) })
     }
 
     func label(_ target: DeviceWish.Target) -> String {

@@ -65,7 +65,7 @@ struct Hearing: Equatable {
             case .idle:
                 idle += 1
                 require(idle < 1000, "a capture waits for what cannot come")
-            case .device: fatalError("a file is no device")
+            case .device, .source: fatalError("a file is no device")
             case .end:
                 var span = buffer.mutableSpan
                 require(try! capture.read(into: &span) == .end, "something comes after the end")

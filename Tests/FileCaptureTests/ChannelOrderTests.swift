@@ -1,0 +1,124 @@
+import Foundation
+import HemiolaSignal
+import TestSupport
+import Testing
+
+@testable import FileCapture
+
+/// Each channel has a tone of its own, so that a channel is known by its frequency.
+@Suite struct ChannelOrderTests {
+    let workshop: Workshop
+
+    init() throws { workshop = try Workshop() }
+
+    private static let masks: [Int: UInt32] = [3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3f, 7: 0x70f, 8: 0x63f]
+
+    /// A WAV whose loudspeaker number n, in the order of the mask, has a sine of 300 + 150 n Hz; LFE, which codecs cut, of 60 Hz.
+    private func source(_ channels: Int) throws -> (path: String, hertz: [String: Double]) {
+        let mask = try #require(Self.masks[channels])
+        let names = try #require(ChannelMap(waveMask: mask, channelCount: channels)).names
+        let hertz = names.enumerated().map { $1 == "LFE" ? 60 : 300 + 150 * Double($0) }
+        var samples: [Float] = []
+        for frame in 0..<48_000 {
+            for frequency in hertz { samples.append(0.4 * Float(sin(2 * .pi * frequency * Double(frame) / 48_000))) }
+        }
+        var wav = WAVBytes(samples: samples, sampleRate: 48_000, channelCount: channels)
+        wav.channelMask = mask
+        return (try workshop.write(wav.bytes, to: "source\(channels).wav"), Dictionary(uniqueKeysWithValues: zip(names, hertz)))
+    }
+
+    private func expectTones(in path: String, _ hertz: [String: Double]) throws {
+        let recording = try Recording(of: path)
+        let map = try #require(recording.source.format.channelMap, "\(path) has no map")
+        #expect(Set(map.names) == Set(hertz.keys))
+        for (index, name) in map.names.enumerated() {
+            let level = level(of: try #require(hertz[name]), in: recording.channel(index), rate: 48_000)
+            #expect(level > 0.25, "\(name) is not in channel \(index) of \(path): \(level)")
+        }
+    }
+
+    @Test(arguments: [3, 4, 5, 6, 7, 8]) func `WAV: the channel mask names each channel`(channels: Int) throws {
+        let (path, hertz) = try source(channels)
+        try expectTones(in: path, hertz)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 5, 6, 7, 8], ["flac", "w64"])
+    func `the order of another container is known`(channels: Int, container: String) throws {
+        let (path, hertz) = try source(channels)
+        let other = workshop.path("a\(channels).\(container)")
+        try Program.ffmpeg.run(["-v", "error", "-i", path, other])
+        try expectTones(in: other, hertz)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 5, 6, 7, 8])
+    func `Vorbis: the order is that of its specification`(channels: Int) throws {
+        let (path, hertz) = try source(channels)
+        let other = workshop.path("a.ogg")
+        try Program.ffmpeg.run(["-v", "error", "-i", path, "-c:a", "libvorbis", "-q:a", "6", other])
+        try expectTones(in: other, hertz)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 6])
+    func `Opus: the order is that of Vorbis`(channels: Int) throws {
+        let (path, hertz) = try source(channels)
+        let other = workshop.path("a.opus")
+        try Program.ffmpeg.run(["-v", "error", "-i", path, "-c:a", "libopus", "-b:a", "512k", "-mapping_family", "1", other])
+        try expectTones(in: other, hertz)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 5, 6], ["caf", "aiff"])
+    func `CAF and AIFF: the layout chunk names each channel`(channels: Int, container: String) throws {
+        let (path, hertz) = try source(channels)
+        let other = workshop.path("a.\(container)")
+        try Program.ffmpeg.run(["-v", "error", "-i", path, other])
+        let recording = try Recording(of: other)
+        let map = try #require(recording.source.format.channelMap)
+        for (index, name) in map.names.enumerated() {
+            // Core Audio's surrounds may be those at the side or at the back: both are mixed alike.
+            let tone = try #require(hertz[name] ?? hertz[name.replacing("S", with: "B")])
+            #expect(level(of: tone, in: recording.channel(index), rate: 48_000) > 0.25)
+        }
+    }
+
+    @Test func `without a mask the positions are not known, nor with one of too few loudspeakers`() throws {
+        var wav = WAVBytes.sines(channels: 6, frames: 100)
+        #expect(try Recording(of: workshop.write(wav.bytes, to: "a.wav")).source.format.channelMap == nil)
+        wav.channelMask = 0
+        #expect(try Recording(of: workshop.write(wav.bytes, to: "b.wav")).source.format.channelMap == nil)
+        wav.channelMask = 0x3
+        #expect(try Recording(of: workshop.write(wav.bytes, to: "c.wav")).source.format.channelMap == nil)
+    }
+
+    // MARK: - Layouts by hand
+
+    private func layout(_ tag: UInt32, bits: UInt32 = 0, labels: [UInt32] = [], count: UInt32? = nil) -> ChannelOrder {
+        let head = WAVBytes.big(tag) + WAVBytes.big(bits) + WAVBytes.big(count ?? UInt32(labels.count))
+        return ChannelOrder(coreAudioLayout: head + labels.flatMap { WAVBytes.big($0) + [UInt8](repeating: 0, count: 16) })
+    }
+
+    @Test func `Core Audio layouts: by tag, by bits, by labels`() {
+        #expect(layout(121 << 16 | 6).map(of: 6)?.names == ["FL", "FR", "FC", "LFE", "SL", "SR"])
+        #expect(layout(124 << 16 | 6).map(of: 6)?.names == ["FC", "FL", "FR", "SL", "SR", "LFE"])
+        #expect(layout(1 << 16, bits: 0x3f).map(of: 6)?.names == ["FL", "FR", "FC", "LFE", "BL", "BR"])
+        #expect(layout(0, labels: [3, 1, 2, 4]).map(of: 4)?.names == ["FC", "FL", "FR", "LFE"])
+    }
+
+    @Test func `Core Audio layouts that lie about their length, or name what is no loudspeaker, are none`() {
+        #expect(layout(0, labels: [1, 2, 3], count: 4) == .unknown)
+        #expect(layout(0, labels: [1, 2, 3], count: .max) == .unknown)
+        #expect(layout(0, labels: [1, 2, 400]) == .unknown)
+        #expect(layout(77 << 16 | 6) == .unknown)
+        #expect(ChannelOrder(coreAudioLayout: [0, 121]) == .unknown)
+    }
+
+    @Test func `Opus without loudspeakers (mapping family 255) is unknown`() {
+        func page(_ family: UInt8) -> [UInt8] {
+            let head = Array("OpusHead".utf8) + [1, 6] + [UInt8](repeating: 0, count: 8) + [family]
+            return Array("OggS".utf8) + [UInt8](repeating: 0, count: 22) + [1, UInt8(head.count)] + head
+        }
+        #expect(ChannelOrder(oggPage: page(1)) == .vorbis)
+        #expect(ChannelOrder(oggPage: page(255)) == .unknown)
+        #expect(ChannelOrder(oggPage: Array(page(1).prefix(30))) == .unknown)
+        #expect(ChannelOrder(oggPage: []) == .unknown)
+    }
+}
