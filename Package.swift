@@ -36,7 +36,6 @@ func tests(_ name: String, uses rooms: [Target.Dependency], resources: [Resource
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 
@@ -54,7 +53,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // 6
@@ -65,7 +63,8 @@ let package = Package(
         room(
             "HemiolaCommandLine",
             uses: [
-                "HemiolaEngine", "HemiolaBridge", "HemiolaWire", "HemiolaEvaluation", "Hemiola", "HemiolaSignal", arguments, yaml,
+                "HemiolaEngine", "HemiolaBridge", "HemiolaWire", "HemiolaEvaluation", "Hemiola", "HemiolaSignal", "CYAML",
+                arguments,
             ]),
 
         // 4
@@ -110,6 +109,7 @@ let package = Package(
         cLibrary("CFFTW"),
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
+        cLibrary("CYAML"),
         cLibrary("CZstd"),
 
         // Tests

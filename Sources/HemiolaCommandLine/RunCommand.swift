@@ -108,10 +108,12 @@ extension PipelinePlan {
         let title = System.title(of: path)
         let bytes: [UInt8]
         do {
-            bytes = try System.contents(of: path)
+            // One byte more than a document may have: enough to see that it is larger.
+            bytes = try System.contents(of: path, atMost: YAMLNode.maxByteCount + 1)
         } catch {
             throw Failure("cannot read \(title): \(error)")
         }
+        guard bytes.count <= YAMLNode.maxByteCount else { throw Failure(Self.line(title, nil, YAMLNode.SyntaxError.size.message)) }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure("\(title) is no text in UTF-8") }
         try self.init(registry, pipeline: text, title: title)
     }

@@ -100,8 +100,8 @@ extension System {
         }
     }
 
-    /// All bytes of a file, or of standard input for `-`.
-    static func contents(of path: String) throws(CallError) -> [UInt8] {
+    /// The first bytes of a file, or of standard input for `-`; all of them by default.
+    static func contents(of path: String, atMost limit: Int = .max) throws(CallError) -> [UInt8] {
         var descriptor = standardInput
         if path != "-" {
             descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -111,7 +111,7 @@ extension System {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = read(descriptor, &buffer, buffer.count)
+            let count = read(descriptor, &buffer, min(buffer.count, limit - bytes.count))
             if count > 0 {
                 bytes += buffer[..<count]
             } else if count == 0 {

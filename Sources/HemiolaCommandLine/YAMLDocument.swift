@@ -1,103 +1,65 @@
 internal import HemiolaSignal
-internal import Yams
 
-/// A YAML document as Hemiola reads it. The only file that knows the YAML library.
+/// A YAML document.
 ///
-/// Scalars have the types of YAML 1.2's core schema (so that `on` and `no` are text), as far as a text comes out again as it
-/// was written: `007` and `1e3` stay text, which a numeric setting reads as the number.
+/// Scalars have the types of YAML 1.2's core schema (`on` and `no` are text), provided that the value prints as it was written:
+/// `007` and `1e3` stay text, which a numeric setting reads as the number. Anchors, aliases and tags are refused.
 struct YAMLNode {
     enum Content {
         case null
         /// A scalar; its type is that of a setting.
         case value(ParameterValue)
         case list([YAMLNode])
-        /// In the order of the document.
+        /// In the order of the document; each key once.
         case map([Entry])
     }
 
     struct Entry {
         var key: String
-        var place: Place?
+        var place: Place
         var node: YAMLNode
     }
 
-    /// Both from 1.
+    /// Both from 1; a column is one Unicode scalar.
     struct Place: Hashable {
         var line: Int
         var column: Int
     }
 
     var content: Content
-    var place: Place?
+    var place: Place
 }
 
 extension YAMLNode {
-    /// What makes a text no document.
+    /// Why a text is not a document.
     struct SyntaxError: Error {
         var message: String
         var place: Place?
+
+        static var size: SyntaxError {
+            SyntaxError(message: "the file has more than \(maxByteCount >> 20) MiB", place: nil)
+        }
     }
 
-    /// More nodes than this come from references to references, not from a person.
-    private static let largestCount = 100_000
+    /// Bounds memory.
+    static let maxByteCount = 8 << 20
+    /// Bounds memory: a node costs some 200 bytes, whatever its text.
+    static let maxNodeCount = 100_000
+    /// Bounds the stack. A pipeline needs 4 levels.
+    static let maxDepth = 64
 
-    /// References to references multiply: as keys, some sixty of them keep the library hashing for ever, before any node is seen.
-    private static let mostReferences = 32
-
-    /// Reads a document.
+    /// Reads a text that holds at most one document. A byte order mark at its start is ignored.
     ///
-    /// - Returns: nil for an empty one.
+    /// - Returns: nil for a text without a document.
     static func parse(_ text: String) throws(SyntaxError) -> YAMLNode? {
-        // Also counts asterisks in comments and quotes, which do no harm as few as they are.
-        let references = zip([UInt8(ascii: " ")] + Array(text.utf8), text.utf8).count { before, byte in
-            byte == UInt8(ascii: "*") && " \n\r\t[{,:?-".utf8.contains(before)
-        }
-        guard references <= mostReferences else {
-            throw SyntaxError(message: "there are \(references) references (*name), at most \(mostReferences) are read", place: nil)
-        }
-        var room = largestCount
-        return try root(of: text).map { node throws(SyntaxError) in try convert(node, &room) }
+        guard text.utf8.count <= maxByteCount else { throw .size }
+        let marked = text.unicodeScalars
+        var composer = Composer(marked.first == "\u{FEFF}" ? String(marked.dropFirst()) : text)
+        return try composer.document()
     }
 
-    private static func root(of text: String) throws(SyntaxError) -> Node? {
-        do {
-            return try Yams.compose(yaml: text)
-        } catch let error as YamlError {
-            throw SyntaxError(error)
-        } catch {
-            throw SyntaxError(message: "\(error)", place: nil)
-        }
-    }
-
-    private static func convert(_ node: Node, _ room: inout Int) throws(SyntaxError) -> YAMLNode {
-        let place = node.mark.map(Place.init)
-        room -= 1
-        guard room > 0 else { throw SyntaxError(message: "the document unfolds into too many values", place: place) }
-        switch node {
-        case .scalar(let scalar):
-            return YAMLNode(content: content(of: scalar), place: place)
-        case .sequence(let sequence):
-            var items: [YAMLNode] = []
-            for item in sequence { items.append(try convert(item, &room)) }
-            return YAMLNode(content: .list(items), place: place)
-        case .mapping(let mapping):
-            var entries: [Entry] = []
-            for (key, value) in mapping {
-                guard case .scalar(let name) = key else {
-                    throw SyntaxError(message: "a key must be text", place: key.mark.map(Place.init))
-                }
-                entries.append(
-                    Entry(key: name.string, place: name.mark.map(Place.init), node: try convert(value, &room)))
-            }
-            return YAMLNode(content: .map(entries), place: place)
-        case .alias:
-            throw SyntaxError(message: "this reference has no value", place: place)
-        }
-    }
-
-    private static func content(of scalar: Node.Scalar) -> Content {
-        let text = scalar.string
-        guard scalar.style == .plain || scalar.style == .any else { return .value(.text(text)) }
+    /// A scalar that was written without quotes.
+    private static func plain(_ text: String) -> Content {
         switch text {
         case "", "~", "null", "Null", "NULL": return .null
         case "true", "True", "TRUE": return .value(.boolean(true))
@@ -108,33 +70,80 @@ extension YAMLNode {
         if let number = Double(text), number.isFinite, String(number) == text { return .value(.number(number)) }
         return .value(.text(text))
     }
-}
 
-extension YAMLNode.Place {
-    fileprivate init(_ mark: Mark) {
-        self.init(line: mark.line, column: mark.column)
-    }
-}
+    // MARK: - Events to nodes
 
-extension YAMLNode.SyntaxError {
-    fileprivate init(_ error: YamlError) {
-        switch error {
-        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
-            .composer(let context, let problem, let mark, _):
-            let text = [context?.text, problem].compactMap { $0 }.joined(separator: ": ")
-            self.init(message: text, place: YAMLNode.Place(mark))
-        case .duplicatedKeysInMapping(let keys, let context):
-            self.init(
-                message: "given twice in one map: \(keys.sorted().joined(separator: ", "))", place: YAMLNode.Place(context.mark))
-        case .reader(let problem, let offset, _, let text):
-            // The library counts characters, of which a carriage return and a line feed are one, but scalars in all other marks.
-            let before = offset.map { text.prefix($0) } ?? ""
-            let lines = before.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-            self.init(
-                message: problem,
-                place: offset == nil ? nil : YAMLNode.Place(line: max(1, lines.count), column: (lines.last?.unicodeScalars.count ?? 0) + 1))
-        default:
-            self.init(message: "\(error)", place: nil)
+    private struct Composer: ~Copyable {
+        private var reader: YAMLEventReader
+        private var nodeCount = 0
+        private var depth = 0
+
+        init(_ text: String) {
+            reader = YAMLEventReader(text)
+        }
+
+        mutating func document() throws(SyntaxError) -> YAMLNode? {
+            guard try reader.next().kind == .documentStart else { return nil }
+            let root = try node(reader.next())
+            _ = try reader.next()
+            let end = try reader.next()
+            guard end.kind == .streamEnd else {
+                throw SyntaxError(message: "a second document starts here; write one document per file", place: end.place)
+            }
+            return root
+        }
+
+        /// The node that starts with an event.
+        private mutating func node(_ event: YAMLEventReader.Event) throws(SyntaxError) -> YAMLNode {
+            let place = event.place
+            guard event.kind != .alias, !event.hasAnchor else {
+                throw SyntaxError(
+                    message: "anchors and aliases (&name, *name) are not supported; write the value itself, text in quotes",
+                    place: place)
+            }
+            guard !event.hasTag else {
+                throw SyntaxError(message: "tags (!name) are not supported; write text in quotes", place: place)
+            }
+            nodeCount += 1
+            guard nodeCount <= maxNodeCount else {
+                throw SyntaxError(message: "the document has more than \(maxNodeCount) values", place: place)
+            }
+            if case .scalar(let text, let isPlain) = event.kind {
+                return YAMLNode(content: isPlain ? plain(text) : .value(.text(text)), place: place)
+            }
+            depth += 1
+            defer { depth -= 1 }
+            guard depth <= maxDepth else {
+                throw SyntaxError(message: "lists and maps are nested more than \(maxDepth) deep", place: place)
+            }
+            let content: Content = event.kind == .sequenceStart ? .list(try items()) : .map(try entries())
+            return YAMLNode(content: content, place: place)
+        }
+
+        private mutating func items() throws(SyntaxError) -> [YAMLNode] {
+            var items: [YAMLNode] = []
+            while true {
+                let event = try reader.next()
+                if event.kind == .sequenceEnd { return items }
+                items.append(try node(event))
+            }
+        }
+
+        private mutating func entries() throws(SyntaxError) -> [Entry] {
+            var entries: [Entry] = []
+            var lines: [String: Int] = [:]
+            while true {
+                let event = try reader.next()
+                if event.kind == .mappingEnd { return entries }
+                _ = try node(event)
+                guard case .scalar(let key, _) = event.kind else {
+                    throw SyntaxError(message: "a key must be text", place: event.place)
+                }
+                if let line = lines.updateValue(event.place.line, forKey: key) {
+                    throw SyntaxError(message: "\(key) is already given in line \(line)", place: event.place)
+                }
+                entries.append(Entry(key: key, place: event.place, node: try node(reader.next())))
+            }
         }
     }
 }

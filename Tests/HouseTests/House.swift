@@ -10,7 +10,7 @@ struct House {
         "HemiolaTesting": 3,
         "HemiolaRecords": 2, "HemiolaBridge": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1, "HemiolaOutput": 1,
-        "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CSndFile": 0, "CZstd": 0,
+        "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CSndFile": 0, "CYAML": 0, "CZstd": 0,
     ]
     static let pluginFloor = 3
 
@@ -22,7 +22,8 @@ struct House {
     /// C libraries and the one file, or the one folder, that touches each.
     static let wrappers = [
         "CFFTW": "Sources/HemiolaSpectrum/RealFFT.swift", "CSndFile": "Plugins/Captures/File/SoundFile.swift",
-        "CPulse": "Plugins/Captures/Pulse/Client/", "CZstd": "Sources/HemiolaOutput/ZstdStream.swift",
+        "CPulse": "Plugins/Captures/Pulse/Client/", "CYAML": "Sources/HemiolaCommandLine/YAMLEventReader.swift",
+        "CZstd": "Sources/HemiolaOutput/ZstdStream.swift",
     ]
     static let withoutFoundation: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaOutput", "HemiolaRecords", "HemiolaEngine",
@@ -31,7 +32,7 @@ struct House {
     /// Outside modules that any room may use, and those that belong to one.
     static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "Foundation", "FoundationEssentials"]
     static let outside = [
-        "ArgumentParser": "HemiolaCommandLine", "Yams": "HemiolaCommandLine", "NIOCore": "HemiolaBridge", "NIOPosix": "HemiolaBridge",
+        "ArgumentParser": "HemiolaCommandLine", "NIOCore": "HemiolaBridge", "NIOPosix": "HemiolaBridge",
     ]
 
     /// Path → text, of everything that is checked.
@@ -233,7 +234,6 @@ struct Manifest {
         return text[open..<close].dropFirst().split(separator: ",").compactMap { item in
             let name = item.trimmingCharacters(in: .whitespacesAndNewlines)
             if name == "arguments" { return "ArgumentParser" }
-            if name == "yaml" { return "Yams" }
             if name == "nioCore" { return "NIOCore" }
             if name == "nioPosix" { return "NIOPosix" }
             return name.hasPrefix("\"") ? name.trimmingCharacters(in: ["\""]) : nil

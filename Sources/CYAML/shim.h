@@ -1,0 +1,2 @@
+// libyaml. Only HemiolaCommandLine/YAMLEventReader.swift uses these names.
+#include <yaml.h>
