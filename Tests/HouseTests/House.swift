@@ -29,8 +29,9 @@ struct House {
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaOutput", "HemiolaRecords", "HemiolaEngine",
         "HemiolaTesting",
     ]
-    /// Outside modules that any room may use, and those that belong to one.
-    static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "Foundation", "FoundationEssentials"]
+    /// Outside modules that any module may use, and those that belong to one. Foundation is not among them: it links ICU, some
+    /// 40 MB, into the program.
+    static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "FoundationEssentials"]
     static let outside = [
         "ArgumentParser": "HemiolaCommandLine", "NIOCore": "HemiolaBridge", "NIOPosix": "HemiolaBridge",
     ]
@@ -121,6 +122,7 @@ struct House {
 
     /// Imports point strictly down.
     private func check(_ module: String, from room: String, isPlugin: Bool, at path: String, _ manifest: Manifest) -> [String] {
+        if module == "Foundation" { return ["\(path) imports Foundation, which links ICU; use FoundationEssentials"] }
         if let owner = Self.outside[module] {
             return owner == room ? [] : ["\(path): \(room) uses \(module), which belongs to \(owner)"]
         }
