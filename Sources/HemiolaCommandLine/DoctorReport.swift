@@ -67,6 +67,7 @@ struct Surroundings {
     /// Endings of the files that libsndfile reads.
     var formats: [String] = []
     var transform: String?
+    var yaml: String?
     /// What can be heard, or why nothing can; nil where there is no live capture.
     var devices: Result<DeviceList, CaptureError>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
@@ -88,6 +89,7 @@ extension DoctorReport {
             Self.library("libsndfile", found.soundFile, package: "libsndfile1"),
             Self.formats(found.formats),
             Self.library("FFTW", found.transform, package: "libfftw3-single3"),
+            Self.library("libyaml", found.yaml, package: "libyaml-0-2"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [

@@ -15,6 +15,7 @@ extension System {
         found.soundFile = soundFileVersion
         found.formats = soundFileFormats
         found.transform = text(at: symbol("fftwf_version"))
+        found.yaml = yamlVersion
         found.runtime = environment("XDG_RUNTIME_DIR").map { path in
             var folder = folder(path)
             folder.isShared = isOpenToOthers(path)
@@ -60,6 +61,11 @@ extension System {
     private static var soundFileVersion: String? {
         typealias Version = @convention(c) () -> UnsafePointer<CChar>
         return symbol("sf_version_string").map { String(cString: unsafeBitCast($0, to: Version.self)()) }
+    }
+
+    private static var yamlVersion: String? {
+        typealias Version = @convention(c) () -> UnsafePointer<CChar>
+        return symbol("yaml_get_version_string").map { String(cString: unsafeBitCast($0, to: Version.self)()) }
     }
 
     /// `SF_FORMAT_INFO` of sndfile.h.

@@ -18,7 +18,7 @@ import Testing
     private var healthy: Surroundings {
         Surroundings(
             version: "0.1.0", swift: "6.3, runtime linked in", soundFile: "libsndfile-1.2.2", formats: ["flac", "mp3", "ogg", "wav"],
-            transform: "fftw-3.3.10", devices: .success(Self.devices), runtime: Surroundings.Folder(path: "/run/user/1"),
+            transform: "fftw-3.3.10", yaml: "0.2.5", devices: .success(Self.devices), runtime: Surroundings.Folder(path: "/run/user/1"),
             state: Surroundings.Folder(path: "/home/a/.local/state/hemiola"), temporary: Surroundings.Folder(path: "/tmp"),
             terminal: "xterm, 80 columns", locale: "C.UTF-8")
     }
@@ -28,7 +28,7 @@ import Testing
         #expect(report.isWell)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All is well.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 13)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 14)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
@@ -50,6 +50,7 @@ import Testing
     @Test(arguments: [
         Breakage("libsndfile", "not found", "apt install libsndfile1") { $0.soundFile = nil },
         Breakage("FFTW", "not found", "apt install libfftw3-single3") { $0.transform = nil },
+        Breakage("libyaml", "not found", "apt install libyaml-0-2") { $0.yaml = nil },
         Breakage("formats", "flac wav; ogg and mp3 missing", "libsndfile 1.1") { $0.formats = ["flac", "wav"] },
         Breakage("sound server", "no sound server answers", "pulseaudio --start") {
             $0.devices = .failure(CaptureError("no sound server answers; start one: pulseaudio --start"))
@@ -82,6 +83,7 @@ import Testing
         let found = System.surroundings()
         #expect(found.soundFile?.hasPrefix("libsndfile-") == true)
         #expect(found.transform?.hasPrefix("fftw-") == true)
+        #expect(found.yaml?.hasPrefix("0.") == true)
         #expect(Set(found.formats).isSuperset(of: ["wav", "flac", "aiff"]))
         #expect(found.version == HemiolaVersion.current)
     }
@@ -93,6 +95,6 @@ import Testing
         let report = try #require(object as? [String: Any])
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
-        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 11) + [false])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 12) + [false])
     }
 }
