@@ -23,6 +23,10 @@ final class InputRun {
     private var inputPath: String?
     /// What people call the device that is heard.
     private var deviceSummary: String?
+    /// How long the input has been silent, over all its streams; nil for a file.
+    private var silence: SilenceWatch?
+    /// Seconds of the input's earlier streams: notices count from the input's start.
+    private var secondsBefore = 0.0
     /// Controls that are still to be replayed in this stream, by frame.
     private var script: ArraySlice<StampedControl> = []
     /// What was refused among them and told.
@@ -46,6 +50,8 @@ final class InputRun {
         guard let made = try? input.make() else { preconditionFailure("\(input.name) was made before") }
         inputPath = input.path
         deviceSummary = nil
+        silence = pipeline.isLive ? SilenceWatch() : nil
+        secondsBefore = 0
         let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
         do throws(CaptureError) {
             var source = try capture.open(
@@ -93,7 +99,7 @@ final class InputRun {
         let stream = StreamAnalysis(
             header, voices: voices, directors: directors, bank: bank!.bank,
             batchesPerBlock: pipeline.isLive || pipeline.isPaced ? 1 : BatchBlock.capacity,
-            carriesSamples: pipeline.outlets.contains { $0.needs.samples }, silence: pipeline.isLive ? SilenceWatch() : nil,
+            carriesSamples: pipeline.outlets.contains { $0.needs.samples }, silence: silence,
             publish: { receiver.receive($0) })
         if voices.contains(where: { $0.offline != nil }) {
             try survey(stream, base)
@@ -105,6 +111,8 @@ final class InputRun {
 
         let ending = drive(stream, capture, for: receiver)
         finish(stream, ending, for: receiver)
+        silence = stream.silence
+        secondsBefore += stream.seconds
         return ending
     }
 
@@ -170,12 +178,12 @@ final class InputRun {
                     deviceSummary = notice.summary
                     receiver.report(.device(input: stream.header.source.name, notice))
                 case .idle:
-                    break
+                    receiver.receive(stream.takeEventsOfOutage())
                 case .gap(let gap):
                     let duration = stream.header.format.seconds(at: gap.frames)
                     receiver.report(
                         .gap(
-                            input: stream.header.source.name, at: stream.seconds - duration, duration: duration,
+                            input: stream.header.source.name, at: secondsBefore + stream.seconds - duration, duration: duration,
                             reason: gap.reason))
                 case .format(let format):
                     var source = stream.header.source

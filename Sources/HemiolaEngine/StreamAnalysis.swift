@@ -26,8 +26,8 @@ final class StreamAnalysis {
     private(set) var clock: Int64 = 0
     private(set) var batchCount: Int64 = 0
     private(set) var nonFinite: Int64 = 0
-    /// How long it has been silent; nil where nobody asks.
-    private var silence: SilenceWatch?
+    /// How long it has been silent; nil where that is not reported.
+    private(set) var silence: SilenceWatch?
 
     private let voices: [Voice]
     private let directors: [any Director]
@@ -51,6 +51,9 @@ final class StreamAnalysis {
     private var hopsInBatch = 0
     private var framesInBatch = 0
     private var events = EventList()
+    /// Whether a device event waits for the end of a batch, and whether the last one was that the device was lost.
+    private var hasDeviceEvent = false
+    private var isLost = false
 
     /// - Parameters:
     ///   - voices: Prepared for this stream.
@@ -105,6 +108,8 @@ final class StreamAnalysis {
             skip(gap)
         case .device(let notice):
             events.append(.device(notice), at: secondsHeard)
+            hasDeviceEvent = true
+            isLost = notice.state == .lost
         case .format, .source, .idle, .end:
             break
         }
@@ -128,6 +133,24 @@ final class StreamAnalysis {
             break
         }
         return delivery
+    }
+
+    /// Takes the events that wait for a batch, when no audio comes and a device event is among them. A batch that is under way when the
+    /// device is lost is published first, as a partial one.
+    ///
+    /// - Returns: What no batch carries, in order; mostly nothing.
+    func takeEventsOfOutage() -> [Event] {
+        guard hasDeviceEvent, isLost || isBetweenBatches else { return [] }
+        if !isBetweenBatches {
+            closeBatch()
+            // What comes next does not follow what was heard last.
+            bank.clear()
+        }
+        publishBlock()
+        hasDeviceEvent = false
+        var waiting: [Event] = []
+        events.drain(into: &waiting)
+        return waiting
     }
 
     /// Whether silence is to be told now, and how long it has lasted.
@@ -304,6 +327,7 @@ final class StreamAnalysis {
                 number: batchCount, frame: start, frameCount: framesInBatch,
                 isPartial: framesInBatch < header.batching.batchFrames),
             events: &events)
+        hasDeviceEvent = false
         batchCount += 1
         framesInBatch = 0
         hopsInBatch = 0

@@ -6,8 +6,10 @@ public struct Gap: Sendable, Hashable {
         case deviceLost = "device-lost"
         /// The sound server went away.
         case serverLost = "server-lost"
-        /// The program or the machine stood still.
+        /// The sound server stood still.
         case frozen
+        /// Hemiola itself stood still: it was stopped (Ctrl-Z), or the machine slept.
+        case stopped
         /// The server put the source to sleep.
         case suspended
         /// The program did not read in time.

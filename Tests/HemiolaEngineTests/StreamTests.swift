@@ -59,6 +59,78 @@ import Testing
         #expect(log.items == ["prepare 44100/1", "prepare 48000/2"])
     }
 
+    @Test func `a new source ends the stream, and the next one's header and device record name it`() async throws {
+        let stereo = StreamFormat(sampleRate: 48_000, channelCount: 2)
+        let moved = DeviceNotice(name: "other", summary: "Other", state: .moved, format: stereo)
+        let streams = try await Trial(
+            [
+                silence(batches: 2), .source("other", stereo), .device(moved), .gap(Gap(frames: 480, reason: .deviceLost)),
+                .samples(TestSignal.sine(440, frames: 1024, format: stereo)),
+            ], isLive: true, analyzers: [.levels]
+        ).streams()
+        #expect(streams.map(\.header.source.name) == ["script", "other"])
+        #expect(streams.map(\.header.format) == [TestSignal.mono, stereo])
+        #expect(streams[0].summary?.reason == .formatChange && streams[0].events.isEmpty)
+        #expect(streams[1].events.map(\.recordType) == ["device", "gap"])
+        #expect(streams[1].batches.map(\.frame) == [480])
+    }
+
+    @Test func `notices keep their time in the stream of a new source`() async throws {
+        let stereo = StreamFormat(sampleRate: 44_100, channelCount: 2)
+        let notices = Notices()
+        // Four seconds of silence before the change and two behind it are more than five.
+        try await Trial(
+            [
+                silence(batches: 173), .source("other", stereo), .gap(Gap(frames: 441, reason: .deviceLost)),
+                .samples(TestSignal.silence(frames: 2 * 88_200)),
+            ], isLive: true, sinks: [.collecting(CollectingSink())]
+        ).run(report: notices)
+        #expect(notices.count("silence") == 1)
+        #expect(notices.texts.contains { $0.hasPrefix("gap") && $0.contains("at: 4.01") }, "\(notices.texts)")
+    }
+
+    @Test func `a lost device is reported while no audio comes, behind the partial batch`() async throws {
+        let sink = CollectingSink()
+        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
+        var opened = lost
+        opened.state = .opened
+        let steps: [CaptureStep] = [
+            silence(batches: 1), .samples(TestSignal.silence(frames: 300)), .device(lost), .idle(),
+            // It goes on only when the sink has what it is to have.
+            .pause { sink.streams.first.map { $0.batches.count == 2 && $0.events.contains { $0.payload == .device(lost) } } == true },
+            .device(opened), .gap(Gap(frames: 1000, reason: .frozen)), silence(batches: 1),
+        ]
+        try await Trial(steps, isLive: true, analyzers: [.levels], sinks: [.collecting(sink)]).run()
+        let stream = try #require(sink.streams.first)
+        #expect(stream.batches.map(\.frame) == [0, 1024, 2324])
+        #expect(stream.batches.map(\.isPartial) == [false, true, false])
+        #expect(stream.events.map(\.recordType) == ["device", "device", "gap"])
+        #expect(stream.events.first?.time == 1324.0 / 44_100)
+    }
+
+    @Test func `a lost device between two batches is reported without one`() async throws {
+        let sink = CollectingSink()
+        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
+        let steps: [CaptureStep] = [
+            silence(batches: 2), .device(lost), .idle(),
+            .pause { sink.streams.first?.eventsBetween.first?.events == [Event(at: 2048.0 / 44_100, .device(lost))] },
+        ]
+        try await Trial(steps, isLive: true, analyzers: [.levels], sinks: [.collecting(sink)]).run()
+        let stream = try #require(sink.streams.first)
+        #expect(stream.batches.map(\.isPartial) == [false, false])
+        #expect(stream.eventsBetween.count == 1)
+    }
+
+    @Test func `an opened device waits for its batch while one is under way`() async throws {
+        let opened = DeviceNotice(name: "d", summary: "D", state: .opened, format: TestSignal.mono)
+        let stream = try await Trial(
+            [.samples(TestSignal.silence(frames: 300)), .device(opened), .idle(times: 3), .samples(TestSignal.silence(frames: 724))],
+            isLive: true, analyzers: [.levels]
+        ).stream()
+        #expect(stream.batches.map(\.isPartial) == [false])
+        #expect(stream.eventsBetween.isEmpty && stream.events.count == 1)
+    }
+
     @Test func `an analyzer may refuse a format, and the next input goes on`() async throws {
         let sink = CollectingSink()
         let notices = Notices()
