@@ -101,7 +101,14 @@ final class LiveLineSink: Sink {
 
     private func update(_ state: inout State, with event: Event) {
         switch event.payload {
-        case .device(let device): state.line.name = device.state == .lost ? "(waiting) \(device.summary)" : device.summary
+        case .device(let device):
+            state.line.name = device.state == .lost ? "(no audio) \(device.summary)" : device.summary
+            if device.state == .lost {
+                // What was measured last is over.
+                state.line.level = state.line.level.map { _ in -120 }
+                state.line.bars = state.line.bars.map { _ in 0 }
+                state.line.tempo = nil
+            }
         case .gap(let gap): state.line.lost += state.format.seconds(at: gap.frames)
         case .dropped(let loss): state.line.dropped += Int64(loss.batches)
         case .preset(let change): state.line.preset = change.name

@@ -55,13 +55,16 @@ extension PipelineNotice {
             return "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, "
                 + (duration > 0 ? "\(duration.rounded(toPlaces: 3)) s too early" : "in the middle of a frame")
                 + "; what is there was analysed"
+        case .gap(let input, let time, let duration, .stopped):
+            return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s: "
+                + "hemiola was stopped (Ctrl-Z), or the computer slept"
         case .gap(let input, let time, let duration, let reason):
             return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s (\(reason.rawValue))"
         case .device(_, let device):
             switch device.state {
             case .opened: return "listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
             case .moved: return "now listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
-            case .lost: return "lost \(device.title); waiting for it"
+            case .lost: return "no audio from \(device.title); waiting for it"
             }
         case .silence(let input, _):
             return "silence on \"\(input)\": is the music playing elsewhere? see: hemiola devices"

@@ -23,6 +23,12 @@ import Testing
         }
     }
 
+    /// The next record.
+    private func next(_ process: ChildProcess) throws -> Record {
+        let line = try #require(try process.readLine(timeout: 20), "it has ended")
+        return try #require(try Record.all(in: line + "\n").first)
+    }
+
     // MARK: - Records
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
@@ -42,6 +48,47 @@ import Testing
         #expect(records.batches.enumerated().allSatisfy { $1.int("n") == $0 && $1.int("frame") == $0 * 1024 })
         let end = try #require(records.last)
         #expect(end.type == "end" && end.string("reason") == "interrupted" && end.int("batches") == records.batches.count)
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool))
+    func `a stopped program (SIGSTOP) reports a gap of its own, and no lost device`() throws {
+        let server = try SoundServer(.pulseAudio)
+        let process = try start(["listen"], with: server)
+        try read(process, until: "batch", count: 30)
+        process.send(SIGSTOP)
+        usleep(2_000_000)
+        process.send(SIGCONT)
+        var types: [String] = []
+        var gap: Record?
+        while gap == nil {
+            let record = try next(process)
+            types.append(record.type)
+            if record.type == "gap" { gap = record }
+        }
+        #expect(gap?.string("reason") == "stopped" && (gap?.double("duration_s") ?? 0) > 1.5)
+        #expect(!types.contains("device"))
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.errors.contains("hemiola was stopped (Ctrl-Z), or the computer slept"), "\(outcome.errors)")
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
+    func `a frozen server is reported while it is frozen`(kind: SoundServer.Kind) throws {
+        let server = try SoundServer(kind)
+        let process = try start(["listen"], with: server)
+        try read(process, until: "batch", count: 30)
+        server.freeze()
+        // Nothing but its own clock can make it write now.
+        var lost: Record?
+        while lost == nil {
+            let record = try next(process)
+            if record.type == "device", record.string("state") == "lost" { lost = record }
+        }
+        server.thaw()
+        try read(process, until: "gap")
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.errors.contains("no audio from ") && outcome.errors.contains("waiting for it"), "\(outcome.errors)")
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `live, the records are those of a file with the same sound`() throws {

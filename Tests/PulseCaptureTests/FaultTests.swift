@@ -49,15 +49,21 @@ struct FaultTests {
     }
 
     @Test(arguments: SoundServer.Kind.expected, [0.9, 3.0])
-    func `a server that is frozen makes one gap`(kind: SoundServer.Kind, seconds: Double) async throws {
+    func `a frozen server: the loss is reported while it lasts, then one gap`(kind: SoundServer.Kind, seconds: Double) async throws {
         let server = try SoundServer(kind)
         let listener = try Listener("pulse:server=\(server.address)")
         try await listener.hear()
         server.freeze()
-        try await Task.sleep(for: .seconds(seconds))
+        let start = Listener.now
+        try await listener.wait(for: "the loss") { $0.allDevices.last == "lost stage.monitor" }
+        try await Task.sleep(for: .seconds(max(0, start + seconds - Listener.now)))
         server.thaw()
         let log = try await end(listener)
-        #expect(log.devices == ["opened stage.monitor"])
+        #expect(log.allDevices == ["opened stage.monitor", "lost stage.monitor", "opened stage.monitor"])
+        // The return comes before the gap, and the gap before the audio.
+        let gap = log.entries.lastIndex { if case .gap = $0.delivery { true } else { false } }
+        let opened = log.entries.lastIndex { if case .device = $0.delivery { true } else { false } }
+        #expect(try #require(opened) < #require(gap))
         expectOneGap(log, .frozen, atLeast: seconds - 0.1)
     }
 
@@ -75,15 +81,16 @@ struct FaultTests {
         #expect(abs(log.imbalance()) < Self.tolerance, "\(log.told)")
     }
 
-    @Test func `a source that is suspended makes one gap`() async throws {
+    @Test func `a suspended source: the loss is reported at once, then one gap`() async throws {
         let server = try SoundServer(.pulseAudio)
         let listener = try Listener("pulse:server=\(server.address)")
         try await listener.hear()
         try server.suspend("stage", true)
+        try await listener.wait(for: "the loss") { $0.devices.last == "lost stage.monitor" }
         try await Task.sleep(for: .seconds(2.5))
         try server.suspend("stage", false)
         let log = try await end(listener)
-        #expect(log.devices == ["opened stage.monitor"])
+        #expect(log.devices == ["opened stage.monitor", "lost stage.monitor", "opened stage.monitor"])
         expectOneGap(log, .suspended, atLeast: 2.4)
     }
 
@@ -136,7 +143,7 @@ struct FaultTests {
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `another format is a new stream`(kind: SoundServer.Kind) async throws {
+    func `another format is a new stream that names the new device`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind, sinks: [.init("stage"), .init("hall", sampleRate: 48_000, channelCount: 1)])
         let listener = try Listener("pulse:server=\(server.address)", rate: nil)
         try await listener.hear()
@@ -149,7 +156,17 @@ struct FaultTests {
         let log = try await end(listener)
         #expect(first == StreamFormat(sampleRate: 44_100, channelCount: 2))
         #expect(log.formats == [StreamFormat(sampleRate: 48_000, channelCount: 1), first])
-        #expect(log.notices.map(\.format) == [first] + log.formats)
+        #expect(log.notices.filter { $0.state != .lost }.map(\.format) == [first] + log.formats)
+        #expect(log.sources.map(\.name) == ["hall.monitor", "stage.monitor"])
+        // The device record comes first in the new stream.
+        for (index, entry) in log.entries.enumerated() {
+            guard case .source(let source) = entry.delivery else { continue }
+            guard case .device(let notice) = log.entries[index + 1].delivery else {
+                Issue.record("\(log.told)")
+                continue
+            }
+            #expect(notice.name == source.name && notice.state == .moved && notice.format == source.format)
+        }
     }
 
     @Test(arguments: SoundServer.Kind.expected)
@@ -162,6 +179,34 @@ struct FaultTests {
         let log = try await end(listener)
         #expect(log.formats.map(\.channelCount) == [6] && log.formats.map(\.sampleRate) == [44_100])
         #expect(abs(log.imbalance()) < Self.tolerance, "\(log.told)")
+    }
+
+    @Test(arguments: SoundServer.Kind.expected)
+    func `stereo on a 5.1 output has the level that it has in stereo`(kind: SoundServer.Kind) async throws {
+        let map = "front-left,front-right,front-center,lfe,rear-left,rear-right"
+        let server = try SoundServer(kind, sinks: [.init("stage", channelCount: 6, channelMap: map)])
+        let player = try server.play(left: 1000, right: 1000, on: "stage")
+        let listener = try Listener("pulse:server=\(server.address)", keepsSamples: true)
+        try await listener.wait(for: "the player") { $0.samples.suffix(600).contains { abs($0) > 0.1 } }
+        try await listener.hear(seconds: 1)
+        let log = try await end(listener)
+        withExtendedLifetime(player) {}
+        let format = try #require(log.source?.format)
+        #expect(format.channelMap?.names == ["FL", "FR", "FC", "LFE", "BL", "BR"])
+        let mix = ChannelMix(format)
+        let samples = log.samples.suffix(6 * 22_050)
+        var squares = [0.0, 0.0]
+        for frame in stride(from: samples.startIndex, to: samples.endIndex, by: 6) {
+            var (mono, stereo) = (0.0, 0.0)
+            for channel in 0..<6 { mono += Double(samples[frame + channel] * mix.mono[channel]) }
+            for channel in 0..<2 { stereo += Double(samples[frame + channel]) / 2 }
+            squares[0] += mono * mono
+            squares[1] += stereo * stereo
+        }
+        // −9.03 dB: a sine of half the full scale. A server that spreads stereo over all loudspeakers makes it louder, never softer.
+        let levels = squares.map { 10 * log10($0 / 22_050) }
+        #expect(abs(levels[1] + 9.03) < 0.2)
+        #expect(levels[0] > -9.3, "\(levels)")
     }
 
     // MARK: - The reader

@@ -39,10 +39,11 @@ import Testing
         let feed = Feed(Self.mono, bell: Bell())
         let stereo = StreamFormat(sampleRate: 16_000, channelCount: 2)
         feed.write([1], frames: 1)
-        feed.change(to: stereo)
+        let source = StreamSource(format: stereo, kind: "pulse", name: "other")
+        feed.change(to: source)
         feed.write([2, 3, 4, 5], frames: 2)
         #expect(feed.format == stereo)
-        #expect(drain(feed).told == [.frames(1), .format(stereo), .frames(2)])
+        #expect(drain(feed).told == [.frames(1), .source(source), .frames(2)])
     }
 
     @Test(arguments: [1, 7, 80, 999])

@@ -61,7 +61,7 @@ final class Listener: Sendable {
                 var buffer = [Float](repeating: .nan, count: 1024 * source.format.channelCount)
                 var span = buffer.mutableSpan
                 let delivery = try capture.read(into: &span)
-                if case .format(let format) = delivery { source.format = format }
+                if case .source(let new) = delivery { source = new }
                 let entry = Entry(time: Self.now, delivery: delivery)
                 log.withLock { log in
                     if delivery != .idle { log.entries.append(entry) }
@@ -134,12 +134,33 @@ extension Listener.Log {
         entries.compactMap { if case .device(let notice) = $0.delivery { notice } else { nil } }
     }
 
-    /// Each notice as `state name`.
-    var devices: [String] { notices.map { "\($0.state) \($0.name)" } }
-
-    var formats: [StreamFormat] {
-        entries.compactMap { if case .format(let format) = $0.delivery { format } else { nil } }
+    /// Each notice as `state name`, but for those of a server that a busy machine did not let run for a moment: `lost`, `opened` and a
+    /// gap with the reason `frozen`, one right after the other.
+    var devices: [String] {
+        var rest = told[...]
+        var result: [String] = []
+        while let delivery = rest.popFirst() {
+            guard case .device(let notice) = delivery else { continue }
+            if notice.state == .lost, case .device(let next)? = rest.first, next.state == .opened, next.name == notice.name,
+                case .gap(let gap)? = rest.dropFirst().first, gap.reason == .frozen
+            {
+                rest = rest.dropFirst(2)
+            } else {
+                result.append("\(notice.state) \(notice.name)")
+            }
+        }
+        return result
     }
+
+    /// Each notice as `state name`.
+    var allDevices: [String] { notices.map { "\($0.state) \($0.name)" } }
+
+    /// Those that began a new stream.
+    var sources: [StreamSource] {
+        entries.compactMap { if case .source(let source) = $0.delivery { source } else { nil } }
+    }
+
+    var formats: [StreamFormat] { sources.map(\.format) }
 
     /// Everything but audio.
     var told: [Delivery] {
@@ -166,9 +187,9 @@ extension Listener.Log {
 }
 
 extension Listener.Log {
-    /// Gaps of this reason, and others that a fault makes. On a machine that is too busy the server itself may stand still for a
-    /// moment, which is told as it should be.
+    /// Gaps of this reason, and others that a fault makes. On a machine that is too busy the server or this process may stand still
+    /// for a moment, which is reported as it should be.
     func gaps(of reason: Gap.Reason?) -> [Gap] {
-        gaps.filter { $0.reason == reason || $0.reason != .frozen }
+        gaps.filter { $0.reason == reason || ($0.reason != .frozen && $0.reason != .stopped) }
     }
 }

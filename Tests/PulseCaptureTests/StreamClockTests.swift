@@ -67,6 +67,44 @@ import Testing
         #expect(clock.receive(480, at: now + 10 * Self.ms) == .deliver)
     }
 
+    @Test(arguments: [600, 5_000])
+    func `a pause of this process is a gap of its own reason, and no frozen server`(pause: Int64) throws {
+        var clock = running()
+        var now = (1_000 + pause) * Self.ms
+        clock.notePause(pause * Self.ms)
+        #expect(!clock.isOverdue(at: now))
+        // The server has kept what was missed.
+        for _ in 0..<40 { #expect(clock.receive(480, at: now) == .drop) }
+        var verdict = StreamClock.Verdict.drop
+        for _ in 0..<50 where verdict == .drop {
+            now += 10 * Self.ms
+            verdict = clock.receive(480, at: now)
+        }
+        let lost = Int64(Self.rate) * (now - 10 * Self.ms - 1_000 * Self.ms) / 1_000_000_000
+        #expect(verdict == .deliverAfter(Gap(frames: lost, reason: .stopped)))
+        #expect(clock.receive(480, at: now + 10 * Self.ms) == .deliver)
+        // The pause is over and forgotten.
+        #expect(clock.isOverdue(at: now + 600 * Self.ms))
+    }
+
+    @Test func `a server that stands still for longer than this process did is frozen`() {
+        var clock = running()
+        clock.notePause(400 * Self.ms)
+        #expect(!clock.isOverdue(at: 1_900 * Self.ms))
+        #expect(clock.isOverdue(at: 1_901 * Self.ms))
+        #expect(clock.receive(480, at: 1_911 * Self.ms) == .drop)
+        #expect(clock.reason == .frozen)
+    }
+
+    @Test func `audio is overdue after half a second, not before the first frame, and not twice`() {
+        #expect(!StreamClock(sampleRate: Self.rate).isOverdue(at: 10_000 * Self.ms))
+        var clock = running()
+        #expect(!clock.isOverdue(at: 1_500 * Self.ms))
+        #expect(clock.isOverdue(at: 1_501 * Self.ms))
+        clock.interrupt(.frozen)
+        #expect(!clock.isOverdue(at: 1_501 * Self.ms))
+    }
+
     @Test func `silence is paid to the frame`() {
         var clock = running()
         var paid = 0

@@ -70,12 +70,12 @@ final class Feed: @unchecked Sendable {
         append(Mark(position: target.end, delivery: delivery))
     }
 
-    /// From here on the format is another.
-    func change(to format: StreamFormat) {
+    /// From here on the source is another, in another format.
+    func change(to source: StreamSource) {
         tellLoss()
-        let ring = Self.ring(format)
-        append(Mark(position: target.end, delivery: .format(format), ring: ring))
-        self.format = format
+        let ring = Self.ring(source.format)
+        append(Mark(position: target.end, delivery: .source(source), ring: ring))
+        format = source.format
         target = ring
     }
 
@@ -126,9 +126,9 @@ final class Feed: @unchecked Sendable {
             nextMark.store(marks.first?.position ?? .max, ordering: .sequentiallyConsistent)
             return mark
         }
-        if let ring = mark.ring, case .format(let format) = mark.delivery {
+        if let ring = mark.ring, case .source(let new) = mark.delivery {
             source = ring
-            channelCount = format.channelCount
+            channelCount = new.format.channelCount
         }
         return mark.delivery
     }

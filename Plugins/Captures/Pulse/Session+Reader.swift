@@ -20,15 +20,25 @@ extension Session {
         wish.isApplication ? wish.description : target.name
     }
 
+    /// Reports which source delivers from here on. In another format it begins a new stream, whose header names it, and the device
+    /// record comes in that.
     func announce(_ name: String, summary: String, _ format: StreamFormat) {
-        if feed == nil {
+        let source = StreamSource(format: format, kind: "pulse", name: name)
+        var isNewStream = false
+        if let feed {
+            isNewStream = feed.format != format
+            if isNewStream {
+                feed.change(to: source)
+                clock?.change(sampleRate: format.sampleRate)
+            }
+        } else {
             let feed = Feed(format, bell: bell)
             self.feed = feed
             clock = StreamClock(sampleRate: format.sampleRate)
-            outcome = .success(Opening(source: StreamSource(format: format, kind: "pulse", name: name), feed: feed))
+            outcome = .success(Opening(source: source, feed: feed))
         }
         let state: DeviceNotice.State? =
-            if let announced { announced.name != name ? .moved : announced.isThere ? nil : .opened } else { .opened }
+            if let announced { announced.name != name ? .moved : announced.isThere && !isNewStream ? nil : .opened } else { .opened }
         announced = (name, summary, true)
         if let state { feed?.mark(.device(DeviceNotice(name: name, summary: summary, state: state, format: format))) }
         bell.ring()
@@ -39,10 +49,11 @@ extension Session {
         target = nil
         clock?.interrupt(reason)
         connection.tickMilliseconds = 50
-        tellLost()
+        reportLost()
     }
 
-    private func tellLost() {
+    /// Reports, once, that no audio comes from the device.
+    func reportLost() {
         guard let announced, announced.isThere, let feed else { return }
         self.announced?.isThere = false
         feed.mark(.device(DeviceNotice(name: announced.name, summary: announced.summary, state: .lost, format: feed.format)))
@@ -64,7 +75,7 @@ extension Session {
 
     func beSilent() {
         if announced == nil { announce(wish.description, summary: "", format(of: nil)) }
-        tellLost()
+        reportLost()
         connection.tickMilliseconds = 20
         if let gap = clock?.resume(at: Connection.now) { feed?.mark(.gap(gap)) }
     }

@@ -41,6 +41,14 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
     /// When something was last heard, or the stream opened.
     var lastSign: Int64 = 0
     private var nextAttempt = Int64.max
+    /// When this process was last seen to run: by a tick, or by audio.
+    private var lastActivity = Int64.max
+
+    /// Milliseconds between two ticks while audio comes: so late at most an outage is noticed.
+    private static let tickWhileRunning: UInt64 = 100
+    /// Nanoseconds without a tick after which this process itself must have stood still: no tick is that late on a machine that is
+    /// only busy.
+    private static let longestTick: Int64 = 350_000_000
 
     init(_ wish: DeviceWish, terms: Terms, server: String?, bell: Bell) throws(CaptureError) {
         self.wish = wish
@@ -83,6 +91,11 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
 
     func connectionDidTick() {
         let now = Connection.now
+        noteActivity(now)
+        if isRunning, clock?.isOverdue(at: now) == true {
+            clock?.interrupt(.frozen)
+            reportLost()
+        }
         if wish.isApplication, connection.isOpen, !isRunning { fillWithSilence(upTo: now) }
         if now >= nextAttempt {
             nextAttempt = .max
@@ -91,11 +104,21 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
         revive(now)
     }
 
+    /// Finds out whether this process was stopped (Ctrl-Z), or the machine slept: then it is not the server that stood still.
+    private func noteActivity(_ now: Int64) {
+        let pause = now - lastActivity
+        lastActivity = now
+        guard pause > Self.longestTick else { return }
+        clock?.notePause(pause)
+        lastSign = now
+    }
+
     /// A source that delivers nothing although its server answers is opened anew.
     private func revive(_ now: Int64) {
         guard let stream, isRunning, !stream.isSuspended, connection.isOpen, now - lastSign > 2_000_000_000 else { return }
         lastSign = now
         clock?.interrupt(.frozen)
+        reportLost()
         closeStream()
         // Asked first: a server that is frozen will not answer.
         connection.look()
@@ -139,7 +162,7 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
         isRunning = true
         hasBegun = false
         lastSign = Connection.now
-        connection.tickMilliseconds = 1000
+        connection.tickMilliseconds = Self.tickWhileRunning
         announce(label(target), summary: target.summary, stream.request.format)
     }
 
@@ -162,11 +185,14 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
     func streamDidSuspend(_ stream: RecordStream) {
         guard stream === self.stream else { return }
         clock?.interrupt(.suspended)
+        // One that is suspended as it is opened wakes up by that.
+        if hasBegun { reportLost() }
     }
 
     func stream(_ stream: RecordStream, didHear samples: UnsafePointer<Float>?, frames: Int) {
         guard stream === self.stream, isRunning, let feed else { return }
         let now = Connection.now
+        noteActivity(now)
         lastSign = now
         if wish.isApplication, !hasBegun, let clock { fillWithSilence(upTo: now - clock.nanoseconds(frames)) }
         hasBegun = true
@@ -174,16 +200,9 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
             // A copy: to change it in place is checked for exclusive access.
             let verdict = clock.receive(frames, at: now)
             self.clock = clock
-            switch verdict {
-            case .drop: return
-            case .deliverAfter(let gap): feed.mark(.gap(gap))
-            case .deliver: break
-            }
-        }
-        let format = stream.request.format
-        if feed.format != format {
-            feed.change(to: format)
-            clock?.change(sampleRate: format.sampleRate)
+            if verdict == .drop { return }
+            if let target, announced?.isThere == false { announce(label(target), summary: target.summary, stream.request.format) }
+            if case .deliverAfter(let gap) = verdict { feed.mark(.gap(gap)) }
         }
         feed.write(samples, frames: frames)
     }

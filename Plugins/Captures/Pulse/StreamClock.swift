@@ -5,7 +5,7 @@ internal import HemiolaSignal
 /// All times are in nanoseconds of a clock that never goes back and does not stop while the machine sleeps. A fragment ends when
 /// it arrives and began its own length before.
 struct StreamClock: Sendable {
-    /// After so long without a fragment the server is taken to have been frozen.
+    /// After so long without a fragment, this process's own pauses left out, the server is taken to be frozen.
     static let patience: Int64 = 500_000_000
     /// For so long the audio must come at its own pace after that before it is believed to be new.
     static let probation: Int64 = 60_000_000
@@ -15,6 +15,8 @@ struct StreamClock: Sendable {
     private(set) var end: Int64?
     /// Why audio is missing since then.
     private(set) var reason: Gap.Reason?
+    /// For how long this process itself stood still since `end`.
+    private var paused: Int64 = 0
     /// Since when frames are counted and thrown away.
     private var trial: (start: Int64, frames: Int)?
 
@@ -36,17 +38,30 @@ struct StreamClock: Sendable {
         if end != nil, reason.gravity > self.reason?.gravity ?? 0 { self.reason = reason }
     }
 
-    /// Judges a fragment that arrives, and takes it as delivered unless it is to be dropped.
+    /// Notes that this process itself did not run for so long: it was stopped (Ctrl-Z), or the machine slept.
+    mutating func notePause(_ nanoseconds: Int64) {
+        if end != nil { paused += nanoseconds }
+    }
+
+    /// Whether audio has been missing for longer than a server that runs can take, while this process ran.
+    func isOverdue(at now: Int64) -> Bool {
+        guard let end, reason == nil else { return false }
+        return now - end - paused > Self.patience
+    }
+
+    /// Decides about a fragment that arrives, and takes it as delivered unless it is to be dropped.
     mutating func receive(_ frames: Int, at now: Int64) -> Verdict {
         let begin = now - nanoseconds(frames)
         guard let end else {
             self.end = now
             return .deliver
         }
-        if reason == nil, begin - end > Self.patience { reason = .frozen }
-        if reason == .frozen, !isPunctual(frames, at: now) { return .drop }
+        if reason == nil, begin - end > Self.patience { reason = begin - end - paused > Self.patience ? .frozen : .stopped }
+        // Either way what was missed may come all at once.
+        if reason == .frozen || reason == .stopped, !isPunctual(frames, at: now) { return .drop }
         defer {
             self.end = now
+            paused = 0
             reason = nil
             trial = nil
         }
@@ -62,6 +77,7 @@ struct StreamClock: Sendable {
             return nil
         }
         self.end = max(now, end)
+        paused = 0
         self.reason = nil
         trial = nil
         let lost = frames(now - end)
@@ -118,7 +134,7 @@ extension Gap.Reason {
         case .serverLost: 4
         case .deviceLost: 3
         case .suspended: 2
-        case .frozen, .overrun, .truncatedFile: 1
+        case .frozen, .stopped, .overrun, .truncatedFile: 1
         }
     }
 }
