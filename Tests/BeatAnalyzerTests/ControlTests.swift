@@ -57,6 +57,32 @@ import Testing
         }
     }
 
+    /// Music in which the tracker by itself prefers another octave, or another tempo altogether, than what is tapped.
+    @Test(arguments: [(110, 0.5), (110, 2), (75, 2), (160, 0.5), (64, 2), (92, 2), (110, 0.75), (100, 1.5)] as [(Double, Double)])
+    func `a tapped tempo holds for eight beats, whatever the music prefers`(tempo: Double, ratio: Double) async throws {
+        let piece = Music.band(tempo, seconds: 24)
+        let tapped = 60 / (tempo * ratio)
+        let first = 0.25 + 16 * 60 / tempo
+        let controls = (0..<5).map { Self.control(.tap, at: first + Double($0) * tapped) }
+        let hearing = try await Hearing(piece, controls: controls)
+        let last = Double(try #require(controls.last).frame) / 44_100
+        for beat in stride(from: 0.1, to: 7.9, by: 0.25) {
+            let value = try #require(hearing.value("bpm", at: last + beat * tapped), "after \(beat) beats")
+            #expect(abs(value / (tempo * ratio) - 1) < 0.06, "\(value) after \(beat) beats")
+        }
+        let told = hearing.beats.filter { $0.time > last + 0.5 * tapped && $0.time < last + 7.5 * tapped }
+        #expect((6...8).contains(told.count), "\(told.map(\.time))")
+    }
+
+    @Test func `a tapped tempo that the music contradicts is given up after its eight beats`() async throws {
+        // 75 BPM into music of 110.
+        let controls = (0..<5).map { Self.control(.tap, at: 6 + Double($0) * 0.8) }
+        let hearing = try await Self.hear(controls)
+        #expect(abs(try #require(hearing.value("bpm", at: 15.5)) / 75 - 1) < 0.06)
+        let after = try #require(hearing.value("bpm", at: 23))
+        #expect(abs(after / Self.tempo - 1) < 0.02 || abs(2 * after / Self.tempo - 1) < 0.02, "\(after)")
+    }
+
     @Test func `the bar begins where the user says`() async throws {
         let moment = 0.25 + Self.period * 21
         let hearing = try await Self.hear([Self.control(.setDownbeat, at: moment)])

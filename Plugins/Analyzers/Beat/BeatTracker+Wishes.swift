@@ -23,6 +23,7 @@ extension BeatTracker {
         seed(tempo, beat: moment)
         isKnown = true
         (nextTime, period) = (moment + 60 / tempo, 60 / tempo)
+        hold(tempo, from: moment)
     }
 
     /// Keeps to a tempo; nil lets go of it.
@@ -31,6 +32,7 @@ extension BeatTracker {
     mutating func lock(_ tempo: Double?) -> Bool {
         if let tempo {
             guard space.tempi.contains(tempo) else { return false }
+            release()
             lockedTempo = tempo
             prefer()
             seed(tempo, beat: isKnown ? nextTime - period : time, tolerance: isKnown ? 0.2 : 10)
@@ -49,6 +51,7 @@ extension BeatTracker {
     mutating func multiply(by factor: Double) -> Double? {
         guard let old = beatsPerMinute, space.tempi.contains(old * factor) else { return nil }
         let tempo = old * factor
+        release()
         let last = nextTime - period
         if lockedTempo != nil { lockedTempo = tempo } else { chosenTempo = tempo }
         prefer()

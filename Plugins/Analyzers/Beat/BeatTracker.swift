@@ -26,6 +26,10 @@ struct BeatTracker: Sendable {
     private static let youth = 2.0
     /// A sudden tempo has to wait only where beats met onsets better than this.
     private static let persistence = 0.5
+    /// A tapped tempo holds for so many beats, whatever the music says.
+    private static let heldBeats = 8.0
+    /// Meanwhile the music may move it by this share, as the taps were not quite even.
+    private static let heldTolerance = 0.05
     /// The longest silence or loss that a beat outlives, in seconds.
     private static let longestSilence = 2.0
 
@@ -66,6 +70,8 @@ struct BeatTracker: Sendable {
     var lockedTempo: Double?
     var chosenTempo: Double?
     var taps = Taps()
+    /// Until when a tapped tempo holds.
+    private var heldUntil = -Double.infinity
 
     init(_ space: TempoSpace) {
         self.space = space
@@ -167,9 +173,23 @@ struct BeatTracker: Sendable {
         if foreseenTime == nil, nextTime - time <= Self.lead { foreseenTime = nextTime }
     }
 
+    /// Whether the tempo was tapped, and is not to be given up yet.
+    private var isHeld: Bool { lockedTempo == nil && chosenTempo != nil && time < heldUntil }
+
+    /// Holds the tempo that was tapped, the last time at this moment.
+    mutating func hold(_ tempo: Double, from moment: Double) {
+        heldUntil = moment + Self.heldBeats * 60 / tempo
+    }
+
+    /// The tempo holds no longer than the music bears it out.
+    mutating func release() {
+        heldUntil = -.infinity
+    }
+
     /// Whether another tempo has only just come to be believed, and may be gone before the beat that is known is over: a slower one
     /// around a beat that is due, one twice as fast once a slow beat has been heard, and any while the beat is new.
     private func isSudden(next: Double, period: Double) -> Bool {
+        if let chosenTempo, isHeld { return abs(period * chosenTempo / 60 - 1) > Self.heldTolerance }
         guard isKnown, let soundTime, lockedTempo == nil, chosenTempo == nil, heard.confidence > Self.persistence,
             !isKept(period), time - keptTime < knownPeriod
         else { return false }
@@ -199,7 +219,7 @@ struct BeatTracker: Sendable {
         } else if let soundTime, time - soundTime > Self.shortest {
             doubt = min(Self.probation, doubt + 0.5 * frameSeconds)
         }
-        if lockedTempo != nil {
+        if lockedTempo != nil || isHeld {
             isKnown = true
         } else if isKnown {
             isKnown = plausibility > 0.25 && (chosenTempo != nil || isKept(period) || alternateAgreement > 0)
@@ -290,5 +310,6 @@ struct BeatTracker: Sendable {
         keptTime = -.infinity
         doubt = 0
         hasWeighedLevels = false
+        release()
     }
 }
