@@ -18,6 +18,7 @@
     X(pa_operation *, pa_context_get_sink_info_list, (pa_context *c, pa_sink_info_cb_t then, void *data), (c, then, data)) \
     X(pa_operation *, pa_context_get_sink_input_info_list, (pa_context *c, pa_sink_input_info_cb_t then, void *data), (c, then, data)) \
     X(pa_operation *, pa_context_get_source_info_list, (pa_context *c, pa_source_info_cb_t then, void *data), (c, then, data)) \
+    X(pa_operation *, pa_context_get_module_info_list, (pa_context *c, pa_module_info_cb_t then, void *data), (c, then, data)) \
     X(pa_context_state_t, pa_context_get_state, (const pa_context *c), (c)) \
     X(pa_operation *, pa_context_load_module, \
       (pa_context *c, const char *name, const char *arguments, pa_context_index_cb_t then, void *data), (c, name, arguments, then, data)) \

@@ -14,9 +14,11 @@ final class ClickStage: Loopback, ConnectionDelegate {
 
     private let connection: Connection
     private let bell = Bell()
-    private let name = "hemiola_latency_\(getpid())"
+    private let name = LatencySink.name(of: .current)
 
     private var module: UInt32?
+    /// Modules that runs left behind which were killed.
+    private var abandoned: [UInt32] = []
     private var player: OpaquePointer?
     private var fault: String?
     private var isPlaying = false
@@ -75,6 +77,27 @@ final class ClickStage: Loopback, ConnectionDelegate {
     // MARK: - The server
 
     func connectionDidOpen() {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        abandoned = []
+        let operation = pa_context_get_module_info_list(
+            connection.context, { _, info, end, me in ClickStage.from(me).moduleWasListed(info?.pointee, end) }, me)
+        guard let operation else { return loadSink() }
+        pa_operation_unref(operation)
+    }
+
+    /// Unloads what killed runs left behind, once all modules were listed, and loads its own sink.
+    private func moduleWasListed(_ info: pa_module_info?, _ end: Int32) {
+        if end == 0, let info {
+            if let argument = info.argument, LatencySink.isAbandoned(String(cString: argument)) { abandoned.append(info.index) }
+            return
+        }
+        for index in abandoned {
+            if let operation = pa_context_unload_module(connection.context, index, nil, nil) { pa_operation_unref(operation) }
+        }
+        loadSink()
+    }
+
+    private func loadSink() {
         let me = Unmanaged.passUnretained(self).toOpaque()
         // Without norewinds PulseAudio's null sink renders two seconds at a time; PipeWire's does not know the word.
         let format = "rate=\(Self.sampleRate) channels=\(Self.channelCount) format=float32le norewinds=1"
