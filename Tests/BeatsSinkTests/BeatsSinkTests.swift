@@ -119,6 +119,18 @@ import Testing
         #expect(file.clicks.map(\.time) == [0, 0.5, 1.0])
     }
 
+    @Test(arguments: [
+        [20.0, 20.5, 21], [60, 60.5, 61], [0, 0.5, 40.25, 40.75, 120.000001], [16.777215, 33.55443, 50.331646], [3600, 3600.5],
+        (0..<2000).map { 0.123456 + Double($0) * 0.4687501 },
+    ])
+    func `MIDI with beats far apart: every click at its time`(times: [Double]) async throws {
+        let beats = times.map { Event(at: $0, .beat(Beat(beatsPerMinute: 120, position: 1, confidence: 1))) }
+        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
+        #expect(file.clicks.count == times.count)
+        for (click, time) in zip(file.clicks, times) { #expect(abs(click.time - time) < 2e-6, "\(click.time), not \(time)") }
+    }
+
     @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats are a whole file too`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
         try await sink.open(SinkContext(name: "beats"))

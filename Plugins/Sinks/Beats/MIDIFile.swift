@@ -1,4 +1,5 @@
-/// A Standard MIDI File (1.0, format 1) of beats: a tempo map in which every beat is a quarter note, and a click on each.
+/// A Standard MIDI File (1.0, format 1) of beats: a tempo map in which every beat is a quarter note, or several where the next beat is
+/// more than 16.8 s away, and a click on each beat.
 struct MIDIFile {
     /// Ticks of a quarter note.
     private static let division: UInt16 = 480
@@ -17,16 +18,32 @@ struct MIDIFile {
             + Self.chunk("MTrk", clickTrack)
     }
 
-    /// The first beat is the first quarter's end, however long that is; with a beat at 0 there is none before it.
-    private var startsAtZero: Bool { beats.first.map { $0.time < 1e-6 } ?? true }
+    /// The quarter notes from one beat to the next, in microseconds each. The first beat ends the quarters that begin at 0; with a
+    /// beat at 0 there are none before it. What is longer than one quarter can be is several.
+    private var intervals: [[Int]] {
+        var last = 0
+        // Of rounded times, so that no error adds up.
+        let times = beats.map { Int(($0.time * 1e6).rounded()) }
+        return times.enumerated().map { index, time in
+            defer { last = max(last, time) }
+            let length = time - last
+            if index == 0, length <= 0 { return [] }
+            return Self.quarters(lasting: max(length, 1))
+        }
+    }
+
+    /// As few quarters as can be, which differ by a microsecond at most.
+    private static func quarters(lasting length: Int) -> [Int] {
+        let count = (length + quarters.upperBound - 1) / quarters.upperBound
+        let (each, rest) = length.quotientAndRemainder(dividingBy: count)
+        return (0..<count).map { each + ($0 < rest ? 1 : 0) }
+    }
 
     private var tempoTrack: [UInt8] {
         var track: [UInt8] = []
-        let times = (startsAtZero ? [] : [0]) + beats.map(\.time)
         var last = 0
         var wait = 0
-        for (start, end) in zip(times, times.dropFirst()) {
-            let quarter = min(max(Int(((end - start) * 1e6).rounded()), Self.quarters.lowerBound), Self.quarters.upperBound)
+        for quarter in intervals.joined() {
             if quarter != last {
                 track += Self.variableLength(wait) + [0xFF, 0x51, 3] + Self.bigEndian(UInt32(quarter)).dropFirst()
                 wait = 0
@@ -39,12 +56,13 @@ struct MIDIFile {
 
     private var clickTrack: [UInt8] {
         var track: [UInt8] = []
-        var wait = startsAtZero ? 0 : Int(Self.division)
-        for beat in beats {
+        var sounding = 0
+        for (beat, quarters) in zip(beats, intervals) {
+            let wait = quarters.count * Int(Self.division) - sounding
             let note = beat.position == 1 ? Self.bell : Self.click
             track += Self.variableLength(wait) + [0x99, note, beat.position == 1 ? 127 : 96]
             track += Self.variableLength(Self.clickLength) + [0x89, note, 0]
-            wait = Int(Self.division) - Self.clickLength
+            sounding = Self.clickLength
         }
         return track + Self.variableLength(0) + [0xFF, 0x2F, 0]
     }
