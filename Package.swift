@@ -63,8 +63,8 @@ let package = Package(
         room(
             "HemiolaCommandLine",
             uses: [
-                "HemiolaEngine", "HemiolaBridge", "HemiolaWire", "HemiolaEvaluation", "Hemiola", "HemiolaSignal", "CYAML",
-                arguments,
+                "HemiolaEngine", "HemiolaBridge", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola", "HemiolaSignal",
+                "CYAML", arguments,
             ]),
 
         // 4
@@ -75,7 +75,7 @@ let package = Package(
                 "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink", "PresetsSink",
                 "SocketSink", "Hemiola",
             ]),
-        room("HemiolaEngine", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
+        room("HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
         // 3
         plugin("FileCapture", at: "Captures/File", uses: ["CSndFile"]),
@@ -130,6 +130,7 @@ let package = Package(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
         tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
+        tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport"]),
         tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore]),
         tests(
             "HemiolaEngineTests",

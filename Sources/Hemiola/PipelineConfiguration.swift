@@ -23,12 +23,14 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var jobCount: Int
     /// Record types and features for sinks that have no `select` of their own; empty: everything.
     public var selection: [String]
+    /// Whether files and their folders are synchronized with the disk when they are complete.
+    public var syncsFiles: Bool
 
     /// A configuration with the command line's defaults for what is left out. Nothing is checked before it is assembled.
     public init(
         captures: [PluginSpec] = [], analyzers: [PluginSpec] = [], sinks: [PluginSpec] = [],
         batchFrames: Int = Batching.defaultFrames, sampleRate: Int? = nil, isPaced: Bool = false, usesLookAhead: Bool = false,
-        seed: UInt64? = nil, jobCount: Int = 1, selection: [String] = []
+        seed: UInt64? = nil, jobCount: Int = 1, selection: [String] = [], syncsFiles: Bool = false
     ) {
         self.captures = captures
         self.analyzers = analyzers
@@ -40,6 +42,7 @@ public struct PipelineConfiguration: Sendable, Hashable {
         self.seed = seed
         self.jobCount = jobCount
         self.selection = selection
+        self.syncsFiles = syncsFiles
     }
 
     /// What a capture is asked for.

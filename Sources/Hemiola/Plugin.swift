@@ -90,6 +90,20 @@ public struct AnalyzerPlugin: Plugin {
 
 /// A kind of sink.
 public struct SinkPlugin: Plugin {
+    /// A file that a sink writes.
+    public struct Output: Sendable, Hashable {
+        /// The path, with placeholders for what differs between inputs: `{stem}`, `{name}`, `{dir}`.
+        public var path: String
+        /// Whether the records of several inputs can follow one another in it.
+        public var takesSeveralInputs: Bool
+
+        /// A file at a path.
+        public init(_ path: String, takesSeveralInputs: Bool = true) {
+            self.path = path
+            self.takesSeveralInputs = takesSeveralInputs
+        }
+    }
+
     /// What a sink needs of its pipeline.
     public struct Needs: Sendable, Hashable {
         /// Analyzers that must run; `assemble` adds those that are missing.
@@ -104,11 +118,13 @@ public struct SinkPlugin: Plugin {
         public var spareStandardOutput: Bool
         /// It gets every event and selects those that it writes itself, because it acts on others too.
         public var everyEvent: Bool
+        /// The files that it writes, so that no two results are written to one path.
+        public var outputs: [Output]
 
         /// The needs of a sink that is content with rows and events, but for what is named.
         public init(
             analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
-            spareStandardOutput: Bool = false, everyEvent: Bool = false
+            spareStandardOutput: Bool = false, everyEvent: Bool = false, outputs: [Output] = []
         ) {
             self.analyzers = analyzers
             self.samples = samples
@@ -116,6 +132,7 @@ public struct SinkPlugin: Plugin {
             self.standardOutput = standardOutput
             self.spareStandardOutput = spareStandardOutput
             self.everyEvent = everyEvent
+            self.outputs = outputs
         }
     }
 

@@ -52,12 +52,20 @@ public struct SinkContext: Sendable {
     public var warn: @Sendable (String) -> Void
     /// Ends the run in order, as a person would, because somebody outside wants it: `stop` from within.
     public var endRun: @Sendable () -> Void
+    /// The start of the run, in seconds since 1970. For the names of files; nothing that is analysed may depend on it.
+    public var startTime: Int
+    /// Whether files and their folders are synchronized with the disk when they are complete.
+    public var syncsFiles: Bool
+    /// Whether all inputs were taken to their ends, or as far as they could be read. False while the run is under way, and after it
+    /// was stopped.
+    public var isRunComplete: @Sendable () -> Bool
 
     /// What a sink is given; for tests a closed door and everything selected.
     public init(
         name: String, selection: Selection = .all, isLive: Bool = false, mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
-        endRun: @escaping @Sendable () -> Void = {}
+        endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, syncsFiles: Bool = false,
+        isRunComplete: @escaping @Sendable () -> Bool = { true }
     ) {
         self.name = name
         self.selection = selection
@@ -66,6 +74,9 @@ public struct SinkContext: Sendable {
         self.controls = controls
         self.warn = warn
         self.endRun = endRun
+        self.startTime = startTime
+        self.syncsFiles = syncsFiles
+        self.isRunComplete = isRunComplete
     }
 }
 

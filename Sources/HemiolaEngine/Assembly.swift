@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaOutput
 internal import HemiolaSignal
 
 extension PluginRegistry {
@@ -38,10 +39,11 @@ extension PluginRegistry {
         }
         let inputs = assembleInputs(configuration, &problems)
         let outlets = assembleOutlets(configuration, &problems)
-        let parts = assembleParts(configuration, required: outlets.flatMap(\.needs.analyzers), &problems)
-        checkOutputs(outlets, &problems)
+        let parts = assembleParts(configuration, required: outlets.flatMap(\.outlet.needs.analyzers), &problems)
+        checkStandardOutput(outlets.map(\.outlet), &problems)
+        checkOutputs(outlets, inputs: inputs, &problems)
         guard problems.isEmpty, let batching else { throw ConfigurationError(problems) }
-        let pipeline = Pipeline(configuration, batching: batching, inputs: inputs, parts: parts, outlets: outlets)
+        let pipeline = Pipeline(configuration, batching: batching, inputs: inputs, parts: parts, outlets: outlets.map(\.outlet))
         try checkSelections(of: pipeline)
         return pipeline
     }
@@ -156,9 +158,8 @@ extension PluginRegistry {
 
     private func assembleOutlets(
         _ configuration: PipelineConfiguration, _ problems: inout [ConfigurationProblem]
-    ) -> [Pipeline.Outlet] {
-        var outlets: [Pipeline.Outlet] = []
-        var paths: [String: String] = [:]
+    ) -> [(path: String, outlet: Pipeline.Outlet)] {
+        var outlets: [(path: String, outlet: Pipeline.Outlet)] = []
         var names = SinkNames()
         for (index, spec) in configuration.sinks.enumerated() {
             let path = "sinks[\(index)]"
@@ -169,19 +170,17 @@ extension PluginRegistry {
                     from: spec.dropping(common.keys), common: common.settings, path: path, problems: &problems),
                 let commonValues = common.values(from: shared, path: path, problems: &problems)
             else { continue }
-            if case .text(let target)? = values.value("path"), target != "-", !target.hasPrefix("/dev/"),
-                paths.updateValue(spec.name, forKey: target) != nil
-            {
-                problems.append(ConfigurationProblem(path, "another sink writes to \(target) too; give one of them another path"))
-                continue
-            }
             do throws(ConfigurationError) {
                 let items = commonValues[Self.select].isEmpty ? configuration.selection : commonValues[Self.select]
-                outlets.append(
-                    Pipeline.Outlet(
-                        name: names.unused(spec.name), sink: try plugin.make(values),
-                        selection: items.isEmpty ? .all : Selection(items: items),
-                        lead: commonValues[Self.lead].map { $0 / 1000 }, needs: plugin.needs(values)))
+                var needs = plugin.needs(values)
+                if needs.outputs.isEmpty, case .text(let target)? = values.value("path"), !target.isEmpty {
+                    needs.outputs = [SinkPlugin.Output(target)]
+                }
+                let outlet = Pipeline.Outlet(
+                    name: names.unused(spec.name), sink: try plugin.make(values),
+                    selection: items.isEmpty ? .all : Selection(items: items),
+                    lead: commonValues[Self.lead].map { $0 / 1000 }, needs: needs)
+                outlets.append((path, outlet))
             } catch {
                 problems += error.problems.map { $0.below(path) }
             }
@@ -189,7 +188,40 @@ extension PluginRegistry {
         return outlets
     }
 
-    private func checkOutputs(_ outlets: [Pipeline.Outlet], _ problems: inout [ConfigurationProblem]) {
+    /// No two results may be written to one path.
+    private func checkOutputs(
+        _ outlets: [(path: String, outlet: Pipeline.Outlet)], inputs: [Pipeline.Input], _ problems: inout [ConfigurationProblem]
+    ) {
+        /// By file: the sink that writes there, and the input whose result it is; nil: that of all.
+        var owners: [String: (sink: Int, input: String?)] = [:]
+        outlets: for (index, (path, outlet)) in outlets.enumerated() {
+            for output in outlet.needs.outputs {
+                guard let template = try? PathTemplate(output.path, isNumbered: true), !template.target.isSpecial else { continue }
+                if !output.takesSeveralInputs, !template.isPerInput, inputs.count > 1 {
+                    let message = "\(output.path) holds the result of one input, and there are \(inputs.count); write {stem} into the path"
+                    problems.append(ConfigurationProblem(path, message))
+                    continue outlets
+                }
+                for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
+                    let file = template.path(PathTemplate.Values(input: input ?? "", time: "{time}", number: 0))
+                    guard let owner = owners.updateValue((index, input), forKey: OutputTarget.normalized(file)) else { continue }
+                    let message =
+                        if owner.sink == index, let input, let other = owner.input {
+                            input == other
+                                ? "\(input) is given twice, and both results would be written to \(file); give it once"
+                                : "the results of \(other) and \(input) would both be written to \(file); "
+                                    + "tell them apart with {dir} or {name} in the path"
+                        } else {
+                            "another sink writes to \(file) too; give one of them another path"
+                        }
+                    problems.append(ConfigurationProblem(path, message))
+                    continue outlets
+                }
+            }
+        }
+    }
+
+    private func checkStandardOutput(_ outlets: [Pipeline.Outlet], _ problems: inout [ConfigurationProblem]) {
         let writers = outlets.filter(\.needs.standardOutput)
         if writers.count > 1 {
             problems.append(

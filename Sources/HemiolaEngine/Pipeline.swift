@@ -2,6 +2,12 @@ public import Hemiola
 public import HemiolaSignal
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
 /// A pipeline that was checked and touches nothing until it runs: `registry.assemble(configuration)`.
 ///
 ///     let pipeline = try PluginRegistry.standard.assemble(configuration)
@@ -54,6 +60,8 @@ public final class Pipeline: Sendable {
     let outlets: [Outlet]
 
     private let isStopping = Atomic<Bool>(false)
+    /// Whether every input was taken to its end, or as far as it could be read.
+    private let isComplete = Atomic<Bool>(false)
     private let position = Atomic<Int64>(0)
     private let place = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let sampleRate = Atomic<Int>(1)
@@ -134,7 +142,7 @@ public final class Pipeline: Sendable {
             let started = outcome
             outcome = await analysis.perform {
                 let desk = SinkDesk(self, runners: runners, inbox: inbox, outcome: started, report: report)
-                PipelineRun(pipeline: self, desk: desk, replay: replay).run()
+                if PipelineRun(pipeline: self, desk: desk, replay: replay).run() { isComplete.store(true, ordering: .releasing) }
                 inbox.close()
                 return desk.outcome
             }
@@ -160,6 +168,7 @@ public final class Pipeline: Sendable {
         inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
     ) -> [SinkRunner] {
         // One sink has standard output: whoever needs it, else the first who would use it.
+        let startTime = Int(time(nil))
         let writer = outlets.firstIndex(where: \.needs.standardOutput) ?? outlets.firstIndex(where: \.needs.spareStandardOutput)
         return outlets.enumerated().map { index, outlet in
             let name = outlet.name
@@ -170,7 +179,9 @@ public final class Pipeline: Sendable {
                 context: SinkContext(
                     name: name, selection: outlet.selection, isLive: isLive || isPaced,
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
-                    warn: { report(.sinkRemark(sink: name, $0)) }, endRun: { [weak self] in self?.stop() }),
+                    warn: { report(.sinkRemark(sink: name, $0)) }, endRun: { [weak self] in self?.stop() },
+                    startTime: startTime, syncsFiles: configuration.syncsFiles,
+                    isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }),
                 events: outlet.needs.everyEvent ? .all : outlet.selection, lead: outlet.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }

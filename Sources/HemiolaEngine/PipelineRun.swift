@@ -8,22 +8,25 @@ struct PipelineRun {
     let desk: SinkDesk
     let replay: ControlReplay
 
-    func run() {
-        guard let directors = desk.makeDirectors() else { return }
+    /// - Returns: Whether every input was taken to its end, or as far as it could be read.
+    func run() -> Bool {
+        guard let directors = desk.makeDirectors() else { return false }
         let jobCount = pipeline.reasonForOneAtATime == nil ? pipeline.configuration.jobCount : 1
         if jobCount > 1 && pipeline.inputs.count > 1 {
-            runAhead(min(jobCount, pipeline.inputs.count))
-        } else {
-            let work = InputRun(pipeline, directors: directors, replay: replay)
-            for index in pipeline.inputs.indices where !isOver {
-                work.hear(index, for: desk)
-            }
+            return runAhead(min(jobCount, pipeline.inputs.count))
+        }
+        let work = InputRun(pipeline, directors: directors, replay: replay)
+        return pipeline.inputs.indices.allSatisfy { index in
+            if isOver { return false }
+            desk.isInputDone = false
+            work.hear(index, for: desk)
+            return desk.isInputDone
         }
     }
 
     private var isOver: Bool { pipeline.shouldStop || !desk.isHeard }
 
-    private func runAhead(_ jobCount: Int) {
+    private func runAhead(_ jobCount: Int) -> Bool {
         let queue = LaneQueue(inputCount: pipeline.inputs.count, window: 2 * jobCount)
         for _ in 0..<jobCount {
             queue.startThread { [pipeline, replay] queue in
@@ -34,11 +37,14 @@ struct PipelineRun {
                 }
             }
         }
-        for index in pipeline.inputs.indices where !isOver {
+        defer { queue.close() }
+        return pipeline.inputs.indices.allSatisfy { index in
+            if isOver { return false }
+            desk.isInputDone = false
             let lane = queue.lane(index)
             while desk.isHeard, let item = lane.next() { handOn(item) }
+            return desk.isInputDone
         }
-        queue.close()
     }
 
     private func handOn(_ item: Lane.Item) {

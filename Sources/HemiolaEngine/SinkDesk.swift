@@ -9,6 +9,8 @@ final class SinkDesk: StreamReceiver {
 
     private(set) var outcome: RunOutcome
     private(set) var isHeard = true
+    /// Whether the input under way was taken to its end, or failed. The caller resets it for each input.
+    var isInputDone = false
 
     private let pipeline: Pipeline
     private let runners: [SinkRunner]
@@ -82,6 +84,7 @@ final class SinkDesk: StreamReceiver {
 
     func end(_ summary: StreamSummary) {
         for runner in runners { runner.mailbox.put(.end(summary)) }
+        isInputDone = summary.reason != .interrupted
         answerRest()
     }
 
@@ -93,6 +96,7 @@ final class SinkDesk: StreamReceiver {
 
     func fail(_ notice: PipelineNotice) {
         outcome.failedInputs += 1
+        isInputDone = true
         tell(notice)
     }
 

@@ -13,6 +13,14 @@ package struct OutputError: Error, Sendable {
     }
 }
 
+/// What a file holds after a write that failed.
+struct KeptOutput: Sendable {
+    /// Whole lines that this run wrote.
+    var lines: Int
+    /// The length of the file.
+    var bytes: Int64
+}
+
 extension OutputError {
     /// A file cannot be opened or named.
     static func cannotOpen(_ name: String, _ code: Int32) -> OutputError {
@@ -30,19 +38,26 @@ extension OutputError {
     }
 
     /// Data cannot be written.
-    static func cannotWrite(_ name: String, _ code: Int32) -> OutputError {
-        switch code {
-        case EPIPE, ECONNRESET:
-            OutputError("nobody reads \(name) any more", isReaderGone: true)
-        case ENOSPC:
-            OutputError("cannot write \(name): the disk is full; free some space or write to another disk")
-        case EDQUOT:
-            OutputError("cannot write \(name): your disk quota is used up; free some space or write to another disk")
-        case EFBIG:
-            OutputError("cannot write \(name): the file would be larger than allowed; raise the limit (ulimit -f) or select less")
-        default:
-            OutputError("cannot write \(name): \(text(of: code)); write to another file")
-        }
+    ///
+    /// - Parameter kept: What the file holds all the same; nil: nothing is kept.
+    static func cannotWrite(_ name: String, _ code: Int32, kept: KeptOutput? = nil) -> OutputError {
+        let (cause, advice) =
+            switch code {
+            case ENOSPC: ("the disk is full", "free some space or write to another disk")
+            case EDQUOT: ("your disk quota is used up", "free some space or write to another disk")
+            case EFBIG: ("the file would be larger than allowed", "raise the limit (ulimit -f) or select less")
+            default: (text(of: code), "write to another file")
+            }
+        if code == EPIPE || code == ECONNRESET { return OutputError("nobody reads \(name) any more", isReaderGone: true) }
+        let keeps = kept.map { "it keeps \($0.lines) whole line\($0.lines == 1 ? "" : "s") of this run, \($0.bytes) bytes in all; " } ?? ""
+        return OutputError("cannot write \(name): \(cause); \(keeps)\(advice)")
+    }
+
+    /// A live recording would replace a file.
+    static func exists(_ name: String, offersAppend: Bool) -> OutputError {
+        OutputError(
+            "cannot write \(name): the file exists, and a recording in real time does not replace it; choose another path, "
+                + (offersAppend ? "write {time} into it, or set append=true" : "or write {time} into it"))
     }
 
     /// In the system's words, as the middle of a sentence.

@@ -37,6 +37,18 @@ package struct OutputTarget: Sendable, Hashable {
         return stat(path, &info) == 0 && info.st_mode & S_IFMT != S_IFREG
     }
 
+    /// Whether a regular file with data is there.
+    package var isOccupied: Bool {
+        var info = stat()
+        return descriptor == nil && stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_size > 0
+    }
+
+    /// A path without what changes nothing in it: `./`, `//`. Two texts for one file are then the same, unless links are involved.
+    package static func normalized(_ path: String) -> String {
+        let names = path.split(separator: "/").filter { $0 != "." }
+        return (path.hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
+    }
+
     /// Up to the last slash; `.` for a mere name.
     package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -4,8 +4,8 @@ package import HemiolaWire
 
 /// An output that is written in blocks, or at once where somebody waits for it.
 ///
-/// Whoever writes puts bytes into the buffer and calls `flushIfDue` where they may be cut off. Without `finish` a new file
-/// disappears.
+/// Whoever writes puts bytes into the buffer and calls `flushIfDue` where they may be cut off. What becomes of a file without
+/// `finish` is the business of its mode.
 package struct BufferedOutput: ~Copyable {
     /// Bytes that are worth a `write(2)`.
     private static let blockSize = 64 * 1024
@@ -15,14 +15,19 @@ package struct BufferedOutput: ~Copyable {
     /// Nil once it has failed or is finished.
     private var file: OutputFile?
     private let flushesAtOnce: Bool
+    /// Whether compressed blocks can be read as soon as they are written.
+    private let flushesBlocks: Bool
 
     /// - Throws: What is wrong with the target, before anything is written.
     package init(
-        _ target: OutputTarget, appends: Bool = false, compression: Compression? = nil, flushesAtOnce: Bool
+        _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, flushesAtOnce: Bool, syncsAtEnd: Bool = false,
+        offersAppend: Bool = false
     ) throws(SinkError) {
         self.flushesAtOnce = flushesAtOnce
+        flushesBlocks = flushesAtOnce || mode == .live
         do throws(OutputError) {
-            file = try OutputFile(target, appends: appends, compression: compression)
+            file = try OutputFile(
+                target, mode: mode, compression: compression, syncsAtEnd: syncsAtEnd, offersAppend: offersAppend)
         } catch {
             throw SinkError(error)
         }
@@ -33,6 +38,9 @@ package struct BufferedOutput: ~Copyable {
 
     /// The first line of a file that is added to, without its end; empty when there is none.
     package var firstLine: String { file?.firstLine() ?? "" }
+
+    /// Bytes that were written, after compression, and those that wait to be.
+    package var size: Int64 { (file?.size ?? 0) + Int64(buffer.count) }
 
     /// Hands a whole block to the system; whatever there is when it shall leave at once.
     package mutating func flushIfDue() throws(SinkError) {
@@ -45,7 +53,7 @@ package struct BufferedOutput: ~Copyable {
         guard let file, buffer.count > 0 else { return }
         do throws(OutputError) {
             // Unsafe: `write(2)` takes a pointer, which is good while the buffer lends it.
-            try buffer.withUnsafeBytes { bytes throws(OutputError) in try file.write(bytes, flushes: flushesAtOnce) }
+            try buffer.withUnsafeBytes { bytes throws(OutputError) in try file.write(bytes, flushes: flushesBlocks) }
         } catch {
             // It cannot be mended: what was written is not whole, and nothing more shall follow it.
             self.file = nil
@@ -68,13 +76,16 @@ package struct BufferedOutput: ~Copyable {
         return buffer.count == 0 || buffer.withUnsafeBytes { file.writeAtOnce($0) }
     }
 
-    /// Hands everything to the system and gives the file its name. Nothing follows.
-    package mutating func finish() throws(SinkError) {
+    /// Hands everything to the system and closes the file. Nothing follows.
+    ///
+    /// - Returns: Whether the file is at its path.
+    @discardableResult
+    package mutating func finish(_ ending: OutputEnding = .replace) throws(SinkError) -> Bool {
         try flush()
-        guard let file else { return }
+        guard let file else { return false }
         self.file = nil
         do throws(OutputError) {
-            try file.finish()
+            return try file.finish(ending)
         } catch {
             throw SinkError(error)
         }

@@ -131,6 +131,40 @@ import Testing
         for (click, time) in zip(file.clicks, times) { #expect(abs(click.time - time) < 2e-6, "\(click.time), not \(time)") }
     }
 
+    // MARK: - Interrupted
+
+    private func interrupt(_ sink: any Sink, live: Bool) async throws {
+        try await sink.open(SinkContext(name: "beats", isLive: live, isRunComplete: { false }))
+        var header = header()
+        header.isLive = live
+        try await sink.begin(header)
+        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .interrupted, lateEvents: Array(Self.beats.suffix(1))))
+        try await sink.close()
+    }
+
+    @Test(arguments: ["text", "audacity", "json", "jams", "midi"])
+    func `interrupted analysis of a file: an old file stays, and no document is written`(format: String) async throws {
+        try folder.write("old", to: "a")
+        try await interrupt(sink(folder("a"), format: format), live: false)
+        #expect(try folder.text(of: "a") == "old")
+        try await interrupt(sink(folder("b"), format: format), live: false)
+        #expect(FileManager.default.fileExists(atPath: folder("b")) == ["text", "audacity"].contains(format))
+    }
+
+    @Test(arguments: ["text", "json", "jams", "midi"])
+    func `live: an interruption is the end, and a file that exists is refused`(format: String) async throws {
+        try await interrupt(sink(folder("a"), format: format), live: true)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder("a")))
+        #expect(!bytes.isEmpty)
+        let error = await #expect(throws: SinkError.self) { try await interrupt(sink(folder("a"), format: format), live: true) }
+        #expect(error?.message.contains("the file exists") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder("a"))) == bytes)
+    }
+
+    @Test func `unknown placeholder: refused`() {
+        #expect(throws: ConfigurationError.self) { try sink("{stm}.beats") }
+    }
+
     @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats are a whole file too`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
         try await sink.open(SinkContext(name: "beats"))

@@ -42,9 +42,10 @@ import Testing
         try await sink.open(SinkContext(name: "json-lines"))
         try await sink.begin(Fixture.header)
         #expect(try folder.text(of: "a.jsonl") == "old")
+        try await sink.end(Fixture.summary)
         try await sink.close()
         #expect(folder.names == ["a.jsonl"])
-        #expect(try folder.types("a.jsonl") == ["header"])
+        #expect(try folder.types("a.jsonl") == ["header", "end"])
     }
 
     @Test func `when no stream began an old file stays as it is`() async throws {

@@ -10,42 +10,52 @@ internal import Synchronization
 /// Its methods run on the caller's thread, the sink's own, and may block there. The lock is never contended: it is what
 /// makes the state safe to share, not what orders the calls.
 final class BeatWriter: Sink {
-    private static let stem = "{stem}"
-
     private struct State: ~Copyable {
+        var opener: OutputOpener?
+        /// The file under way, its path and the input that it is for. Where each input has one, none before the first begins.
         var output: BufferedOutput?
-        var track: BeatTrack?
+        var path = ""
+        var input = ""
+        var streams = WrittenStreams()
         var streamCount = 0
+        var track: BeatTrack?
+        var isStreamLive = false
     }
 
-    private let path: String
+    private let template: PathTemplate
     private let format: BeatFormat
     private let state = Mutex(State())
 
-    init(_ path: String, _ format: BeatFormat) {
-        self.path = path
+    init(_ template: PathTemplate, _ format: BeatFormat) {
+        self.template = template
         self.format = format
     }
 
-    /// Whether each input has a file of its own.
-    private var isPerInput: Bool { path.contains(Self.stem) }
-
     func open(_ context: SinkContext) async throws(SinkError) {
         try attempt { state throws(SinkError) in
-            if !isPerInput { state.output = try BufferedOutput(OutputTarget(path), flushesAtOnce: true) }
+            // Lines leave as they come, or a document in one piece; nothing is compressed.
+            state.opener = OutputOpener(OutputPlan(compression: .none), context)
+            if !template.isPerInput { try openFile(&state) }
         }
     }
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         try attempt { state throws(SinkError) in
-            state.streamCount += 1
-            if state.streamCount > 1, !isPerInput, !format.takesSeveral {
-                throw SinkError(
-                    "cannot write \(OutputTarget(path).name): \(format.rawValue) holds one input per file; write {stem} in the path")
+            let source = stream.file ?? stream.source.name
+            if template.isPerInput, state.output == nil || source != state.input {
+                try finishFile(&state)
+                state.input = source
+                try openFile(&state)
             }
+            state.streamCount += 1
+            if state.streamCount > 1, !format.takesSeveral {
+                throw SinkError(
+                    "cannot write \(OutputTarget(state.path).name): \(format.rawValue) holds one input per file; write {stem} in the path")
+            }
+            state.streams.begin(isLive: stream.isLive)
+            state.isStreamLive = stream.isLive
             state.track = BeatTrack(stream)
-            if isPerInput { state.output = try BufferedOutput(OutputTarget(Self.path(path, for: stream)), flushesAtOnce: true) }
-            if format.isLinewise, !isPerInput, let file = stream.file { try write(BeatTrack.comment(file), &state) }
+            if format.isLinewise, !template.isPerInput, let file = stream.file { try write(BeatTrack.comment(file), &state) }
         }
     }
 
@@ -67,24 +77,36 @@ final class BeatWriter: Sink {
     func end(_ summary: StreamSummary) async throws(SinkError) {
         try attempt { state throws(SinkError) in
             for event in summary.lateEvents { try take(event, &state) }
+            state.streams.end(summary.reason)
             guard let track = state.track else { return }
             state.track = nil
+            // A document cannot say that it is not whole.
+            if summary.reason == .interrupted, !state.isStreamLive { return }
             try write(track.document(format, frames: summary.frames), &state)
-            if isPerInput {
-                try state.output?.finish()
-                state.output = nil
-            }
         }
     }
 
     func close() async throws(SinkError) {
-        try attempt { state throws(SinkError) in
-            try state.output?.finish()
-            state.output = nil
-        }
+        try attempt { state throws(SinkError) in try finishFile(&state) }
     }
 
     // MARK: - Under the lock
+
+    private func openFile(_ state: inout State) throws(SinkError) {
+        guard let opener = state.opener else { return }
+        state.path = opener.path(template, for: state.input)
+        state.streams = WrittenStreams()
+        state.streamCount = 0
+        state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesAtOnce: true)
+    }
+
+    /// A file for which no stream began is not written.
+    private func finishFile(_ state: inout State) throws(SinkError) {
+        guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
+        try opener.finish(
+            &state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput, isDocument: !format.isLinewise)
+        state.output = nil
+    }
 
     private func take(_ event: Event, _ state: inout State) throws(SinkError) {
         guard case .beat(let beat) = event.payload else { return }
@@ -103,17 +125,10 @@ final class BeatWriter: Sink {
             do throws(SinkError) {
                 try body(&state)
             } catch {
-                // What was begun is not kept.
+                // What was begun is not kept, but for lines of a recording, which are there already.
                 state.output = nil
                 throw error
             }
         }
-    }
-
-    /// `out/{stem}.txt` for `music/song.flac` is `out/song.txt`.
-    static func path(_ path: String, for stream: StreamHeader) -> String {
-        var name = stream.source.name.split(separator: "/").last.map(String.init) ?? "input"
-        if let dot = name.lastIndex(of: "."), dot > name.startIndex { name = String(name[..<dot]) }
-        return path.replacing(stem, with: name)
     }
 }

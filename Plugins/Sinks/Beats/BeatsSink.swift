@@ -4,7 +4,7 @@ internal import HemiolaRecords
 
 extension SinkPlugin {
     private static let path = Setting(
-        "path", default: "-", "The file to write, or - for standard output; {stem} in it is the input's name without its ending.")
+        "path", default: "-", "The file to write, or - for standard output; {stem}, {name}, {dir} and {time} are placeholders.")
     private static let format = Setting(
         "format", default: BeatFormat.auto, "How beats are written; auto: as the path's ending says, else text.")
 
@@ -13,11 +13,13 @@ extension SinkPlugin {
         "beats", "The beats alone: times and places in the bar as text, Audacity labels, JAMS, JSON or MIDI.",
         settings: [path.declared, format.declared], primary: path.key,
         needs: { settings in
-            Needs(analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings[path]).isStandardOutput)
+            let format = settings[format].resolved(for: settings[path])
+            return Needs(
+                analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings[path]).isStandardOutput,
+                outputs: [Output(settings[path], takesSeveralInputs: format.takesSeveral)])
         },
         make: { settings throws(ConfigurationError) in
-            guard !settings[path].isEmpty else { throw ConfigurationError([.emptyPath(at: path.key)]) }
-            return BeatWriter(settings[path], settings[format].resolved(for: settings[path]))
+            BeatWriter(try PathTemplate(settings[path], at: path.key), settings[format].resolved(for: settings[path]))
         })
 }
 

@@ -3,7 +3,8 @@ internal import HemiolaOutput
 internal import HemiolaRecords
 
 extension SinkPlugin {
-    private static let path = Setting("path", default: "-", "The file to write, or - for standard output.")
+    private static let path = Setting(
+        "path", default: "-", "The file to write, or - for standard output; {stem}, {name}, {dir}, {time} and {n} are placeholders.")
     private static let events = Setting(
         "events", default: "", "The file for the events, or none; left empty, it lies beside the path's, as NAME.events.csv.")
     private static let appends = Setting("append", default: false, "Add to files instead of replacing them.")
@@ -14,23 +15,37 @@ extension SinkPlugin {
     /// A table with a row per batch, and one with a row per event.
     public static let csv = SinkPlugin(
         "csv", "A table with a row per batch, and one with a row per event.",
-        settings: [path.declared, events.declared, appends.declared, flush.declared, compress.declared, level.declared],
+        settings: [
+            path.declared, events.declared, appends.declared, flush.declared, compress.declared, level.declared,
+            FileRotation.secondsSetting.declared, FileRotation.megabytesSetting.declared,
+        ],
         primary: path.key,
         needs: { settings in
-            Needs(standardOutput: [path, events].contains { OutputTarget(settings[$0]).isStandardOutput })
+            let explicit = ["", "none"].contains(settings[events]) ? [] : [settings[events]]
+            let paths = [settings[path]] + explicit
+            return Needs(
+                standardOutput: paths.contains { OutputTarget($0).isStandardOutput }, outputs: paths.map { Output($0) })
         },
         make: { settings throws(ConfigurationError) in
-            guard !settings[path].isEmpty else { throw ConfigurationError([.emptyPath(at: path.key)]) }
-            let places = TablePlaces(rows: settings[path], events: settings[events])
-            guard !places.meet else {
-                throw ConfigurationError("two tables cannot share one file; name another, or none", at: events.key)
+            let rotation = FileRotation(settings)
+            let plan = OutputPlan(
+                appends: settings[appends], flush: settings[flush], compression: settings[compress], level: settings[level],
+                rotation: rotation, offersAppend: true)
+            func template(_ setting: Setting<String>) throws(ConfigurationError) -> PathTemplate {
+                try rotation.template(
+                    PathTemplate(settings[setting], at: setting.key, isNumbered: true), appends: plan.appends)
             }
-            let choice = settings[compress]
-            let names = [settings[path]] + (places.explicitEvents.map { [$0.path] } ?? [])
-            guard !settings[appends] || names.allSatisfy({ choice.compression(of: $0) == nil }) else {
+            let rows = try template(path)
+            let places =
+                switch settings[events] {
+                case "": TablePlaces(rows: rows, events: .beside)
+                case "none": TablePlaces(rows: rows, events: .none)
+                default: TablePlaces(rows: rows, events: .at(try template(events)))
+                }
+            if let problem = places.problem { throw ConfigurationError(problem, at: events.key) }
+            guard !plan.appends || places.templates.allSatisfy({ plan.compression.compression(of: $0.text) == nil }) else {
                 throw ConfigurationError([.cannotAddToCompressed(at: appends.key, "write to a new file")])
             }
-            return CSVWriter(
-                places, appends: settings[appends], flush: settings[flush], compression: choice, level: settings[level])
+            return CSVWriter(places, plan)
         })
 }

@@ -5,21 +5,23 @@ internal import HemiolaSignal
 internal import HemiolaWire
 internal import Synchronization
 
-/// The sink `csv`: batches into one table, events into another. Neither file takes its name before both are written.
+/// The sink `csv`: batches into one table, events into another. From files, neither takes its path before both are written.
 ///
 /// Its methods run on the caller's thread, the sink's own, and may block there. The lock is never contended: it is what
 /// makes the state safe to share, not what orders the calls.
 final class CSVWriter: Sink {
     fileprivate struct State: ~Copyable {
         let places: TablePlaces
-        let appends: Bool
-        let flush: FlushPolicy
-        let compression: CompressionChoice
-        let level: Int
+        let plan: OutputPlan
+        var opener: OutputOpener?
         var selection = Selection.all
+        // The tables under way. Where each input has its own, none before the first begins.
         var rows: TableFile?
         var events: TableFile?
-        var hasBegun = false
+        var number = 1
+        var input = ""
+        var streams = WrittenStreams()
+        var meter: RotationMeter
         // Of the stream under way.
         var header: StreamHeader?
         var batchTable: BatchTable?
@@ -28,8 +30,8 @@ final class CSVWriter: Sink {
 
     private let state: Mutex<State>
 
-    init(_ places: TablePlaces, appends: Bool, flush: FlushPolicy, compression: CompressionChoice, level: Int) {
-        state = Mutex(State(places: places, appends: appends, flush: flush, compression: compression, level: level))
+    init(_ places: TablePlaces, _ plan: OutputPlan) {
+        state = Mutex(State(places: places, plan: plan, meter: RotationMeter(plan.rotation)))
     }
 
     func open(_ context: SinkContext) async throws(SinkError) {
@@ -78,23 +80,39 @@ final class CSVWriter: Sink {
 extension CSVWriter.State {
     mutating func open(_ context: SinkContext) throws(SinkError) {
         selection = context.selection
-        hasBegun = false
-        let wanted = TablesWanted(rows: selection.contains("batch"), events: EventTable.isWanted(by: selection))
-        let flushesAtOnce = flush.isAtOnce(isLive: context.isLive)
-        rows = try table(places.rows(wanted), flushesAtOnce)
-        events = try table(places.events(wanted), flushesAtOnce)
+        opener = OutputOpener(plan, context)
+        streams = WrittenStreams()
+        if !places.isPerInput { try openTables(number: 1) }
     }
 
-    private func table(_ target: OutputTarget?, _ flushesAtOnce: Bool) throws(SinkError) -> TableFile? {
-        guard let target else { return nil }
-        return try TableFile(
-            target, appends: appends, compression: compression.compression(of: target.path, level: level),
-            flushesAtOnce: flushesAtOnce)
+    private mutating func openTables(number first: Int) throws(SinkError) {
+        guard let opener else { return }
+        let wanted = TablesWanted(rows: selection.contains("batch"), events: EventTable.isWanted(by: selection))
+        func paths(_ number: Int) -> (rows: String?, events: String?) {
+            places.paths(wanted) { opener.path($0, for: input, number: number) }
+        }
+        number = places.isNumbered ? opener.freeNumber(from: first) { [paths($0).rows, paths($0).events].compactMap(\.self) } : first
+        let (rowsPath, eventsPath) = paths(number)
+        streams = WrittenStreams()
+        rows = try rowsPath.map { path throws(SinkError) in try TableFile(path, opener.open(path)) }
+        events = try eventsPath.map { path throws(SinkError) in try TableFile(path, opener.open(path)) }
     }
 
     mutating func begin(_ stream: StreamHeader) throws(SinkError) {
-        hasBegun = true
+        let source = stream.file ?? stream.source.name
+        meter.beginStream()
+        if places.isPerInput, source != input || rows == nil && events == nil {
+            try finishTables()
+            input = source
+            try openTables(number: 1)
+            meter.beginFile()
+        }
         header = stream
+        try beginTables(stream)
+    }
+
+    private mutating func beginTables(_ stream: StreamHeader) throws(SinkError) {
+        streams.begin(isLive: stream.isLive)
         let batches = BatchTable(stream, selection: selection)
         try rows?.begin(batches.names)
         batchTable = batches.arranged(as: rows?.columns ?? [])
@@ -107,13 +125,25 @@ extension CSVWriter.State {
         guard let header else { return }
         for index in 0..<batches.count {
             let batch = batches[index]
+            let end = header.format.seconds(at: batch.endFrame)
+            if plan.rotation.isOn { try rotateIfFull(at: header.format.seconds(at: batch.frame), end: end, header) }
             if let rows, let batchTable {
                 try rows.append { buffer in batchTable.encode(batches[index], into: &buffer) }
             }
             guard events != nil, !batch.events.isEmpty else { continue }
-            let end = header.format.seconds(at: batch.endFrame)
             for place in batch.events.indices { try write(batch.events[place], batchEnd: end) }
         }
+    }
+
+    /// Both tables go on in new files.
+    private mutating func rotateIfFull(at start: Double, end: Double, _ header: StreamHeader) throws(SinkError) {
+        guard meter.isFull(at: start, end: end, size: max(rows?.size ?? 0, events?.size ?? 0)) else { return }
+        try rows?.complete()
+        try events?.complete()
+        try rows?.finish()
+        try events?.finish()
+        try openTables(number: number + 1)
+        try beginTables(header)
     }
 
     mutating func end(_ summary: StreamSummary) throws(SinkError) {
@@ -121,6 +151,7 @@ extension CSVWriter.State {
         let end = header.format.seconds(at: summary.frames)
         for event in summary.lateEvents { try write(event, batchEnd: end) }
         self.header = nil
+        streams.end(summary.reason)
     }
 
     fileprivate func write(_ event: Event, batchEnd: Double) throws(SinkError) {
@@ -134,15 +165,20 @@ extension CSVWriter.State {
         }
     }
 
-    /// Both tables are written to their ends before either gets its name. They disappear when nothing ever began.
+    /// The files are finished. They disappear when nothing ever began.
     mutating func close() throws(SinkError) {
-        let (rows, events) = (rows, events)
-        forget()
-        guard hasBegun else { return }
+        defer { forget() }
+        try finishTables()
+    }
+
+    /// Both tables are written to their ends before either gets its path.
+    private mutating func finishTables() throws(SinkError) {
+        guard streams.hasBegun, let opener else { return }
         try rows?.complete()
         try events?.complete()
-        try rows?.finish()
-        try events?.finish()
+        try rows?.finish(streams, opener, isWholeRun: !places.isPerInput)
+        try events?.finish(streams, opener, isWholeRun: !places.isPerInput)
+        (rows, events) = (nil, nil)
     }
 
     /// It cannot be mended: what was written is no whole table, and nothing more shall follow it.

@@ -7,15 +7,20 @@ internal import HemiolaWire
 ///
 /// The columns are those of the first stream that has a row.
 final class TableFile {
-    private let name: String
+    private let path: String
     private var output: BufferedOutput
     private(set) var columns: [String] = []
     private var hasHeader = false
 
-    init(_ target: OutputTarget, appends: Bool, compression: Compression?, flushesAtOnce: Bool) throws(SinkError) {
-        name = target.name
-        output = try BufferedOutput(target, appends: appends, compression: compression, flushesAtOnce: flushesAtOnce)
+    init(_ path: String, _ output: consuming BufferedOutput) {
+        self.path = path
+        self.output = output
     }
+
+    private var name: String { OutputTarget(path).name }
+
+    /// Bytes of the file.
+    var size: Int64 { output.size }
 
     /// A stream with these columns begins. It may lack some that the table has, whose fields then stay empty.
     func begin(_ columns: [String]) throws(SinkError) {
@@ -64,8 +69,13 @@ final class TableFile {
         try output.flush()
     }
 
-    /// Gives the file its name. One that is never finished disappears.
+    /// Gives the file its path, although its streams may go on.
     func finish() throws(SinkError) {
         try output.finish()
+    }
+
+    /// Ends the file as its streams ended.
+    func finish(_ streams: WrittenStreams, _ opener: OutputOpener, isWholeRun: Bool) throws(SinkError) {
+        try opener.finish(&output, at: path, streams, isWholeRun: isWholeRun)
     }
 }

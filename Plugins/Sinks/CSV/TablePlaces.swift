@@ -2,37 +2,60 @@ internal import HemiolaOutput
 
 /// Where the two tables go.
 struct TablePlaces: Sendable {
-    private let path: OutputTarget
-    private let eventsSetting: String
-
-    /// - Parameter events: As the user set it: a path, `none`, or nothing.
-    init(rows: String, events: String) {
-        path = OutputTarget(rows)
-        eventsSetting = events
+    /// As the user set it.
+    enum Events: Sendable {
+        /// Beside the table of batches: `song.csv` → `song.events.csv`.
+        case beside
+        case none
+        case at(PathTemplate)
     }
 
-    /// The file that the user named for the events.
-    var explicitEvents: OutputTarget? {
-        eventsSetting.isEmpty || eventsSetting == "none" ? nil : OutputTarget(eventsSetting)
+    private let path: PathTemplate
+    private let eventsPlace: Events
+
+    init(rows: PathTemplate, events: Events) {
+        path = rows
+        eventsPlace = events
     }
 
-    /// Whether both would be written to one place.
-    var meet: Bool {
-        guard let events = explicitEvents else { return false }
-        return events == path || events.descriptor != nil && events.descriptor == path.descriptor
+    /// The paths that the user named.
+    var templates: [PathTemplate] {
+        if case .at(let events) = eventsPlace { [path, events] } else { [path] }
     }
 
-    /// The table of batches; nil when none are selected.
-    func rows(_ wanted: TablesWanted) -> OutputTarget? {
-        wanted.rows ? path : nil
+    /// Whether every input has tables of its own.
+    var isPerInput: Bool { path.isPerInput }
+
+    /// Whether paths contain the number of the file.
+    var isNumbered: Bool { templates.allSatisfy(\.isNumbered) }
+
+    /// Why these places cannot be; nil when they can.
+    var problem: String? {
+        guard case .at(let events) = eventsPlace else { return nil }
+        let (one, other) = (path.target, events.target)
+        if events.text == path.text || other.descriptor != nil && other.descriptor == one.descriptor {
+            return "two tables cannot share one file; name another, or none"
+        }
+        if events.isPerInput != path.isPerInput, other.descriptor == nil || path.isPerInput {
+            return "either both tables are those of one input or neither is; write {stem} into both paths"
+        }
+        return nil
     }
 
-    /// The table of events. Without batches it is the only one, and takes their place.
-    func events(_ wanted: TablesWanted) -> OutputTarget? {
-        guard wanted.events, eventsSetting != "none" else { return nil }
-        if let explicitEvents { return explicitEvents }
-        guard wanted.rows else { return path }
-        return path.isSpecial ? nil : OutputTarget(Self.besides(path.path))
+    /// The paths of the tables for which a selection has something.
+    ///
+    /// - Parameter expand: What a template stands for.
+    func paths(_ wanted: TablesWanted, _ expand: (PathTemplate) -> String) -> (rows: String?, events: String?) {
+        let rows = expand(path)
+        guard wanted.events else { return (wanted.rows ? rows : nil, nil) }
+        switch eventsPlace {
+        case .none: return (wanted.rows ? rows : nil, nil)
+        case .at(let events): return (wanted.rows ? rows : nil, expand(events))
+        case .beside:
+            // Without batches it is the only table, and takes their place.
+            guard wanted.rows else { return (nil, rows) }
+            return (rows, OutputTarget(rows).isSpecial ? nil : Self.besides(rows))
+        }
     }
 
     /// `song.csv` → `song.events.csv`, `song.csv.zst` → `song.events.csv.zst`, `song` → `song.events.csv`.

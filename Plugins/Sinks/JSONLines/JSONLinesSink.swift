@@ -3,7 +3,8 @@ internal import HemiolaOutput
 internal import HemiolaRecords
 
 extension SinkPlugin {
-    private static let path = Setting("path", default: "-", "The file to write, or - for standard output.")
+    private static let path = Setting(
+        "path", default: "-", "The file to write, or - for standard output; {stem}, {name}, {dir}, {time} and {n} are placeholders.")
     private static let appends = Setting("append", default: false, "Add to a file instead of replacing it.")
     private static let flush = FlushPolicy.setting(each: "line")
     private static let compress = CompressionChoice.setting("Compress the file, or not; auto: when the path ends in .zst.")
@@ -12,17 +13,26 @@ extension SinkPlugin {
     /// One JSON object per line, on standard output or in a file.
     public static let jsonLines = SinkPlugin(
         "json-lines", "One JSON object per line, on standard output or in a file.",
-        settings: [path.declared, appends.declared, flush.declared, compress.declared, level.declared], primary: path.key,
-        needs: { settings in Needs(standardOutput: OutputTarget(settings[path]).isStandardOutput) },
+        settings: [
+            path.declared, appends.declared, flush.declared, compress.declared, level.declared, FileRotation.secondsSetting.declared,
+            FileRotation.megabytesSetting.declared,
+        ],
+        primary: path.key,
+        needs: { settings in
+            Needs(standardOutput: OutputTarget(settings[path]).isStandardOutput, outputs: [Output(settings[path])])
+        },
         make: { settings throws(ConfigurationError) in
-            guard !settings[path].isEmpty else { throw ConfigurationError([.emptyPath(at: path.key)]) }
-            let compression = settings[compress].compression(of: settings[path], level: settings[level])
-            guard !settings[appends] || compression == nil else {
+            let rotation = FileRotation(settings)
+            let template = try rotation.template(
+                PathTemplate(settings[path], at: path.key, isNumbered: true), appends: settings[appends])
+            let plan = OutputPlan(
+                appends: settings[appends], flush: settings[flush], compression: settings[compress], level: settings[level],
+                rotation: rotation, offersAppend: true)
+            guard !plan.appends || plan.compression.compression(of: template.text) == nil else {
                 throw ConfigurationError([
                     .cannotAddToCompressed(at: appends.key, "write to a new file and join them: cat NEW.zst >> OLD.zst")
                 ])
             }
-            return LineWriter(
-                OutputTarget(settings[path]), appends: settings[appends], flush: settings[flush], compression: compression)
+            return LineWriter(template, plan)
         })
 }

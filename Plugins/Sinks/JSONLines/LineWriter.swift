@@ -9,23 +9,18 @@ internal import Synchronization
 /// Its methods run on the caller's thread, the sink's own, and may block there; `writeAtOnce` runs on another and may not. The
 /// lock is never contended: it is what makes the state safe to share, not what orders the calls.
 final class LineWriter: PromptSink {
-    private let target: OutputTarget
-    private let appends: Bool
-    private let flush: FlushPolicy
-    private let compression: Compression?
+    private let template: PathTemplate
+    private let plan: OutputPlan
     private let file = Mutex<RecordFile?>(nil)
 
-    init(_ target: OutputTarget, appends: Bool, flush: FlushPolicy, compression: Compression?) {
-        self.target = target
-        self.appends = appends
-        self.flush = flush
-        self.compression = compression
+    init(_ template: PathTemplate, _ plan: OutputPlan) {
+        self.template = template
+        self.plan = plan
     }
 
     func open(_ context: SinkContext) async throws(SinkError) {
         try file.withLock { file throws(SinkError) in
-            file = try RecordFile(
-                target, appends: appends, flush: flush, compression: compression, selection: context.selection, isLive: context.isLive)
+            file = try RecordFile(template, OutputOpener(plan, context), selection: context.selection)
         }
     }
 

@@ -20,10 +20,12 @@ final class PresetCycler: DirectingSink {
     }
 
     private let settings: PresetSettings
+    private let planPath: PathTemplate
     private let state: Mutex<State>
 
-    init(_ settings: PresetSettings) {
+    init(_ settings: PresetSettings, plan: PathTemplate) {
         self.settings = settings
+        planPath = plan
         state = Mutex(State(show: ShowSettings(pacing: settings.pacing, order: settings.order)))
     }
 
@@ -37,10 +39,10 @@ final class PresetCycler: DirectingSink {
             state.show.favourites = lists.favourites
             state.show.skipped = lists.skipped
             state.warn = context.warn
-            let target = OutputTarget(settings.path)
             // A plan is for programs: none is written to a terminal.
-            let isSkipped = target.isTerminal || target.isStandardOutput && !context.mayUseStandardOutput
-            state.plan = isSkipped ? nil : try Self.plan(at: target, context)
+            let isSkipped =
+                planPath.target.isTerminal || planPath.target.isStandardOutput && !context.mayUseStandardOutput
+            state.plan = isSkipped ? nil : try Self.plan(at: planPath, context)
         }
     }
 
@@ -96,10 +98,10 @@ final class PresetCycler: DirectingSink {
     /// replay it.
     static let planRecords = ["header", "preset", "speed", "control", "end"]
 
-    private static func plan(at target: OutputTarget, _ context: SinkContext) throws(SinkError) -> RecordFile {
+    private static func plan(at path: PathTemplate, _ context: SinkContext) throws(SinkError) -> RecordFile {
         try RecordFile(
-            target, compression: CompressionChoice.auto.compression(of: target.path),
-            selection: context.selection.isAll ? Selection(items: planRecords) : context.selection, isLive: context.isLive)
+            path, OutputOpener(OutputPlan(), context),
+            selection: context.selection.isAll ? Selection(items: planRecords) : context.selection)
     }
 
     // MARK: - Lists

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaOutput
 internal import HemiolaRecords
 internal import HemiolaSignal
 
@@ -15,7 +16,9 @@ extension PresetOrder.Kind: SettingChoice {}
 /// What can be set about a show.
 struct PresetSettings: Sendable {
     static let path = Setting(
-        "path", default: "-", "The file for the plan, or - for standard output, unless another sink writes there.")
+        "path", default: "-",
+        "The file for the plan, or - for standard output, unless another sink writes there; "
+            + "{stem}, {name}, {dir} and {time} are placeholders.")
     private static let mode = Setting<ShowMode?>(
         "mode", default: nil, "When presets change by themselves; unset: bars or beats where their number is set, else timer.")
     private static let list = Setting<String?>(
@@ -145,10 +148,16 @@ struct PresetSettings: Sendable {
         }
     }
 
+    /// - Returns: The path of the plan.
     /// - Throws: Settings that do not go together.
-    func check() throws(ConfigurationError) {
+    func check() throws(ConfigurationError) -> PathTemplate {
         var problems: [ConfigurationProblem] = []
-        if path.isEmpty { problems.append(.emptyPath(at: Self.path.key)) }
+        var template: PathTemplate?
+        do throws(ConfigurationError) {
+            template = try PathTemplate(path, at: Self.path.key)
+        } catch {
+            problems += error.problems
+        }
         for (key, path) in [
             (Self.list.key, lists.path), (Self.favourites.key, lists.favourites), (Self.skip.key, lists.skipped),
             (Self.state.key, state),
@@ -160,6 +169,7 @@ struct PresetSettings: Sendable {
                 ConfigurationProblem(
                     Self.maximum.key, "\(maximum) is below the \(pacing.minimum) s that a preset stays at least; set \(Self.minimum.key)"))
         }
-        if !problems.isEmpty { throw ConfigurationError(problems) }
+        guard problems.isEmpty, let template else { throw ConfigurationError(problems) }
+        return template
     }
 }

@@ -9,11 +9,11 @@ extension SinkPlugin {
         needs: { settings in
             Needs(
                 analyzers: PresetSettings(settings).analyzers,
-                spareStandardOutput: OutputTarget(settings[PresetSettings.path]).isStandardOutput)
+                spareStandardOutput: OutputTarget(settings[PresetSettings.path]).isStandardOutput,
+                outputs: [Output(settings[PresetSettings.path])])
         },
         make: { settings throws(ConfigurationError) in
             let settings = PresetSettings(settings)
-            try settings.check()
-            return PresetCycler(settings)
+            return PresetCycler(settings, plan: try settings.check())
         })
 }

@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Runs that are not in real time and stay in the middle of their input: a sound on a pipe that is kept open.
+enum OfflineRun {
+    /// Five blocks of batches of a click track at 120 beats a minute.
+    private static let sound: [UInt8] = {
+        let frames = 5 * 64 * 1024
+        let samples = (0..<frames).map { frame in frame % 22_050 < 400 ? Float(sin(Double(frame) * 0.3)) * 0.8 : 0 }
+        var wav = WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 1, encoding: .int16)
+        // Of unknown length, as from a pipe.
+        (wav.statedRIFFSize, wav.statedDataSize) = (.max, .max)
+        return wav.bytes
+    }()
+
+    static func start(_ command: [String], output: String) throws -> ChildProcess {
+        try Hemiola.start(command + ["-", "-o", output], input: .bytes(sound, staysOpen: true))
+    }
+
+    /// Feeds a run until something is so.
+    static func feed(_ process: ChildProcess, until condition: () -> Bool) throws {
+        for _ in 0..<3000 where process.isRunning {
+            if condition() { return }
+            try process.exchange(for: 0.02)
+        }
+        Issue.record("it ended, or nothing came of it")
+    }
+}
+
+/// What an interrupted or failed run leaves.
+@Suite struct InterruptedOutputTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// Interrupts a run that has begun to write.
+    private func interrupt(_ command: [String], output: String, _ signal: Int32) throws -> ChildProcess.Outcome {
+        let process = try OfflineRun.start(command, output: folder(output))
+        try OfflineRun.feed(process) { folder.names.contains { $0.hasSuffix(".partial") } }
+        for _ in 0..<20 { try process.exchange(for: 0.02) }
+        process.send(signal)
+        return try process.finish(timeout: 30)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM], ["out.jsonl", "out.jsonl.zst"])
+    func `interrupted analyze: the old file stays`(signal: Int32, name: String) throws {
+        try folder.write("before\n", to: name)
+        let outcome = try interrupt(["analyze", "--analyzer", "levels"], output: name, signal)
+        #expect(outcome.status == 128 + signal)
+        #expect(try folder.text(of: name) == "before\n")
+        #expect(!folder.names.contains { $0.hasSuffix(".partial") })
+        #expect(outcome.errors.contains("\(name): the run was interrupted; the old file was left as it was"), "\(outcome.errors)")
+    }
+
+    @Test func `interrupted analyze without an old file: the new one ends in interrupted`() throws {
+        let outcome = try interrupt(["analyze", "--analyzer", "levels"], output: "out.jsonl", SIGINT)
+        #expect(outcome.status == 130)
+        #expect(try Record.all(in: folder.text(of: "out.jsonl")).last?.string("reason") == "interrupted")
+        #expect(outcome.complaints.count == 1 && outcome.errors.contains("the file holds what was written until then"), "\(outcome.errors)")
+    }
+
+    @Test(arguments: ["out.beats", "out.mid", "out.jams", "out.json"], [true, false])
+    func `interrupted beats: the old file stays, and no document appears`(name: String, isOld: Bool) throws {
+        if isOld { try folder.write("before\n", to: name) }
+        let outcome = try interrupt(["beats", "--causal"], output: name, SIGINT)
+        #expect(outcome.status == 130)
+        #expect(outcome.complaints.count == 1 && outcome.errors.contains("\(name): the run was interrupted; "), "\(outcome.errors)")
+        if isOld {
+            #expect(try folder.text(of: name) == "before\n")
+        } else if name != "out.beats" {
+            #expect(folder.names.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["out.beats", "out.mid"]) func `beats of an input that cannot be read: the old file stays`(name: String) throws {
+        try folder.write("before\n", to: name)
+        let text = try folder.write("no sound", to: "text.wav")
+        let outcome = try Hemiola.run(["beats", text, "-o", folder(name)])
+        #expect(outcome.status == 1)
+        #expect(try folder.text(of: name) == "before\n")
+    }
+
+    @Test func `several inputs with one file each: those that are complete are written`() throws {
+        let names = ["a.wav", "b.wav"]
+        for name in names { try folder.writeTone(name, frames: 4096) }
+        try folder.write("no sound", to: "c.wav")
+        try folder.write("before\n", to: "c.jsonl")
+        let outcome = try Hemiola.run(["analyze", "a.wav", "c.wav", "b.wav", "-o", "{stem}.jsonl"], in: folder.path)
+        #expect(outcome.status == 1)
+        for name in ["a", "b"] {
+            let records = try Record.all(in: folder.text(of: "\(name).jsonl"))
+            #expect(records.types == ["header", "batch", "batch", "batch", "batch", "end"])
+            #expect(records.first?.string("file") == "\(name).wav")
+        }
+        #expect(try folder.text(of: "c.jsonl") == "before\n")
+    }
+
+    @Test func `inputs of one name: refused before any work, unless their folders tell them apart`() throws {
+        for name in ["c1", "c2"] {
+            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
+            try folder.writeTone("\(name)/a.wav", frames: 4096)
+        }
+        let refused = try Hemiola.run(["beats", "c1/a.wav", "c2/a.wav", "-o", "out/{stem}.beats"], in: folder.path)
+        #expect(refused.status == 2 && refused.complaints.count == 1)
+        #expect(refused.errors.contains("c1/a.wav") && refused.errors.contains("c2/a.wav"), "\(refused.errors)")
+        #expect(folder.names == ["c1", "c2"])
+        let outcome = try Hemiola.run(["beats", "c1/a.wav", "c2/a.wav", "-o", "out/{dir}/{stem}.beats"], in: folder.path)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        for name in ["c1", "c2"] { #expect(FileManager.default.fileExists(atPath: folder("out/\(name)/a.beats"))) }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaSignal
+import JSONLinesSink
+import Synchronization
+import TestSupport
+import Testing
+
+/// Files of runs in real time, and files that follow one another.
+@Suite struct LiveFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func open(_ sink: any Sink, live: Bool = true) async throws {
+        try await sink.open(SinkContext(name: "json-lines", isLive: live))
+    }
+
+    // MARK: - Real time
+
+    @Test func `live: lines are at the path as soon as they are written`() async throws {
+        let sink = try Fixture.sink(folder("a.jsonl"))
+        try await open(sink)
+        #expect(folder.names == ["a.jsonl"])
+        try await sink.begin(Fixture.header)
+        #expect(try folder.types("a.jsonl") == ["header"])
+        try await sink.write(Fixture.block())
+        #expect(try folder.types("a.jsonl") == ["header", "batch", "batch"])
+    }
+
+    @Test func `live: a file with data is refused, an empty one is not`() async throws {
+        try folder.write("old", to: "a.jsonl")
+        let message = await sinkError { try await Fixture.run(Fixture.sink(folder("a.jsonl")), live: true) }?.message
+        #expect(
+            message
+                == "cannot write \(folder("a.jsonl")): the file exists, and a recording in real time does not replace it; choose another "
+                + "path, write {time} into it, or set append=true")
+        #expect(try folder.text(of: "a.jsonl") == "old")
+        try folder.write("", to: "b.jsonl")
+        try await Fixture.run(Fixture.sink(folder("b.jsonl")), live: true)
+        #expect(try folder.types("b.jsonl").last == "end")
+    }
+
+    @Test func `live: a file for which no stream began disappears`() async throws {
+        let sink = try Fixture.sink(folder("a.jsonl"))
+        try await open(sink)
+        try await sink.close()
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test(arguments: ["a.jsonl", "a.jsonl.zst"], [true, false])
+    func `limit on the size of files: whole lines stay`(name: String, appends: Bool) async throws {
+        if appends, name.hasSuffix(".zst") || !Zstd.isExpected { return }
+        // The limit holds for a whole process.
+        await #expect(processExitsWith: .success) { [name, appends] in
+            let folder = try TemporaryFolder()
+            if appends { try folder.write("{\"type\":\"old\"}\n", to: name) }
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 20_000, rlim_max: 20_000)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let sink = try Fixture.sink(folder(name), appends ? ["append": .text("true")] : [:])
+            let message = await sinkError { try await Fixture.run(sink, live: true, blocks: Fixture.manyBlocks) }?.message ?? ""
+            let text = name.hasSuffix(".zst") ? try Zstd.read(folder(name)).text : try folder.text(of: name)
+            let types = try recordTypes(text)
+            #expect(types.count > 50)
+            let size = try FileManager.default.attributesOfItem(atPath: folder(name))[.size] as? Int ?? 0
+            #expect(size <= 20_000)
+            #expect(
+                message.contains(
+                    "larger than allowed; it keeps \(types.count - (appends ? 1 : 0)) whole lines of this run, \(size) bytes in all"),
+                "\(message)")
+        }
+    }
+
+    // MARK: - Rotation
+
+    @Test func `rotation by time: a header and as many seconds in every file`() async throws {
+        // 64 batches are 1.486 s.
+        let sink = try Fixture.sink(folder("a.jsonl"), ["rotate_s": .number(3)])
+        try await Fixture.run(sink, blocks: Array(Fixture.manyBlocks.prefix(5)))
+        #expect(folder.names == ["a.0001.jsonl", "a.0002.jsonl", "a.0003.jsonl"])
+        let types = try folder.names.map { try folder.types($0) }
+        #expect(types.allSatisfy { $0.first == "header" && $0.count { $0 == "header" } == 1 })
+        // The first batch at 3 s or later begins the next file.
+        #expect(types.map { $0.count { $0 == "batch" } } == [130, 129, 61])
+        #expect(types.map { $0.last == "end" } == [false, false, true])
+    }
+
+    @Test func `rotation by size: a file is full when it has reached it`() async throws {
+        let sink = try Fixture.sink(folder("{n}-a.jsonl"), ["rotate_mb": .number(1)])
+        try await Fixture.run(sink, blocks: (0..<300).map { Fixture.block(first: $0 * 64, count: 64) })
+        #expect(folder.names.count == 2 && folder.names[0] == "0001-a.jsonl")
+        let size = try FileManager.default.attributesOfItem(atPath: folder("0001-a.jsonl"))[.size] as? Int ?? 0
+        #expect(size >= 1 << 20 && size < (1 << 20) + 1000)
+        let counts = try folder.names.map { try folder.types($0).count { $0 == "batch" } }
+        #expect(counts.reduce(0, +) == 300 * 64)
+    }
+
+    @Test func `live rotation: numbers whose files exist are passed over`() async throws {
+        for number in [1, 3] { try folder.write("old", to: "a.000\(number).jsonl") }
+        let sink = try Fixture.sink(folder("a.jsonl"), ["rotate_s": .number(1.5)])
+        try await Fixture.run(sink, live: true, blocks: Array(Fixture.manyBlocks.prefix(2)))
+        #expect(folder.names == ["a.0001.jsonl", "a.0002.jsonl", "a.0003.jsonl", "a.0004.jsonl"].filter { folder.names.contains($0) })
+        #expect(try folder.text(of: "a.0001.jsonl") == "old" && folder.text(of: "a.0003.jsonl") == "old")
+        #expect(try folder.types("a.0002.jsonl").first == "header")
+        #expect(try folder.types("a.0004.jsonl").first == "header")
+    }
+
+    @Test func `rotation: refused together with append and for standard output`() {
+        for (path, settings) in [("a", ["append": ParameterValue.text("true")]), ("-", [:])] {
+            #expect(throws: ConfigurationError.self) {
+                try Fixture.sink(path, settings.merging(["rotate_s": .number(10)]) { $1 })
+            }
+        }
+    }
+
+    // MARK: - Several inputs
+
+    private func header(_ file: String) -> StreamHeader {
+        var header = Fixture.header
+        header.file = file
+        return header
+    }
+
+    @Test func `placeholder of the input: a file for each`() async throws {
+        let sink = try Fixture.sink(folder("out/{dir}/{stem}.jsonl"))
+        try await open(sink, live: false)
+        for name in ["c1/a.wav", "c2/a.wav"] {
+            try await sink.begin(header(name))
+            try await sink.write(Fixture.block())
+            try await sink.end(Fixture.summary)
+        }
+        try await sink.close()
+        for name in ["c1", "c2"] { #expect(try folder.types("out/\(name)/a.jsonl") == ["header", "batch", "batch", "end"]) }
+    }
+
+    @Test func `several streams of one input: one file`() async throws {
+        let sink = try Fixture.sink(folder("{stem}.jsonl"))
+        try await open(sink, live: false)
+        for reason in [StreamSummary.Reason.formatChange, .endOfInput] {
+            try await sink.begin(header("a.wav"))
+            try await sink.end(StreamSummary(frames: 0, batches: 0, reason: reason))
+        }
+        try await sink.close()
+        #expect(try folder.types("a.jsonl") == ["header", "end", "header", "end"])
+    }
+
+    // MARK: - Interrupted
+
+    @Test(arguments: [true, false]) func `run that was stopped between two inputs: an old file stays`(isOld: Bool) async throws {
+        if isOld { try folder.write("old", to: "a.jsonl") }
+        let sink = try Fixture.sink(folder("a.jsonl"))
+        let warnings = Warnings()
+        try await sink.open(SinkContext(name: "json-lines", warn: { warnings.add($0) }, isRunComplete: { false }))
+        try await sink.begin(Fixture.header)
+        try await sink.end(Fixture.summary)
+        try await sink.close()
+        #expect(folder.names == ["a.jsonl"])
+        if isOld {
+            #expect(try folder.text(of: "a.jsonl") == "old")
+        } else {
+            #expect(try folder.types("a.jsonl") == ["header", "end"])
+        }
+        #expect(warnings.all.count == 1)
+    }
+
+    @Test func `stream whose input failed: an old file stays, a new one is kept`() async throws {
+        try folder.write("old", to: "a.jsonl")
+        for name in ["a.jsonl", "b.jsonl"] {
+            let sink = try Fixture.sink(folder(name))
+            try await open(sink, live: false)
+            try await sink.begin(Fixture.header)
+            try await sink.end(StreamSummary(frames: 0, batches: 0, reason: .error))
+            try await sink.close()
+        }
+        #expect(try folder.text(of: "a.jsonl") == "old")
+        #expect(try folder.types("b.jsonl") == ["header", "end"])
+    }
+
+    @Test func `sync: the result is the same`() async throws {
+        let sink = try Fixture.sink(folder("a.jsonl"))
+        try await sink.open(SinkContext(name: "json-lines", syncsFiles: true))
+        try await sink.begin(Fixture.header)
+        try await sink.end(Fixture.summary)
+        try await sink.close()
+        #expect(try folder.types("a.jsonl") == ["header", "end"])
+    }
+}
+
+/// What a sink warned of, from any thread.
+final class Warnings: Sendable {
+    private let list = Mutex<[String]>([])
+
+    func add(_ text: String) { list.withLock { $0.append(text) } }
+    var all: [String] { list.withLock { $0 } }
+}
