@@ -13,11 +13,19 @@ struct AnalyzeCommand: Command {
 
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer spectrum:bands=32
-              hemiola analyze song.flac --analyzer +spectrum:bands=8,as=coarse
+              hemiola analyze *.flac -j0 -o 'out/{dir}/{stem}.jsonl'
               hemiola analyze song.flac --select levels.rms_db,spectrum.centroid_hz
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
               hemiola analyze --capture tone:sine,seconds=1
+
+            The ending of an output path chooses the format: .jsonl, .json or none for JSON Lines, .csv for a table, each also \
+            compressed with .zst. A file appears when it is complete; with --realtime it grows line by line and never \
+            replaces another. Placeholders in a path: {stem}, {name} and {dir} of the input, so that each input has a file, \
+            and {time}, the start of the run. Missing folders are created.
+
+            When a run is interrupted, an old file stays as it was; a new one holds what was written until then, and its \
+            last line says "interrupted".
 
             A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key is the plugin's \
             main setting, as in json-lines:song.jsonl,select=header+end. \\, is a comma in a value, and as=NAME names \
@@ -60,7 +68,6 @@ struct AnalyzeCommand: Command {
 
     func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
         try PipelinePlan(
-            registry, input, captures: capture.captures, options: options, isPaced: realtime, usesLookAhead: wholeFile,
-            isQuiet: console.quiet || System.destination(of: System.standardOutput) == .terminal)
+            registry, input, captures: capture.captures, options: options, isPaced: realtime, usesLookAhead: wholeFile)
     }
 }

@@ -18,7 +18,9 @@ struct BeatsCommand: Command {
               hemiola beats *.flac -j0 -o 'beats/{stem}.beats'
 
             Formats: text, audacity (label tracks), json, jams, midi (a tempo map and clicks). A path's ending names one, \
-            too. {stem} in a path is the input's name without its ending. More of each: hemiola plugins beats.
+            too. Placeholders in a path: {stem}, {name} and {dir} of the input (its name without its ending, its name, its \
+            folder), and {time}, the start of the run. Missing folders are created. A file replaces an old one only when the \
+            run is complete. More of each format: hemiola plugins beats.
 
             Exit codes: 0 all is well; 1 some file could not be analysed, or not wholly; 2 the command line is wrong; \
             3 output could not be written.
@@ -36,9 +38,11 @@ struct BeatsCommand: Command {
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp("Write to this file; {stem} in it is the input's name without its ending.", valueName: "path"),
+        help: ArgumentHelp("Write to this file; {stem}, {name}, {dir} and {time} in it are placeholders.", valueName: "path"),
         completion: .file())
     var output: String?
+
+    @OptionGroup var writing: WritingOptions
 
     @OptionGroup var replay: ReplayOptions
 

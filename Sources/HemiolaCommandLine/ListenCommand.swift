@@ -19,7 +19,7 @@ struct ListenCommand: Command {
             Examples:
               hemiola listen
               hemiola listen --json | jq -c '[.t, .levels.rms_db]'
-              hemiola listen --device app:Firefox -o evening.jsonl
+              hemiola listen --device app:Firefox -o 'evening-{time}.jsonl'
               hemiola listen --device auto-input --select levels
               hemiola listen --wait --sink json-lines:/tmp/now.jsonl
               hemiola listen --sink socket --sink presets
@@ -67,7 +67,7 @@ struct ListenCommand: Command {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
         }
-        let plan = try plan(with: registry, showsLine: showsLine, output: output)
+        let plan = try plan(with: registry, showsLine: showsLine)
         return await PipelineSession(
             try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(), console: console,
             showsProgress: false
@@ -75,13 +75,10 @@ struct ListenCommand: Command {
     }
 
     /// - Parameter showsLine: Whether the live line is shown, unless a sink needs standard output.
-    func plan(
-        with registry: PluginRegistry, showsLine: Bool, output: System.Destination
-    ) throws(Failure) -> PipelinePlan {
+    func plan(with registry: PluginRegistry, showsLine: Bool) throws(Failure) -> PipelinePlan {
         var plan = try PipelinePlan(
             registry, device: device, captures: capture.captures, waits: wait, rate: rate.sampleRate, options: options,
-            defaultSink: showsLine ? SinkPlugin.liveLineID : PipelinePlan.jsonLines,
-            isQuiet: console.quiet || output == .terminal && !json)
+            defaultSink: showsLine ? SinkPlugin.liveLineID : PipelinePlan.jsonLines)
         if showsLine { plan.addLiveLine() }
         return plan
     }

@@ -60,14 +60,18 @@ struct PipelineOptions: ParsableArguments {
     @Option(
         name: .customLong("sink"),
         help: ArgumentHelp(
-            "Where records go besides standard output, or instead of it when it writes there itself; repeatable.",
+            "Where records go instead of standard output; repeatable (json-lines: standard output as well).",
             valueName: "spec"), completion: Completions.sink)
     var sinks: [String] = []
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp("Write to this file what would go to standard output.", valueName: "path"), completion: .file())
+        help: ArgumentHelp(
+            "Write to this file what would go to standard output; .csv: as a table. {stem}, {name}, {dir} and {time} are placeholders.",
+            valueName: "path"), completion: .file())
     var output: String?
+
+    @OptionGroup var writing: WritingOptions
 
     @Option(
         help: ArgumentHelp(
@@ -86,6 +90,12 @@ struct PipelineOptions: ParsableArguments {
     var seed: UInt64?
 }
 
+/// How files are written.
+struct WritingOptions: ParsableArguments {
+    @Flag(help: "Return only when the files that were written are on the disk (fsync).")
+    var sync = false
+}
+
 /// Which analyzers.
 struct AnalyzerOptions: ParsableArguments {
     @Option(
@@ -100,7 +110,7 @@ struct AnalyzerOptions: ParsableArguments {
 struct ConsoleOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,
-        help: "No progress bar and no warnings; with --sink, also no JSON Lines on standard output.")
+        help: "No progress bar and no warnings.")
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Tell what runs and how each file went; twice: also every setting.")

@@ -9,7 +9,7 @@ struct PipelineFile {
     /// Keys of the file.
     static let keys = [
         "captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "whole_file", "seed", "jobs",
-        "select",
+        "select", "sync",
     ]
 
     private(set) var configuration = PipelineConfiguration()
@@ -81,6 +81,7 @@ struct PipelineFile {
         case "jobs":
             read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }
         case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
+        case "sync": read(entry, "true or false", into: \.syncsFiles) { Bool($0) }
         case "whole_file": read(entry, "true or false", into: \.usesLookAhead) { Bool($0) }
         case "select":
             if let items = texts(of: entry.node, entry.key) {
@@ -250,6 +251,7 @@ extension PipelineFile {
         text += "whole_file: \(configuration.usesLookAhead)\n"
         text += "seed: \(configuration.seed.map(String.init) ?? "null")\n"
         text += "jobs: \(configuration.jobCount)\n"
+        text += "sync: \(configuration.syncsFiles)\n"
         return text + "select: \(ParameterValue.list(configuration.selection.map { .text($0) }).yaml)\n"
     }
 

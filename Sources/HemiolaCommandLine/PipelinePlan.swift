@@ -1,11 +1,14 @@
 internal import Hemiola
 internal import HemiolaEngine
+internal import HemiolaOutput
 internal import HemiolaSignal
 
 /// A pipeline as the command line describes it, and what was typed for each part, so that errors can speak of that.
 struct PipelinePlan {
-    /// The sink that writes to standard output when nobody asks for another.
+    /// The sink that writes to standard output when no other is named.
     static let jsonLines = "json-lines"
+    /// Endings of `--output`, without `.zst`, and the sinks that write such files.
+    private static let sinksByEnding = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv"]
 
     private(set) var configuration: PipelineConfiguration
     private let registry: PluginRegistry
@@ -14,6 +17,8 @@ struct PipelinePlan {
     private var sinkTexts: [String?] = []
     /// The text of every `--capture`, by its place among the captures.
     private var captureTexts: [Int: String] = [:]
+    /// The sink that has the path of `--output`.
+    private var outputPlace: Int?
 
     /// - Throws: A SPEC that cannot be read.
     init(_ registry: PluginRegistry, captures: [PluginSpec], analyzers texts: [String] = []) throws(Failure) {
@@ -23,27 +28,26 @@ struct PipelinePlan {
     }
 
     /// - Parameters:
-    ///   - defaultSink: What takes standard output when nothing else does; nil where quiet is wanted.
+    ///   - defaultSink: The sink that has standard output when no sink is named.
     /// - Throws: Options that cannot be read or do not go together.
     init(
-        _ registry: PluginRegistry, captures: [PluginSpec], options: PipelineOptions, defaultSink: String = jsonLines,
-        isQuiet: Bool
+        _ registry: PluginRegistry, captures: [PluginSpec], options: PipelineOptions, defaultSink: String = jsonLines
     ) throws(Failure) {
         try self.init(registry, captures: captures, analyzers: options.analyzing.analyzers)
         configuration.batchFrames = options.batch
         configuration.seed = options.seed
         configuration.selection = try Self.items(of: options.select)
-        try setSinks(options.sinks, output: options.output, defaultSink: defaultSink, isQuiet: isQuiet)
+        configuration.syncsFiles = options.writing.sync
+        try setSinks(options.sinks, output: options.output, defaultSink: defaultSink)
     }
 
     /// `hemiola analyze`.
     init(
         _ registry: PluginRegistry, _ input: InputOptions, captures: [String] = [], options: PipelineOptions, isPaced: Bool,
-        usesLookAhead: Bool, isQuiet: Bool
+        usesLookAhead: Bool
     ) throws(Failure) {
         let files = captures.isEmpty || input.isGiven ? try input.names() : []
-        try self.init(
-            registry, captures: files.map { captureSpec(for: $0, raw: input.raw) }, options: options, isQuiet: isQuiet)
+        try self.init(registry, captures: files.map { captureSpec(for: $0, raw: input.raw) }, options: options)
         try addCaptures(captures)
         configuration.isPaced = isPaced
         configuration.usesLookAhead = usesLookAhead
@@ -57,30 +61,32 @@ struct PipelinePlan {
         try self.init(registry, captures: files.map { captureSpec(for: $0, raw: command.input.raw) }, analyzers: ["beat"])
         configuration.usesLookAhead = !command.causal
         configuration.jobCount = command.input.jobs == 0 ? System.processorCount : command.input.jobs
+        configuration.syncsFiles = command.writing.sync
         if command.output == "" { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
         var sink = PluginSpec("beats")
         sink.settings["path"] = command.output.map { .text($0) }
         sink.settings["format"] = command.format.map { .text($0) }
         configuration.sinks = [sink]
         sinkTexts = [nil]
+        if command.output != nil { outputPlace = 0 }
         try checkThatNoInputIsOverwritten(files)
     }
 
     /// `hemiola listen`.
     init(
         _ registry: PluginRegistry, device: String?, captures: [String] = [], waits: Bool, rate: Int?,
-        options: PipelineOptions, defaultSink: String, isQuiet: Bool
+        options: PipelineOptions, defaultSink: String
     ) throws(Failure) {
         if captures.isEmpty {
             guard var capture = registry.liveCapture else { throw Failure("this program has no live capture") }
             if let device { capture.primary = .text(device) }
             if waits { capture.settings["wait"] = .boolean(true) }
-            try self.init(registry, captures: [capture], options: options, defaultSink: defaultSink, isQuiet: isQuiet)
+            try self.init(registry, captures: [capture], options: options, defaultSink: defaultSink)
         } else {
             if device != nil || waits {
                 throw Failure("--device and --wait are settings of the live capture; write them into --capture, as in pulse:auto,wait=true")
             }
-            try self.init(registry, captures: [], options: options, defaultSink: defaultSink, isQuiet: isQuiet)
+            try self.init(registry, captures: [], options: options, defaultSink: defaultSink)
             try addCaptures(captures)
             // A capture that is not live runs at real-time speed too.
             configuration.isPaced = true
@@ -106,7 +112,7 @@ struct PipelinePlan {
     init(_ registry: PluginRegistry, describing analyzers: [String], selecting texts: [String]) throws(Failure) {
         try self.init(registry, captures: [captureSpec(for: "-")], analyzers: analyzers)
         configuration.selection = try Self.items(of: texts)
-        try setSinks([], output: nil, defaultSink: Self.jsonLines, isQuiet: false)
+        try setSinks([], output: nil, defaultSink: Self.jsonLines)
     }
 
     /// What a file says; the problems of a pipeline file were told by its own paths.
@@ -157,33 +163,52 @@ struct PipelinePlan {
 
     // MARK: - Sinks
 
-    /// Standard output carries JSON Lines unless a sink that writes there is named, or quiet is wanted and there is another.
-    /// An output path takes the place of standard output, for whichever sink writes there.
-    private mutating func setSinks(
-        _ texts: [String], output: String?, defaultSink: String, isQuiet: Bool
-    ) throws(Failure) {
+    /// A sink that is named takes the place of the default one. An output path goes to the sink that has standard output; where none
+    /// has, the path's ending chooses a sink.
+    private mutating func setSinks(_ texts: [String], output: String?, defaultSink: String) throws(Failure) {
         for text in texts {
             configuration.sinks.append(try Self.spec(text, of: "--sink"))
             sinkTexts.append(text)
         }
         if output == "" { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
-        let path = output == "-" ? nil : output.map { ParameterValue.text($0) }
+        guard let output else {
+            if texts.isEmpty { append(PluginSpec(defaultSink)) }
+            return
+        }
+        if output == "-" {
+            if standardOutputSink == nil { append(PluginSpec(defaultSink)) }
+            return
+        }
         if let place = standardOutputSink {
-            guard let path else { return }
             let spec = configuration.sinks[place]
             guard plugin(of: spec)?.about.primary == "path" else {
                 throw Failure("--output: \(spec.id) writes to standard output and takes no path; leave one out")
             }
             if spec.primary == nil && spec.settings["path"] == nil {
-                configuration.sinks[place].primary = path
+                configuration.sinks[place].primary = .text(output)
+                outputPlace = place
                 return
             }
-            // It was given standard output in so many words.
-        } else if output == nil && isQuiet && !texts.isEmpty {
-            return
+            // The user named standard output for it.
         }
-        configuration.sinks.append(PluginSpec(path == nil ? defaultSink : Self.jsonLines, primary: path))
+        append(PluginSpec(try Self.sink(for: output), primary: .text(output)))
+        outputPlace = configuration.sinks.count - 1
+    }
+
+    private mutating func append(_ spec: PluginSpec) {
+        configuration.sinks.append(spec)
         sinkTexts.append(nil)
+    }
+
+    /// The sink that an output path's ending chooses.
+    private static func sink(for path: String) throws(Failure) -> String {
+        if OutputTarget(path).isSpecial { return jsonLines }
+        let ending = PathTemplate.ending(of: path).lowercased()
+        let plain = ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending
+        if let sink = sinksByEnding[plain] { return sink }
+        throw Failure(
+            "--output \(path): no sink writes \(ending) files; there are .jsonl, .json (JSON Lines) and .csv, each also with .zst, or name "
+                + "the sink: --sink json-lines:PATH")
     }
 
     private func plugin(of spec: PluginSpec) -> SinkPlugin? {
@@ -197,13 +222,18 @@ struct PipelinePlan {
     }
 
     private func usesStandardOutput(_ spec: PluginSpec, _ need: KeyPath<SinkPlugin.Needs, Bool>) -> Bool {
-        guard let plugin = plugin(of: spec) else { return false }
+        needs(of: spec)?[keyPath: need] ?? false
+    }
+
+    /// What a sink needs; nil when its settings are wrong, which `assemble` reports.
+    private func needs(of spec: PluginSpec) -> SinkPlugin.Needs? {
+        guard let plugin = plugin(of: spec) else { return nil }
         let common = PluginRegistry.commonSinkSettings
         var own = spec
         own.settings = spec.settings.filter { key, _ in !common.contains { $0.key == key } }
         var ignored: [ConfigurationProblem] = []
-        guard let values = plugin.about.values(from: own, path: "", problems: &ignored) else { return false }
-        return plugin.needs(values)[keyPath: need]
+        guard let values = plugin.about.values(from: own, path: "", problems: &ignored) else { return nil }
+        return plugin.needs(values)
     }
 
     /// - Throws: An output is an input too.
@@ -212,9 +242,12 @@ struct PipelinePlan {
     }
 
     private func checkThatNoInputIsOverwritten(_ files: [String]) throws(Failure) {
-        for spec in configuration.sinks where plugin(of: spec)?.about.primary == "path" {
-            guard let path = (spec.primary ?? spec.settings["path"])?.text, let output = System.FileIdentity(path) else { continue }
-            if files.contains(where: { System.FileIdentity($0) == output }) {
+        let inputs = Set(files.compactMap(System.FileIdentity.init))
+        for output in configuration.sinks.compactMap(needs(of:)).flatMap(\.outputs) {
+            guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
+            let values = template.isPerInput ? files.map { PathTemplate.Values(input: $0) } : [PathTemplate.Values()]
+            for path in values.map(template.path) {
+                guard let file = System.FileIdentity(path), inputs.contains(file) else { continue }
                 throw Failure("\(path) is a sound file to be analysed and would be overwritten; write to another file")
             }
         }
@@ -263,6 +296,9 @@ extension PipelinePlan {
             return "\(configuration.captures[index].primary?.text ?? ""): \(problem.message)"
         case ("analyzers", let index?) where configuration.analyzers.indices.contains(index):
             return Self.line("--analyzer", analyzerTexts[index], configuration.analyzers[index], place.key, problem.message)
+        case ("sinks", let index?) where index == outputPlace && (place.key ?? "path") == "path":
+            let path = (configuration.sinks[index].primary ?? configuration.sinks[index].settings["path"])?.text ?? ""
+            return "--output \(path): \(problem.message)"
         case ("sinks", let index?) where configuration.sinks.indices.contains(index):
             return Self.line("--sink", sinkTexts[index], configuration.sinks[index], place.key, problem.message)
         case ("batch", nil), ("rate", nil), ("seed", nil), ("jobs", nil), ("select", nil):

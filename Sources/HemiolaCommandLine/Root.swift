@@ -19,7 +19,8 @@ struct Root: ParsableCommand {
               1  some input could not be analysed, or not wholly; the others were
               2  the command line or the configuration is wrong; nothing was done
               3  output could not be written
-              129, 130, 143  ended by SIGHUP, SIGINT or SIGTERM; the output has its end
+              129, 130, 143  ended by SIGHUP, SIGINT or SIGTERM; standard output and recordings have their end,
+                 and an old file that the result would have replaced is as it was
 
             Completion for bash, zsh and fish: hemiola --generate-completion-script <shell>
             """,

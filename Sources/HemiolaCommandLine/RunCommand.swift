@@ -26,6 +26,7 @@ struct RunCommand: Command {
               seed: 0
               jobs: 1                        # files at a time; 0: one per processor
               select: [levels, end]
+              sync: false                    # files are on the disk (fsync) when it ends
 
             Examples:
               hemiola run pipeline.yaml

@@ -34,7 +34,7 @@ import Testing
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
     func `what is heard are records, and a signal gives them an end`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
-        let process = try start(["listen", "--sink", "json-lines:out.jsonl"], with: server)
+        let process = try start(["listen", "--sink", "json-lines:out.jsonl", "--sink", "json-lines"], with: server)
         try read(process, until: "batch", count: 50)
         process.send(SIGINT)
         let outcome = try process.finish(timeout: 20)

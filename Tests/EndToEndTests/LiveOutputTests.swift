@@ -38,6 +38,15 @@ import Testing
         #expect(records.batches.enumerated().allSatisfy { $1.int("n") == $0 })
     }
 
+    @Test func `killed table: every row is there`() throws {
+        let process = try Hemiola.start(Self.command + ["-o", folder("out.csv")])
+        try wait(process) { self.text(of: "out.csv").split(separator: "\n").count > 20 }
+        process.send(SIGKILL)
+        #expect(try process.finish().wasKilled)
+        #expect(folder.names == ["out.csv", "out.events.csv"])
+        #expect(text(of: "out.csv").hasSuffix("\n"))
+    }
+
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
     func `killed compressed recording: zstd reads every line that was flushed`() throws {
         let process = try Hemiola.start(Self.command + ["-o", folder("out.jsonl.zst")])
@@ -90,7 +99,7 @@ import Testing
 
     // MARK: - Never replaced
 
-    @Test(arguments: ["out.jsonl", "out.jsonl.zst"])
+    @Test(arguments: ["out.jsonl", "out.csv", "out.jsonl.zst"])
     func `path of a file that exists: refused before the capture starts`(name: String) throws {
         try folder.write("before\n", to: name)
         let outcome = try Hemiola.run(["analyze", "--realtime", Hemiola.minuet, "-o", folder(name)])

@@ -55,7 +55,7 @@ import Testing
         let command = try self.command(arguments)
         return try PipelinePlan(
             Self.registry, device: command.device, waits: command.wait, rate: command.rate.sampleRate, options: command.options,
-            defaultSink: defaultSink, isQuiet: command.console.quiet
+            defaultSink: defaultSink
         ).configuration
     }
 
@@ -83,7 +83,7 @@ import Testing
         let command = try self.command(["--rate", "1000"])
         let plan = try PipelinePlan(
             Self.registry, device: nil, waits: false, rate: command.rate.sampleRate, options: command.options,
-            defaultSink: "json-lines", isQuiet: true)
+            defaultSink: "json-lines")
         let failure = try #require(throws: Failure.self) { try plan.assemble() }
         #expect(failure.lines.contains("--rate: 1000 is outside 8000...384000 Hz"))
     }
@@ -115,19 +115,19 @@ import Testing
             sink("spare", SinkPlugin.Needs(spareStandardOutput: true)), sink("json-lines"),
         ])
         let command = try self.command(arguments)
-        let plan = try command.plan(with: registry, showsLine: true, output: .terminal)
+        let plan = try command.plan(with: registry, showsLine: true)
         #expect(plan.configuration.sinks.map(\.id) == sinks)
     }
 
     @Test func `--capture takes the place of the live capture, and runs at real-time speed`() throws {
         let plan = try command(["--capture", "live:mic", "--capture", "live:hdmi"])
-            .plan(with: Self.registry, showsLine: false, output: .pipe)
+            .plan(with: Self.registry, showsLine: false)
         #expect(plan.configuration.captures == [PluginSpec("live", primary: .text("mic")), PluginSpec("live", primary: .text("hdmi"))])
         #expect(plan.configuration.isPaced)
         #expect(throws: Failure.self) {
-            try command(["--capture", "live:mic", "--device", "hdmi"]).plan(with: Self.registry, showsLine: false, output: .pipe)
+            try command(["--capture", "live:mic", "--device", "hdmi"]).plan(with: Self.registry, showsLine: false)
         }
-        let wrong = try command(["--capture", "live:mic,nothing=1"]).plan(with: Self.registry, showsLine: false, output: .pipe)
+        let wrong = try command(["--capture", "live:mic,nothing=1"]).plan(with: Self.registry, showsLine: false)
         let failure = try #require(throws: Failure.self) { try wrong.assemble() }
         #expect(failure.lines.contains { $0.hasPrefix("--capture live:nothing=1: ") }, "\(failure.lines)")
     }

@@ -19,9 +19,13 @@ import Testing
         #expect(try configuration(["a", "-o", "x", "--sink", "json-lines:select=beat"]).sinks == [beats])
     }
 
-    @Test func `a sink with a path of its own leaves standard output alone`() throws {
+    @Test func `named sink: replaces the default one`() throws {
         let file = PluginSpec("json-lines", primary: .text("x"))
-        #expect(try configuration(["a", "--sink", "json-lines:x"]).sinks == [file, stdout])
+        #expect(try configuration(["a", "--sink", "json-lines:x"]).sinks == [file])
+        #expect(try configuration(["a", "--sink", "csv:x.csv"]).sinks == [PluginSpec("csv", primary: .text("x.csv"))])
+        #expect(try configuration(["a", "--sink", "socket"]).sinks == [PluginSpec("socket")])
+        #expect(try configuration(["a", "--sink", "json-lines:x", "--sink", "json-lines"]).sinks == [file, stdout])
+        #expect(try configuration(["a", "--sink", "json-lines:x", "-o", "-"]).sinks == [file, stdout])
         let other = PluginSpec("json-lines", primary: .text("y"))
         #expect(try configuration(["a", "--sink", "json-lines:x", "-o", "y"]).sinks == [file, other])
     }
@@ -36,12 +40,81 @@ import Testing
         #expect(try configuration(["a", "--sink", "json-lines"]).sinks == [stdout])
     }
 
-    @Test func `quiet silences standard output only where another sink is named`() throws {
-        let file = PluginSpec("json-lines", primary: .text("x"))
-        #expect(try configuration(["a", "-q"]).sinks == [stdout])
-        #expect(try configuration(["a", "-q", "--sink", "json-lines:x"]).sinks == [file])
-        #expect(try configuration(["a", "-q", "--sink", "json-lines:x", "-o", "-"]).sinks == [file, stdout])
-        #expect(try configuration(["a", "-q", "-o", "x"]).sinks == [file])
+    @Test(arguments: [[], ["--sink", "json-lines"], ["--sink", "json-lines:x"], ["-o", "x"]])
+    func `quiet: changes no output`(arguments: [String]) throws {
+        #expect(try configuration(["a", "-q"] + arguments).sinks == configuration(["a"] + arguments).sinks)
+    }
+
+    @Test(arguments: [
+        ("x", "json-lines"), ("x.jsonl", "json-lines"), ("x.JSONL", "json-lines"), ("x.jsonl.zst", "json-lines"), ("x.json", "json-lines"),
+        ("x.zst", "json-lines"), ("a.b/x", "json-lines"), ("/dev/full", "json-lines"), ("/dev/fd/3", "json-lines"), ("x.csv", "csv"),
+        ("x.csv.zst", "csv"), ("{stem}-{time}.csv", "csv"), (".hidden", "json-lines"),
+    ])
+    func `output path without a sink: its ending chooses one`(path: String, sink: String) throws {
+        #expect(try configuration(["a", "-o", path]).sinks == [PluginSpec(sink, primary: .text(path))])
+    }
+
+    @Test(arguments: ["x.txt", "x.mid", "x.jsnol", "x.flac", "x.txt.zst"])
+    func `output path with an unknown ending: refused with the endings that exist`(path: String) {
+        do {
+            _ = try plan(["a", "-o", path])
+            Issue.record("\(path) was accepted")
+        } catch {
+            let line = (error as? Failure)?.lines.first ?? ""
+            #expect(line.hasPrefix("--output \(path): ") && line.contains(".jsonl, .json (JSON Lines) and .csv"), "\(line)")
+        }
+    }
+
+    @Test func `output path beside a named sink: its ending does not matter`() throws {
+        #expect(try configuration(["a", "--sink", "csv", "-o", "x.txt"]).sinks == [PluginSpec("csv", primary: .text("x.txt"))])
+    }
+
+    @Test(arguments: [
+        (["c1/a.flac", "c2/a.flac"], "out/{stem}.jsonl", "the results of c1/a.flac and c2/a.flac would both be written to out/a.jsonl; "),
+        (["a.flac", "a.wav"], "{stem}.jsonl", "the results of a.flac and a.wav would both be written to a.jsonl; "),
+        (["a.flac", "a.flac"], "{stem}.jsonl", "a.flac is given twice, and both results would be written to a.jsonl; "),
+        (["c/a.flac", "./c/a.wav"], "{dir}/{stem}", "the results of c/a.flac and ./c/a.wav would both be written to ./c/a; "),
+        (["a.flac"], "{stm}.jsonl", "there is no placeholder {stm}; there are: {stem}, {name}, {dir}, {time}, {n}; "),
+    ])
+    func `output path that cannot be: refused before any work`(inputs: [String], path: String, text: String) throws {
+        let plan = try plan(inputs + ["-o", path])
+        do throws(Failure) {
+            _ = try plan.assemble()
+            Issue.record("\(path) was accepted")
+        } catch {
+            #expect(error.status == .usage && error.lines.count == 1)
+            #expect(error.lines[0].hasPrefix("--output \(path): \(text)"), "\(error.lines)")
+        }
+    }
+
+    @Test(arguments: ["out/{dir}/{stem}.jsonl", "{dir}/{stem}", "out/all.jsonl"])
+    func `output path that keeps inputs of one name apart, or joins all: accepted`(path: String) throws {
+        _ = try plan(["c1/a.flac", "c2/a.flac", "-o", path]).assemble()
+    }
+
+    @Test(arguments: [
+        ["--sink", "json-lines:{stem}.x", "--sink", "csv:a.x"], ["--sink", "csv:a.x", "--sink", "beats:./a.x"],
+        ["--sink", "csv:b.csv,events=a.x", "--sink", "json-lines:a.x"],
+    ])
+    func `two sinks that write to one file: refused`(arguments: [String]) throws {
+        #expect(throws: Failure.self) { try plan(["a.wav"] + arguments).assemble() }
+    }
+
+    @Test func `documents of several inputs in one file: refused before any work`() throws {
+        for format in ["jams", "mid"] {
+            let plan = try plan(["a", "b", "--sink", "beats:all.\(format)"])
+            let text = "all.\(format) holds the result of one input, and there are 2; write {stem} into the path"
+            #expect(throws: Failure("--sink beats:all.\(format): \(text)")) {
+                _ = try plan.assemble()
+            }
+        }
+        _ = try plan(["a", "b", "--sink", "beats:{stem}.mid"]).assemble()
+        _ = try plan(["a", "b", "--sink", "beats:all.txt"]).assemble()
+    }
+
+    @Test func `sync: set for all sinks`() throws {
+        #expect(try configuration(["a", "--sync"]).syncsFiles)
+        #expect(try !configuration(["a"]).syncsFiles)
     }
 
     @Test func `whether records go to standard output is known`() throws {
@@ -64,7 +137,8 @@ import Testing
     @Test func `a sound file is not overwritten`() throws {
         let file = try TemporaryFile([1, 2, 3])
         #expect(throws: Failure("\(file.path) is a sound file to be analysed and would be overwritten; write to another file")) {
-            _ = try plan([file.path, "-o", file.path])
+            _ = try plan([file.path, "--sink", "json-lines:\(file.path)"])
         }
+        #expect(throws: Failure.self) { _ = try plan([file.path, "--sink", "csv:x,events={dir}/{name}"]) }
     }
 }

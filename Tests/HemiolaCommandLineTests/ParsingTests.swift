@@ -95,7 +95,7 @@ import Testing
         #expect((3...5).contains(examples.count))
         for example in examples {
             let command = try #require(example.split(separator: "|").last { $0.contains("hemiola ") })
-            let words = command.split(separator: ">")[0].split(separator: " ").map(String.init)
+            let words = command.split(separator: ">")[0].split(separator: " ").map { $0.filter { $0 != "'" } }
             // No list is at hand here.
             let arguments = words.drop { $0 != "hemiola" }.dropFirst().map { $0 == "-" ? "/dev/null" : $0 }
             guard case .command(let parsed) = try Root.parsed(Array(arguments)) else {
