@@ -196,12 +196,15 @@ extension PluginRegistry {
         var owners: [String: (sink: Int, input: String?)] = [:]
         outlets: for (index, (path, outlet)) in outlets.enumerated() {
             for output in outlet.needs.outputs {
-                guard let template = try? PathTemplate(output.path, isNumbered: true), !template.target.isSpecial else { continue }
+                guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
                 if !output.takesSeveralInputs, !template.isPerInput, inputs.count > 1 {
-                    let message = "\(output.path) holds the result of one input, and there are \(inputs.count); write {stem} into the path"
+                    let name = OutputTarget(output.path).name
+                    let message = "\(name) holds the result of one input, and there are \(inputs.count); write {stem} into the path"
                     problems.append(ConfigurationProblem(path, message))
                     continue outlets
                 }
+                // Descriptors and devices take what comes.
+                if template.target.descriptor != nil || output.path.hasPrefix("/dev/") { continue }
                 for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
                     let file = template.path(PathTemplate.Values(input: input ?? "", time: "{time}", number: 0))
                     guard let owner = owners.updateValue((index, input), forKey: OutputTarget.normalized(file)) else { continue }
