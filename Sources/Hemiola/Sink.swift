@@ -56,8 +56,8 @@ public struct SinkContext: Sendable {
     public var startTime: Int
     /// Whether files and their folders are synchronized with the disk when they are complete.
     public var syncsFiles: Bool
-    /// Whether all inputs were taken to their ends, or as far as they could be read. False while the run is under way, and after it
-    /// was stopped.
+    /// Whether all inputs were taken to their ends, or as far as they could be read. Final when the sink is closed; false then if the
+    /// run was stopped before.
     public var isRunComplete: @Sendable () -> Bool
 
     /// What a sink is given; for tests a closed door and everything selected.

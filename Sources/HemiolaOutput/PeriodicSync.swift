@@ -22,7 +22,8 @@ final class PeriodicSync: Sendable {
         guard copy != -1, pipe(&ends) == 0 else {
             let code = errno
             if copy != -1 { _ = Glibc.close(copy) }
-            throw OutputError("cannot watch over an output: \(String(cString: strerror(code))); raise the limit on open files: ulimit -n")
+            throw OutputError(
+                "cannot synchronize an output with the disk: \(String(cString: strerror(code))); raise the limit on open files: ulimit -n")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         stopEnd = ends[1]

@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: [
         ["--sink", "json-lines:{stem}.x", "--sink", "csv:a.x"], ["--sink", "csv:a.x", "--sink", "beats:./a.x"],
-        ["--sink", "csv:b.csv,events=a.x", "--sink", "json-lines:a.x"],
+        ["--sink", "csv:b.csv,events=a.x", "--sink", "json-lines:a.x"], ["--sink", "csv:b.csv", "--sink", "json-lines:b.events.csv"],
     ])
     func `two sinks that write to one file: refused`(arguments: [String]) throws {
         #expect(throws: Failure.self) { try plan(["a.wav"] + arguments).assemble() }

@@ -47,6 +47,37 @@ import Testing
         #expect(log.items == ["open", "close"])
     }
 
+    /// Whether the run was complete when its sink was closed.
+    private func completeness(_ steps: [CaptureStep], jobs: Int = 1, stopping running: Shared<Pipeline?>) async throws -> [Bool] {
+        let log = Log<Bool>()
+        let sink = CollectingSink(before: { call, sink in
+            if call == .close, let context = sink.context { log.append(context.isRunComplete()) }
+        })
+        var trial = Trial([], sinks: [.collecting(sink)])
+        trial.captures = [.scripted(as: "first", [silence(batches: 1)]), .scripted(as: "second", steps)]
+        trial.configuration.captures = [PluginSpec("first"), PluginSpec("second")]
+        trial.configuration.jobCount = jobs
+        let pipeline = try trial.pipeline()
+        running.value = pipeline
+        defer { running.value = nil }
+        _ = await pipeline.run()
+        return log.items
+    }
+
+    @Test(arguments: [1, 2]) func `complete run: known to sinks when they are closed`(jobs: Int) async throws {
+        let running = Shared<Pipeline?>(nil)
+        #expect(try await completeness([silence(batches: 2)], jobs: jobs, stopping: running) == [true])
+        // An input that fails was taken as far as it could be read.
+        let failing: [CaptureStep] = [silence(batches: 1), .failure(CaptureError("the file is damaged"))]
+        #expect(try await completeness(failing, jobs: jobs, stopping: running) == [true])
+    }
+
+    @Test func `run that was stopped: not complete`() async throws {
+        let running = Shared<Pipeline?>(nil)
+        let steps: [CaptureStep] = [silence(batches: 1), .call { running.value?.stop() }, .idle(), silence(batches: 1)]
+        #expect(try await completeness(steps, stopping: running) == [false])
+    }
+
     @Test func `stopped before it ran, a pipeline opens and closes and no more`() async throws {
         let sink = CollectingSink()
         let pipeline = try Trial([silence(batches: 1)], sinks: [.collecting(sink)]).pipeline()

@@ -21,8 +21,8 @@ extension SinkPlugin {
         ],
         primary: path.key,
         needs: { settings in
-            let explicit = ["", "none"].contains(settings[events]) ? [] : [settings[events]]
-            let paths = [settings[path]] + explicit
+            let besides = OutputTarget(settings[path]).descriptor == nil ? [TablePlaces.besides(settings[path])] : []
+            let paths = [settings[path]] + (settings[events].isEmpty ? besides : settings[events] == "none" ? [] : [settings[events]])
             return Needs(
                 standardOutput: paths.contains { OutputTarget($0).isStandardOutput }, outputs: paths.map { Output($0) })
         },
