@@ -31,7 +31,9 @@ enum ControlRecords {
     /// - Throws: The first line that is no record, or no control that Hemiola knows, with its number.
     static func parse(_ bytes: [UInt8], title: String) throws(Failure) -> ControlReplay {
         var replay = ControlReplay()
-        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in bytes.withoutByteOrderMark.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .enumerated()
+        {
             if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\t") }) { continue }
             if isObviouslyOther(line) { continue }
             do throws(Fault) {

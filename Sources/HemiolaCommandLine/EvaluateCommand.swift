@@ -53,7 +53,7 @@ struct EvaluateCommand: Command {
         return try Root.print(json ? Self.json(figures).line : Self.table(figures))
     }
 
-    private func events(_ path: String) throws(Failure) -> EventTimes {
+    func events(_ path: String) throws(Failure) -> EventTimes {
         let title = System.title(of: path)
         let bytes: [UInt8]
         do {
@@ -61,7 +61,9 @@ struct EvaluateCommand: Command {
         } catch {
             throw Failure("cannot read \(title): \(error)")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure("\(title) is no text in UTF-8") }
+        guard let text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self) else {
+            throw Failure("\(title) is no text in UTF-8")
+        }
         do {
             return try EventTimes(text, kind: onsets ? .onset : .beat)
         } catch {

@@ -29,7 +29,8 @@ struct EventTimes: Equatable {
         var message: String
     }
 
-    /// Reads records of Hemiola's, or a line per event: seconds, and in a second column the place in the bar. `#` begins a comment.
+    /// Reads records of Hemiola's, or a line per event: seconds, and in a second column the place in the bar. Spaces or tabs separate
+    /// columns; a comma or semicolon does not, for it may be a decimal comma. `#` begins a comment.
     init(_ text: String, kind: Kind) throws(Fault) {
         var events: [(time: Double, position: Int, emitted: Double?)] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -43,11 +44,15 @@ struct EventTimes: Equatable {
                 guard let time = record.t else { throw Fault(line: index + 1, message: "the record has no \"t\"") }
                 events.append((time, record.position ?? 0, record.emittedTime))
             } else {
-                let columns = content.split { $0 == "\t" || $0 == " " || $0 == "," || $0 == ";" }
-                guard let time = columns.first.flatMap({ Double($0) }), time.isFinite, time >= 0 else {
-                    throw Fault(line: index + 1, message: "\"\(content.prefix(40))\" begins with no time in seconds")
+                let columns = content.split { $0 == "\t" || $0 == " " }
+                guard let time = columns.first.flatMap({ Self.number($0) }), time >= 0 else {
+                    throw Fault(
+                        line: index + 1,
+                        message:
+                            "\"\(content.prefix(40))\" begins with no time in seconds; write 1.5, and a space or tab before the next column"
+                    )
                 }
-                let position = columns.dropFirst().first.flatMap { Double($0) }.map { $0.isFinite ? Int($0.clamped(to: 0...1000)) : 0 }
+                let position = columns.dropFirst().first.flatMap { Self.number($0) }.map { Int($0.clamped(to: 0...1000)) }
                 events.append((time, position ?? 0, nil))
             }
         }
@@ -55,6 +60,12 @@ struct EventTimes: Equatable {
         times = events.map(\.time)
         positions = events.map(\.position)
         if !events.isEmpty, events.allSatisfy({ $0.emitted != nil }) { emitted = events.compactMap(\.emitted) }
+    }
+
+    /// A decimal number with a point, with or without an exponent. What Swift reads besides (`0x10`, `inf`, `nan`) is none.
+    private static func number(_ text: Substring) -> Double? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }) else { return nil }
+        return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
     private struct Record: Decodable {

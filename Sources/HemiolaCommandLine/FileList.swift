@@ -32,11 +32,17 @@ enum FileList {
             return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
         }
         if hasNull { throw Failure("\(title) has NUL characters; is it from find -print0? Then add --null") }
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
-        return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
+        return bytes.withoutByteOrderMark.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let name = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             return name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
         }
+    }
+}
+
+extension [UInt8] {
+    /// What follows the byte order mark with which Windows editors begin UTF-8; everything where there is none.
+    var withoutByteOrderMark: ArraySlice<UInt8> {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        return starts(with: mark) ? dropFirst(mark.count) : self[...]
     }
 }

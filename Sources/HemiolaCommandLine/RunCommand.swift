@@ -115,7 +115,9 @@ extension PipelinePlan {
             throw Failure("cannot read \(title): \(error)")
         }
         guard bytes.count <= YAMLNode.maxByteCount else { throw Failure(Self.line(title, nil, YAMLNode.SyntaxError.size.message)) }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure("\(title) is no text in UTF-8") }
+        guard let text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self) else {
+            throw Failure("\(title) is no text in UTF-8")
+        }
         try self.init(registry, pipeline: text, title: title)
     }
 

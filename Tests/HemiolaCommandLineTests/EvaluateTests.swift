@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import HemiolaCommandLine
@@ -16,7 +17,7 @@ import Testing
     // MARK: - Files
 
     @Test(arguments: [
-        ("0.5\n1.25 2\n# a comment\n\n2\t1\r\n", [0.5, 1.25, 2], [0, 2, 1]), ("2,1\n1;4\n", [1, 2], [4, 1]), ("", [], []),
+        ("0.5\n1.25 2\n# a comment\n\n2\t1\r\n", [0.5, 1.25, 2], [0, 2, 1]), ("2\t1\n1 4\n", [1, 2], [4, 1]), ("", [], []),
         ("0.5\tdrum\n", [0.5], [0]),
     ])
     func `a line is an event`(text: String, times: [Double], positions: [Int]) throws {
@@ -38,10 +39,32 @@ import Testing
         #expect(try EventTimes(text, kind: .onset).times == [1.51])
     }
 
-    @Test(arguments: [("1\nx y", 2, "begins with no time"), ("-1", 1, "no time"), ("nan", 1, "no time"), ("{\"type\":", 1, "no record")])
+    @Test(arguments: [
+        ("1\nx y", 2, "begins with no time"), ("-1", 1, "no time"), ("nan", 1, "no time"),
+        ("1\n1,5", 2, "no time"), ("6;7", 1, "no time"), ("0x10", 1, "no time"), ("inf", 1, "no time"), ("1_0", 1, "no time"),
+        ("{\"type\":", 1, "no record"),
+    ])
     func `a line that is no event is named`(text: String, line: Int, message: String) throws {
         let fault = try #require(throws: EventTimes.Fault.self) { try EventTimes(text, kind: .beat) }
         #expect(fault.line == line && fault.message.contains(message))
+    }
+
+    @Test func `a byte order mark is no part of the first line`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("\u{FEFF}0.5 1\n1.0 2\n", to: "a.beats")
+        try folder.write("0.5 1\n1.0 2\n", to: "b.beats")
+        guard case .command(let command) = try Root.parsed(["evaluate", folder("a.beats"), folder("b.beats"), "--skip", "0"]),
+            let command = command as? EvaluateCommand
+        else { throw Failure("no command") }
+        let (first, second) = (try command.events(folder("a.beats")), try command.events(folder("b.beats")))
+        #expect(first == second && first.times == [0.5, 1])
+    }
+
+    @Test func `a line that is no event is reported with file and line`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("0.5\n1,5\n", to: "a.beats")
+        let failure = try #require(throws: Failure.self) { try command().events(folder("a.beats")) }
+        #expect(failure.lines[0].contains("a.beats:2: \"1,5\" begins with no time in seconds"), "\(failure.lines)")
     }
 
     // MARK: - Figures

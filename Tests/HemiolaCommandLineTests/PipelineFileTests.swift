@@ -37,6 +37,12 @@ import Testing
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    @Test func `a byte order mark is no part of the file`() throws {
+        let file = try TemporaryFile(Array("\u{FEFF}inputs: [a.wav]\nbatch: 512\n".utf8))
+        let configuration = try PipelinePlan(.standard, pipelineFile: file.path).configuration
+        #expect(configuration.paths == ["a.wav"] && configuration.batchFrames == 512)
+    }
+
     @Test func `an input is enough`() throws {
         let configuration = try configuration("inputs: [song.flac, '-']")
         #expect(configuration.captures == [PluginSpec("file", primary: .text("song.flac")), PluginSpec("pcm", primary: .text("-"))])
