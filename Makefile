@@ -15,7 +15,9 @@ WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(
 # The tests are built optimised, in a folder of their own: the build takes longer than one for debugging, the run a tenth, and a
 # test that waits for its turn does not wait for minutes. What only a debug build checks stays checked: `assert`, and the bounds
 # of unsafe buffers.
-SWIFT_TEST = swift test -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build/tests
+TEST_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build/tests
+SWIFT_TEST = swift test $(TEST_FLAGS)
+SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 
 # What listens to a sound server or measures time runs when nothing else does: beside tests that compute, a wait of a second may
 # take a minute.
@@ -35,20 +37,23 @@ help: ## List these targets.
 setup: ## Make sure that the libraries Hemiola is built with are here.
 	scripts/setup
 
-run: setup ## Build Hemiola and analyse the bundled minuet.
+run: setup ## Build Hemiola, analyse the bundled minuet, print sample records and a summary.
 	swift build -c release --product hemiola >&2
-	.build/release/hemiola analyze examples/music/minuet.flac
+	scripts/summary .build/release/hemiola examples/music/minuet.flac .build/minuet.jsonl
 
 ifeq ($(STRICT),1)
 test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing, tries the installation and the examples.
-	scripts/setup --strict
+	scripts/stage --begin
+	trap 'scripts/stage --summary' EXIT; \
+	scripts/stage setup scripts/setup --strict; \
 	$(WITH_PYTHON); export HEMIOLA_STRICT=1; \
-	$(SWIFT_TEST) --parallel --skip '$(REAL_TIME)'; \
-	$(SWIFT_TEST) --skip-build --filter '$(REAL_TIME)'
-	HEMIOLA_STRICT=1 $(MAKE) test-install
-	HEMIOLA="$$(packaging/build 2>/dev/null)" $(SWIFT_TEST) --skip-build --filter FootprintTests
-	HEMIOLA_STRICT=1 $(MAKE) examples
-	$(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
+	scripts/stage build $(SWIFT_BUILD_TESTS); \
+	scripts/stage tests $(SWIFT_TEST) --skip-build --parallel --skip '$(REAL_TIME)'; \
+	scripts/stage 'real-time tests' $(SWIFT_TEST) --skip-build --filter '$(REAL_TIME)'; \
+	scripts/stage install $(MAKE) test-install; \
+	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests; \
+	scripts/stage examples $(MAKE) examples; \
+	scripts/stage soak $(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
 else
 test:
 	scripts/setup --test
