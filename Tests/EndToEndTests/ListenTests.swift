@@ -91,10 +91,12 @@ import Testing
         #expect(outcome.errors.contains("no audio from ") && outcome.errors.contains("waiting for it"), "\(outcome.errors)")
     }
 
-    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `live, the records are those of a file with the same sound`() throws {
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool), .needs(.program("flac")), .needs(.program("sox")))
+    func `live, the records are those of a file with the same sound`() throws {
         let server = try SoundServer(.pulseAudio)
         let wav = folder("minuet.raw")
-        _ = try Hemiola.shell("flac -sdc '\(Hemiola.minuet)' | sox -t wav - -t f32 '\(wav)' trim 0 6")
+        let made = try Hemiola.shell("flac -sdc '\(Hemiola.minuet)' | sox -t wav - -t f32 '\(wav)' trim 0 6")
+        try #require(made.status == 0 && made.errors.isEmpty, "\(made.errors)")
         let recorder = try server.record("stage.monitor", to: folder("heard.raw"))
         // Into a file: a pipe would have to be read all the time.
         try folder.write("", to: "live.jsonl")
@@ -119,6 +121,8 @@ import Testing
         try Data(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes)
             .write(to: URL(fileURLWithPath: folder("heard.wav")))
         let file = try Hemiola.records([folder("heard.wav")]).batches
+        // Silence would equal silence.
+        #expect(live.batches.count { ($0.double("levels.rms_db") ?? -.infinity) > -40 } > 50)
         #expect(live.batches.count > 150 && live.batches.map(\.line) == file.map(\.line))
     }
 
@@ -194,12 +198,28 @@ import Testing
         try server.start()
         try read(process, until: "batch", count: 3)
         process.send(SIGTERM)
-        #expect(try process.finish(timeout: 20).status == 143)
+        let waited = try process.finish(timeout: 20)
+        #expect(waited.status == 143)
+        #expect(waited.complaints.count { $0.contains("waiting for auto: no sound server answers") } == 1, "\(waited.errors)")
         let endless = try start(["listen", "--wait", "--device", "nowhere"], with: server)
         usleep(600_000)
         endless.send(SIGINT)
         let outcome = try endless.finish(timeout: 20)
         #expect(outcome.status == 130 && outcome.output.isEmpty)
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `auto-input without an input: exits 1, and with --wait says that it waits`() throws
+    {
+        let server = try SoundServer(.pulseAudio)
+        let outcome = try start(["listen", "--device", "auto-input"], with: server).finish(timeout: 20)
+        #expect(outcome.status == 1 && outcome.output.isEmpty && outcome.complaints.count == 1)
+        #expect(outcome.errors.contains("no default input") && outcome.errors.contains("hemiola devices"), "\(outcome.errors)")
+        let waiting = try start(["listen", "--device", "auto-input", "--wait"], with: server)
+        try server.control("load-module", "module-null-source", "source_name=microphone")
+        try server.control("set-default-source", "microphone")
+        try read(waiting, until: "batch", count: 3)
+        waiting.send(SIGINT)
+        #expect(try waiting.finish(timeout: 20).status == 130)
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `silence is told after five seconds`() throws {
@@ -223,6 +243,14 @@ import Testing
         let list = try JSON(document: try start(["devices", "--json"], with: server).finish(timeout: 20).output)
         let quad = try #require(list["devices"]?.array.first { $0["name"]?.string == "quad.monitor" })
         #expect(quad["sample_rate"]?.int == 48_000 && quad["channels"]?.int == 4 && quad["monitor_of"]?.string == "quad")
+        let player = try server.play(left: 440, right: 440, on: "stage", as: "Solo")
+        try server.wait(10, for: "the application") {
+            try start(["devices"], with: server).finish(timeout: 20).output.contains("app:Solo")
+        }
+        let applications = try JSON(document: try start(["devices", "--json"], with: server).finish(timeout: 20).output)
+        let solo = try #require(applications["devices"]?.array.first { $0["name"]?.string == "app:Solo" })
+        #expect(solo["kind"]?.string == "application" && quad["kind"]?.string == "monitor")
+        withExtendedLifetime(player) {}
         let doctor = try start(["doctor"], with: server).finish(timeout: 20)
         #expect(doctor.output.contains("(stage.monitor)"), "\(doctor.output)")
     }

@@ -83,7 +83,9 @@ enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
         }
         if let output = source.monitorOf {
             // A server without inputs names a monitor as its default input.
-            return .absent("there is no default input: the server names \(name), which is what the output \(output) plays; name an input")
+            return .absent(
+                "there is no default input: the server names \(name), which is what the output \(output) plays; hemiola devices lists the inputs"
+            )
         }
         if source.isHeadset {
             return .absent(
