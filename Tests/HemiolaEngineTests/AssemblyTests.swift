@@ -178,6 +178,12 @@ import Testing
                 "select: \"beats\" is no record type, analyzer or feature here; did you mean beat?",
                 "select: \"levels.rms\" is no record type, analyzer or feature here; did you mean levels.rms_db?",
             ])
+        // A feature without its analyzer, in full or by its start.
+        #expect(
+            try problems(analyzers: ["levels", "spectrum"], sinks: ["collecting"], selection: ["flux", "rms"]) == [
+                "select: \"flux\" is no record type, analyzer or feature here; did you mean spectrum.flux?",
+                "select: \"rms\" is no record type, analyzer or feature here; did you mean levels.rms_db?",
+            ])
         #expect(try problems(sinks: ["collecting"], selection: ["nothing-like-it"]).count == 1)
         #expect(try problems(sinks: ["collecting:select=beat"], selection: ["nothing-like-it"]) == [])
     }

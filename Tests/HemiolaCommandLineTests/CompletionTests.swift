@@ -1,0 +1,35 @@
+import Hemiola
+import HemiolaPlugins
+import TestSupport
+import Testing
+
+@testable import HemiolaCommandLine
+
+/// What Tab offers. That the shells ask is tested with the program.
+@Suite struct CompletionTests {
+    private let completions = Completions(.standard)
+
+    private func analyzers(_ prefix: String) -> [String] {
+        completions.specs(prefix, PluginRegistry.standard.analyzers).filter { $0.hasPrefix(prefix) }
+    }
+
+    @Test func `a SPEC begins with a plugin's id, and goes on where the plugin has settings`() {
+        #expect(analyzers("") == ["levels", "spectrum:", "visualizer:", "beat:"])
+        #expect(analyzers("vis") == ["visualizer:"])
+        #expect(analyzers("nothing").isEmpty)
+    }
+
+    @Test func `after the colon come values of the main setting and the keys`() {
+        #expect(analyzers("visualizer:").contains("visualizer:milkdrop") && analyzers("visualizer:").contains("visualizer:profile="))
+        #expect(analyzers("spectrum:ba") == ["spectrum:bands="])
+        #expect(analyzers("spectrum:bands=3,") == analyzers("spectrum:bands=3,").filter { !$0.hasSuffix(",bands=") })
+        #expect(analyzers("spectrum:bands=3,sc") == ["spectrum:bands=3,scale="])
+        #expect(analyzers("nothing:").isEmpty)
+    }
+
+    @Test func `after = come the values that are known`() {
+        #expect(analyzers("spectrum:scale=mel") == ["spectrum:scale=mel-slaney", "spectrum:scale=mel-htk"])
+        #expect(analyzers("spectrum:magnitudes=") == ["spectrum:magnitudes=true", "spectrum:magnitudes=false"])
+        #expect(analyzers("spectrum:bands=").isEmpty)
+    }
+}
