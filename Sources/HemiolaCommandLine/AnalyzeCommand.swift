@@ -12,9 +12,8 @@ struct AnalyzeCommand: Command {
             each line says of which it is. "hemiola schema" describes them.
 
             Examples:
-              hemiola analyze song.flac -o song.jsonl --analyzer spectrum:bands=32
+              hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8,as=coarse
               hemiola analyze *.flac -j0 -o 'out/{dir}/{stem}.jsonl'
-              hemiola analyze song.flac --select levels.rms_db,spectrum.centroid_hz
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
               hemiola analyze --capture tone:sine,seconds=1
@@ -26,6 +25,9 @@ struct AnalyzeCommand: Command {
 
             When a run is interrupted, an old file stays as it was; a new one holds what was written until then, and its \
             last line says "interrupted".
+
+            Beats are found from what came before them, so that the records are those that "listen" writes of the same sound. \
+            --whole-file lets analyzers read the whole file first, as "beats" does: better beats, which no live run can have.
 
             A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key is the plugin's \
             main setting, as in json-lines:song.jsonl,select=header+end. \\, is a comma in a value, and as=NAME names \

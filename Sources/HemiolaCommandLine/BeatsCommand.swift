@@ -8,8 +8,9 @@ struct BeatsCommand: Command {
         abstract: "Find the beats of sound files, and write nothing else.",
         usage: "hemiola beats [<options>] <file> ...",
         discussion: """
-            A line per beat: seconds, a tab, the place in the bar (1 = downbeat). The whole file is heard before the first is \
-            written; with --causal they are those that "hemiola listen" would find.
+            A line per beat: seconds, a tab, the place in the bar (1 = downbeat). The whole file is read before the first beat is \
+            written: what follows a beat helps to find it. "analyze" and "listen" find each beat from what came before it; --causal \
+            does so here.
 
             Examples:
               hemiola beats song.flac

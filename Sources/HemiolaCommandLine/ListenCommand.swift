@@ -20,9 +20,7 @@ struct ListenCommand: Command {
               hemiola listen
               hemiola listen --json | jq -c '[.t, .levels.rms_db]'
               hemiola listen --device app:Firefox -o 'evening-{time}.jsonl'
-              hemiola listen --device auto-input --select levels
-              hemiola listen --wait --sink json-lines:/tmp/now.jsonl
-              hemiola listen --sink socket --sink presets
+              hemiola listen --wait --sink socket --sink presets
               hemiola listen --capture tone:clicks
 
             A <device> is a name or description that "hemiola devices" lists, auto (what the default output plays), auto-input (the \

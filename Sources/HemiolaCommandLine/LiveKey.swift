@@ -2,8 +2,8 @@
 enum LiveKey: Sendable, Hashable {
     case tap, lock, half, double, previous, next, quit
 
-    /// All keys, in one line.
-    static let help = "space tap, l lock tempo, h half tempo, d double tempo, left/right previous/next preset, q quit"
+    /// All keys, in one line of a terminal of 80 columns.
+    static let help = "space tap, l lock, h half, d double tempo, arrows preset, q quit"
 
     /// What the key does, as the live line shows it.
     var done: String {
