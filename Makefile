@@ -44,16 +44,16 @@ run: setup ## Build Hemiola, analyse the bundled minuet, print sample records an
 ifeq ($(STRICT),1)
 test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing, tries the installation and the examples.
 	scripts/stage --begin
-	trap 'scripts/stage --summary' EXIT; \
-	scripts/stage setup scripts/setup --strict; \
+	scripts/stage setup scripts/setup --strict
 	$(WITH_PYTHON); export HEMIOLA_STRICT=1; \
 	scripts/stage build $(SWIFT_BUILD_TESTS); \
 	scripts/stage tests $(SWIFT_TEST) --skip-build --parallel --skip '$(REAL_TIME)'; \
-	scripts/stage 'real-time tests' $(SWIFT_TEST) --skip-build --filter '$(REAL_TIME)'; \
-	scripts/stage install $(MAKE) test-install; \
-	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests; \
-	scripts/stage examples $(MAKE) examples; \
+	scripts/stage 'real-time tests' $(SWIFT_TEST) --skip-build --filter '$(REAL_TIME)'
+	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
+	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
+	HEMIOLA_STRICT=1 scripts/stage examples $(MAKE) examples
 	scripts/stage soak $(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
+	scripts/stage --summary
 else
 test:
 	scripts/setup --test

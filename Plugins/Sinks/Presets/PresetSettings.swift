@@ -17,7 +17,7 @@ extension PresetOrder.Kind: SettingChoice {}
 struct PresetSettings: Sendable {
     static let path = Setting(
         "path", default: "-",
-        "The file for the plan, or - for standard output, unless another sink writes there; "
+        "The file for the plan, or - for standard output, unless another sink writes there or it is a terminal; "
             + "{stem}, {name}, {dir} and {time} are placeholders.")
     private static let mode = Setting<ShowMode?>(
         "mode", default: nil, "When presets change by themselves; unset: bars or beats where their number is set, else timer.")
