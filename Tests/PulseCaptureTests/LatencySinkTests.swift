@@ -24,8 +24,9 @@ import Testing
         #expect(LatencySink.owner(inArgument: "rate=44100 " + argument(owner)) == owner)
     }
 
-    @Test(arguments: ["", "sink_name=stage", "sink_name=hemiola_latency_", "sink_name=hemiola_latency_x_y", "sink_name=hemiola_latency_-3_y"])
-    func `another module has no owner`(argument: String) {
+    @Test(arguments: ["", "stage", "hemiola_latency_", "hemiola_latency_x_y", "hemiola_latency_-3_y", "hemiola_latency_3"])
+    func `the module of another sink has no owner`(sink: String) {
+        let argument = "sink_name=\(sink) rate=44100"
         #expect(LatencySink.owner(inArgument: argument) == nil)
         #expect(!LatencySink.isAbandoned(argument))
     }

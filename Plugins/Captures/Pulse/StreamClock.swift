@@ -94,6 +94,7 @@ struct StreamClock: Sendable {
     mutating func advance(_ frames: Int) {
         let length = nanoseconds(frames)
         end? += length
+        paused = 0
     }
 
     /// Goes on at another rate.
