@@ -26,6 +26,14 @@ struct LiveLine: Sendable, Hashable {
     private static let fewestBars = 8
     private static let longestPreset = 24
 
+    /// No audio comes from a device: what was measured last does not hold any more.
+    mutating func showOutage(of device: String) {
+        name = "(no audio) \(device)"
+        level = level.map { _ in -.infinity }
+        bars = bars.map { _ in 0 }
+        tempo = nil
+    }
+
     /// The line, at most one column less than the terminal has.
     func rendered(width: Int, style: ProgressLine.Style) -> String {
         let room = max(width - 1, 0)

@@ -102,12 +102,10 @@ final class LiveLineSink: Sink {
     private func update(_ state: inout State, with event: Event) {
         switch event.payload {
         case .device(let device):
-            state.line.name = device.state == .lost ? "(no audio) \(device.summary)" : device.summary
             if device.state == .lost {
-                // What was measured last is over.
-                state.line.level = state.line.level.map { _ in -120 }
-                state.line.bars = state.line.bars.map { _ in 0 }
-                state.line.tempo = nil
+                state.line.showOutage(of: device.summary)
+            } else {
+                state.line.name = device.summary
             }
         case .gap(let gap): state.line.lost += state.format.seconds(at: gap.frames)
         case .dropped(let loss): state.line.dropped += Int64(loss.batches)

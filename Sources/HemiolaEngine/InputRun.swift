@@ -178,7 +178,8 @@ final class InputRun {
                     deviceSummary = notice.summary
                     receiver.report(.device(input: stream.header.source.name, notice))
                 case .idle:
-                    receiver.receive(stream.takeEventsOfOutage())
+                    let events = stream.takeEventsOfOutage()
+                    if !events.isEmpty { receiver.receive(events) }
                 case .gap(let gap):
                     let duration = stream.header.format.seconds(at: gap.frames)
                     receiver.report(

@@ -163,6 +163,16 @@ import Testing
     private static let line = LiveLine(
         name: "Monitor of HDMI", level: -18.4, bars: (0..<24).map { Float($0) / 23 }, tempo: 123.6, lost: 0.25, dropped: 3)
 
+    @Test func `without audio the line says so, the level is none and the bars are down`() {
+        var line = LiveLine(name: "HDMI", level: -3, bars: Array(repeating: 1, count: 16), tempo: 120)
+        let style = ProgressLine.Style(usesUnicode: true, usesColor: false)
+        #expect(line.rendered(width: 80, style: style).contains("████████"))
+        line.showOutage(of: "HDMI")
+        let text = line.rendered(width: 80, style: style)
+        #expect(text.hasPrefix("(no audio) HDMI") && text.contains("-inf dB"))
+        #expect(!text.contains("█") && !text.contains("BPM"))
+    }
+
     @Test func `live line: bars fill the width between level and tempo`() {
         let text = Self.line.rendered(width: 120, style: Self.plain)
         #expect(text.hasPrefix("Monitor of HDMI   -18 dB ########....  "))
