@@ -50,6 +50,20 @@ import Testing
         try expectTones(in: other, hertz)
     }
 
+    @Test(.enabled(if: Program.flac.isRequired)) func `FLAC: another order than the usual one is in a tag`() throws {
+        var wav = WAVBytes.sines(channels: 4, frames: 4800)
+        wav.channelMask = 0x107
+        let path = try workshop.write(wav.bytes, to: "a.wav")
+        try Program.flac.run(["-s", "--channel-map=none", "--tag=WAVEFORMATEXTENSIBLE_CHANNEL_MASK=0x107", path])
+        #expect(try Recording(of: workshop.path("a.flac")).source.format.channelMap?.names == ["FL", "FR", "FC", "BC"])
+        // A tag that lies about its length is none.
+        var bytes = try workshop.bytes(of: "a.flac")
+        let tag = try #require(bytes.firstRange(of: Array("WAVEFORMATEXTENSIBLE".utf8))).lowerBound
+        bytes[tag - 1] = 0x7f
+        try workshop.write(bytes, to: "b.flac")
+        #expect(try Recording(of: workshop.path("b.flac")).source.format.channelMap?.names == ["FL", "FR", "BL", "BR"])
+    }
+
     @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 5, 6, 7, 8])
     func `Vorbis: the order is that of its specification`(channels: Int) throws {
         let (path, hertz) = try source(channels)

@@ -44,6 +44,43 @@ enum ChannelOrder: Sendable, Hashable {
     ]
 }
 
+extension Header {
+    /// The mask of a FLAC file whose channels are not in the usual order: a tag (RFC 9639, section 8.6.2).
+    func flacMask(_ file: InputFile, from start: Int64) -> ChannelMap? {
+        guard let channelCount, channelCount > 2 else { return nil }
+        var position = start + 4
+        // As many metadata blocks as a file can sensibly have; the last one is marked.
+        for _ in 0..<128 {
+            let head = file.bytes(at: position, count: 4)
+            guard head.count == 4 else { return nil }
+            let size = Int64(head[1]) << 16 | Int64(head[2]) << 8 | Int64(head[3])
+            if head[0] & 0x7f == 4 {
+                let tags = file.bytes(at: position + 4, count: Int(min(size, 1 << 16)))
+                return Self.mask(inTags: tags).flatMap { ChannelMap(waveMask: $0, channelCount: channelCount) }
+            }
+            if head[0] & 0x80 != 0 { return nil }
+            position += 4 + size
+        }
+        return nil
+    }
+
+    /// The number of the tag WAVEFORMATEXTENSIBLE_CHANNEL_MASK among Vorbis comments: lengths and texts, little-endian.
+    private static func mask(inTags tags: [UInt8]) -> UInt32? {
+        func length(at offset: Int) -> Int? { offset + 4 <= tags.count ? Int(tags.unsigned32(at: offset, big: false)) : nil }
+        guard let vendor = length(at: 0), let count = length(at: 4 + vendor) else { return nil }
+        var offset = 8 + vendor
+        for _ in 0..<min(count, 1000) {
+            guard let size = length(at: offset), offset + 4 + size <= tags.count else { return nil }
+            let text = String(decoding: tags[offset + 4..<offset + 4 + size], as: UTF8.self).lowercased()
+            if let digits = text.split(separator: "=").last, text.hasPrefix("waveformatextensible_channel_mask=0x") {
+                return UInt32(digits.dropFirst(2), radix: 16)
+            }
+            offset += 4 + size
+        }
+        return nil
+    }
+}
+
 extension ChannelOrder {
     /// From the content of a WAV's `fmt ` chunk with 8 bytes before it: the mask of WAVE_FORMAT_EXTENSIBLE.
     init(waveFormat chunk: [UInt8], isBig: Bool) {

@@ -67,6 +67,7 @@ extension Header {
             readWave64(file, from: start, head)
         } else if head.hasText("fLaC", at: 0) {
             readFLAC(head)
+            if let map = flacMask(file, from: start) { channelOrder = .stated(map) }
         } else if head.hasText("OggS", at: 0) {
             readOgg(file, from: start)
         } else {
