@@ -183,7 +183,7 @@ public struct DeviceNotice: Sendable, Hashable {
     }
 }
 
-/// A sink, or one of its clients, fell behind and lost batches (live only).
+/// A sink, or one of its clients, fell behind and lost batches or events (live only).
 public struct Loss: Sendable, Hashable {
     /// The sink's name in this pipeline.
     public var sink: String
@@ -191,11 +191,14 @@ public struct Loss: Sendable, Hashable {
     public var client: String?
     /// Since the last such record.
     public var batches: Int
+    /// Events and other lines, since the last such record: those beyond what is kept for a reader that has stopped.
+    public var events: Int
 
-    /// A loss of so many batches.
-    public init(sink: String, client: String? = nil, batches: Int) {
+    /// A loss of so many batches and events.
+    public init(sink: String, client: String? = nil, batches: Int, events: Int = 0) {
         self.sink = sink
         self.client = client
         self.batches = batches
+        self.events = events
     }
 }

@@ -25,8 +25,8 @@ public struct Selection: Sendable, Hashable {
         "type", "file", "schema", "hemiola", "source", "sample_rate", "channels", "channel_names", "batch_frames", "seed",
         "analyzers", "n", "frame", "t", "partial", "strength", "emitted_t", "bpm", "position", "confidence", "due_in_s",
         "duration_s", "analyzer", "output", "values", "label", "action", "name", "cut", "blend_s", "reason", "next_in_s", "key",
-        "note", "description", "state", "frames", "sink", "client", "batches", "non_finite", "summaries", "from", "locked",
-        "presets", "names", "id", "ok", "error",
+        "note", "description", "state", "frames", "sink", "client", "batches", "events", "non_finite", "summaries", "from",
+        "locked", "presets", "names", "id", "ok", "error",
     ]).subtracting(["beat"])
 
     /// What an item that is no record type names: an analyzer, and a feature of it or nil for all.

@@ -157,6 +157,8 @@ extension RecordEncoder {
         buffer.append(optional: loss.client)
         buffer.append(#","batches":"#)
         buffer.append(integer: loss.batches)
+        buffer.append(#","events":"#)
+        buffer.append(integer: loss.events)
     }
 }
 

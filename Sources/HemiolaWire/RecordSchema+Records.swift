@@ -96,11 +96,12 @@ extension RecordSchema {
                 Field("reason", .choice(Gap.Reason.allCases.map(\.rawValue)), "Why."),
             ]),
         Record(
-            type: "dropped", summary: "A sink, or one of its clients, fell behind and lost batches (live only).",
+            type: "dropped", summary: "A sink, or one of its clients, fell behind and lost batches or events (live only).",
             fields: [
                 time, Field("sink", .text, "The sink's name."),
                 Field("client", .nullable(.text), "The client; null when it was the sink itself."),
-                Field("batches", .integer, "How many, since the last such record."),
+                Field("batches", .integer, "Batches lost since the last such record."),
+                Field("events", .integer, "Events lost since the last such record: those beyond an hour of music."),
             ]),
         Record(
             type: "end", summary: "The last line of a stream.",

@@ -161,7 +161,7 @@ import Testing
             ["name", "description", "state", "sample_rate", "channels"]
         ),
         (.gap(Gap(frames: 96_000, reason: .deviceLost)), ["duration_s", "frames", "reason"]),
-        (.dropped(Loss(sink: "other", client: "7", batches: 3)), ["sink", "client", "batches"]),
+        (.dropped(Loss(sink: "other", client: "7", batches: 3)), ["sink", "client", "batches", "events"]),
         (.control(StampedControl(.lockTempo(beatsPerMinute: 99), at: 1, from: "x")), ["frame", "control", "bpm", "from"]),
         (.control(StampedControl(.setSpeed(0.1), at: 1, from: "x")), ["frame", "control", "speed", "from"]),
         (.control(StampedControl(.lockPreset(true), at: 1, from: "x")), ["frame", "control", "locked", "from"]),

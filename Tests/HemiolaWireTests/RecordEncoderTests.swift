@@ -180,10 +180,10 @@ import Testing
             is: #"{"type":"gap","t":0.5,"duration_s":0.01,"frames":441,"reason":"device-lost"}"#)
         try expect(
             Fixture.line(.dropped(Loss(sink: "socket", client: "3", batches: 2))),
-            is: #"{"type":"dropped","t":0.5,"sink":"socket","client":"3","batches":2}"#)
+            is: #"{"type":"dropped","t":0.5,"sink":"socket","client":"3","batches":2,"events":0}"#)
         try expect(
             Fixture.line(.dropped(Loss(sink: "socket", batches: 2))),
-            is: #"{"type":"dropped","t":0.5,"sink":"socket","client":null,"batches":2}"#)
+            is: #"{"type":"dropped","t":0.5,"sink":"socket","client":null,"batches":2,"events":0}"#)
     }
 
     // MARK: End

@@ -19,7 +19,7 @@ struct EventTable: Sendable {
         ),
         ("device", ["name", "description", "state", "sample_rate", "channels"]),
         ("gap", ["duration_s", "frames", "reason"]),
-        ("dropped", ["sink", "client", "batches"]),
+        ("dropped", ["sink", "client", "batches", "events"]),
     ]
 
     let names: [String]
