@@ -83,6 +83,34 @@ import Testing
         #expect(abs(after / Self.tempo - 1) < 0.02 || abs(2 * after / Self.tempo - 1) < 0.02, "\(after)")
     }
 
+    @Test func `of taps at one moment the first counts`() async throws {
+        let taps = (0..<4).map { Self.control(.tap, at: 0.25 + Double(12 + 2 * $0) * Self.period) }
+        let once = try await Self.hear(taps)
+        let often = try await Self.hear(taps.flatMap { Array(repeating: $0, count: 50) })
+        #expect(often.beats.map(\.time) == once.beats.map(\.time))
+    }
+
+    @Test func `a hundred controls before a frame cost hardly more than one`() {
+        func seconds(_ controls: Int) -> Double {
+            var tracker = BeatTracker(TempoSpace(frameSeconds: 0.01, tempi: 60...200))
+            let clock = ContinuousClock()
+            // The fastest of several: what else the machine does comes on top.
+            return (1...5).map { round in
+                let time = clock.measure {
+                    for number in 0..<controls {
+                        _ = tracker.lock(100 + Double(number % 50))
+                        tracker.tap(at: Double(round) + Double(number) / 1e6)
+                        tracker.reset()
+                    }
+                    tracker.applyCorrection()
+                }
+                return Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
+            }.min()!
+        }
+        let (one, many) = (seconds(1), seconds(100))
+        #expect(many < 20 * one, "\(one) s, then \(many) s")
+    }
+
     @Test func `the bar begins where the user says`() async throws {
         let moment = 0.25 + Self.period * 21
         let hearing = try await Self.hear([Self.control(.setDownbeat, at: moment)])

@@ -4,17 +4,33 @@
     internal import Musl
 #endif
 
-/// What the user says.
+/// What controls change of the state probabilities. Every state has to be computed again (0.3 ms), so that is done once, with the
+/// next frame, however many controls come before it.
+struct PendingCorrection: Sendable {
+    /// What all states begin with.
+    enum Start: Sendable {
+        /// Any tempo at any phase.
+        case uniform
+        /// A tempo whose last beat was so many frames ago, within a tolerance in beats.
+        case tempo(Double, frames: Double, tolerance: Double)
+    }
+
+    /// Whether another tempo is preferred.
+    var changesPreference = false
+    var start: Start?
+    /// How many frames ago the user tapped.
+    var tapAge: Double?
+}
+
+/// Controls.
 extension BeatTracker {
-    /// The user taps on a beat.
+    /// The user taps on a beat. Of taps at one moment, which is that of a batch, the first counts.
     mutating func tap(at moment: Double) {
-        let frameSeconds = frameSeconds
+        if moment == taps.last { return }
         guard let tempo = taps.add(moment), space.tempi.contains(tempo) else {
+            if correction?.tapAge != nil { applyCorrection() }
             let frames = (time - moment) / frameSeconds
-            belief.weigh { interval, age in
-                let distance = Self.distance(from: age, to: frames, in: Double(interval))
-                return 1 + 400 * Self.bell(distance / 0.08)
-            }
+            correct { $0.tapAge = frames }
             heard.lose()
             return
         }
@@ -73,10 +89,48 @@ extension BeatTracker {
         lockedTempo = nil
         chosenTempo = nil
         prefer()
-        forget()
+        forgetAllButBelief()
+        correct {
+            $0.start = .uniform
+            $0.tapAge = nil
+        }
+    }
+
+    /// Computes what controls have changed since the last frame.
+    mutating func applyCorrection() {
+        guard let correction else { return }
+        self.correction = nil
+        if correction.changesPreference { applyPreference() }
+        switch correction.start {
+        case .none: break
+        case .uniform: belief.reset()
+        case .tempo(let tempo, let frames, let tolerance):
+            let frameSeconds = frameSeconds
+            belief.seed { interval, age in
+                let change = (60 / tempo / frameSeconds / Double(interval) - 1) / 0.02
+                let distance = Self.distance(from: age, to: frames, in: Double(interval))
+                return Self.bell(change) * Self.bell(distance / tolerance) / Double(interval)
+            }
+        }
+        if let frames = correction.tapAge {
+            belief.weigh { interval, age in
+                let distance = Self.distance(from: age, to: frames, in: Double(interval))
+                return 1 + 400 * Self.bell(distance / 0.08)
+            }
+        }
+    }
+
+    private mutating func correct(_ body: (inout PendingCorrection) -> Void) {
+        var correction = correction ?? PendingCorrection()
+        body(&correction)
+        self.correction = correction
     }
 
     private mutating func prefer() {
+        correct { $0.changesPreference = true }
+    }
+
+    private mutating func applyPreference() {
         if let lockedTempo {
             belief.prefer(space.reluctance(locked: lockedTempo))
         } else {
@@ -85,12 +139,10 @@ extension BeatTracker {
     }
 
     private mutating func seed(_ tempo: Double, beat: Double, tolerance: Double = 0.05) {
-        let frameSeconds = frameSeconds
         let frames = (time - beat) / frameSeconds
-        belief.seed { interval, age in
-            let change = (60 / tempo / frameSeconds / Double(interval) - 1) / 0.02
-            let distance = Self.distance(from: age, to: frames, in: Double(interval))
-            return Self.bell(change) * Self.bell(distance / tolerance) / Double(interval)
+        correct {
+            $0.start = .tempo(tempo, frames: frames, tolerance: tolerance)
+            $0.tapAge = nil
         }
         heard.lose()
         surprise = max(surprise, 0.03)

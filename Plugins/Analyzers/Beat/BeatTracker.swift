@@ -72,6 +72,8 @@ struct BeatTracker: Sendable {
     var taps = Taps()
     /// Until when a tapped tempo holds.
     private var heldUntil = -Double.infinity
+    /// What controls have changed since the last frame.
+    var correction: PendingCorrection?
 
     init(_ space: TempoSpace) {
         self.space = space
@@ -123,6 +125,7 @@ struct BeatTracker: Sendable {
     ///
     /// - Returns: A beat, when one is to be told.
     mutating func advance(_ change: SpectralChange, at time: Double) -> BeatReport? {
+        if correction != nil { applyCorrection() }
         pass(to: time)
         let activation = level.activation(change.rise)
         belief.advance(Activation.evidence(activation))
@@ -293,6 +296,10 @@ struct BeatTracker: Sendable {
     /// Starts anew; what has been told stays told, and what the user wishes holds.
     mutating func forget() {
         belief.reset()
+        forgetAllButBelief()
+    }
+
+    mutating func forgetAllButBelief() {
         level = Activation.Level(frameSeconds: frameSeconds)
         heard.reset()
         likeness.reset()

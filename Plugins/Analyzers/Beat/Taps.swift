@@ -5,6 +5,9 @@ struct Taps: Sendable {
     private static let capacity = 8
     private var times: [Double] = []
 
+    /// When the last one was; nil: never.
+    var last: Double? { times.last }
+
     init() {
         times.reserveCapacity(Self.capacity + 1)
     }
