@@ -28,7 +28,8 @@ public struct ControlPort: Sendable {
     /// - Parameters:
     ///   - control: The wish.
     ///   - origin: Who wishes: goes into the `control` record's `from`.
-    ///   - reply: Called once: when the batch with the effect has reached this sink, or at once when the inbox is full.
+    ///   - reply: Called once: when the batch with the effect has reached this sink, or with `busy` as soon as it is known that no
+    ///     batch will take it.
     public func post(_ control: Control, from origin: String, reply: (@Sendable (ControlReply) -> Void)? = nil) {
         postToInbox(control, origin, reply)
     }

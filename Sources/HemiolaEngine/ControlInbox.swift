@@ -2,83 +2,214 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import Synchronization
 
-/// Where wishes from outside wait for the next batch: bounded, emptied once per batch by the analysis thread.
+/// Controls from clients, which wait for the next batch: bounded, emptied once per batch by the analysis thread.
+///
+/// When it is full, the client with the most controls in it gives way: its newest is answered `busy`. So what one batch can take is
+/// shared evenly among the clients, and one that floods delays nobody.
+///
+/// A control that some director wants prepared is prepared on a thread beside, and joins the others when that is done. The controls
+/// of one client keep their order.
 final class ControlInbox: Sendable {
-    /// More wishes than this at once are answered `busy`.
-    static let capacity = 256
+    /// Controls that a batch takes at most, live and where a file is paced.
+    static let liveCapacity = 32
+    /// The same where a file is analysed as fast as possible: a block of batches takes no time that clients could see.
+    static let fileCapacity = 256
+    /// Controls with lists of names among them: each may hold a megabyte.
+    static let listCapacity = 4
 
-    struct Wish: Sendable {
+    /// What a preparer computed, for the director of that index.
+    struct Preparation: Sendable {
+        var director: Int
+        var value: any Sendable
+    }
+
+    struct Entry: Sendable {
         var control: Control
         var origin: String
         /// Which sink's batch the answer waits for.
         var sink: Int
         var reply: (@Sendable (ControlReply) -> Void)?
+        /// What the preparers computed. A control that has any is never removed: a preparer and its director see the same controls.
+        var preparations: [Preparation] = []
+        /// Counts all controls in the order they came.
+        var number = 0
     }
 
-    private struct State {
-        var wishes: [Wish] = []
+    fileprivate struct State {
+        /// For the next batch.
+        var ready: [Entry] = []
+        /// To be prepared, in the order they came.
+        var unprepared: [Entry] = []
+        /// What is being prepared.
+        var preparing: Entry?
+        var hasThread = false
+        var number = 0
+        /// When each client's control was last prepared, as a count.
+        var turns: [String: Int] = [:]
+        var turn = 0
         var losses: [Loss] = []
         var isClosed = false
+        var preparers: [(director: Int, preparer: any ControlPreparer)] = []
     }
 
-    /// What becomes of a wish when its turn comes.
-    private enum Verdict {
-        case taken, busy, closed
-    }
-
+    private let capacity: Int
     private let state = Mutex(State())
-    /// How many wait, so that an empty inbox costs one atomic read a batch and no lock.
+    /// What `drain` would find: an empty inbox costs one atomic read a batch and no lock.
     private let waiting = Atomic<Int>(0)
-    /// Wishes turned away because the inbox was full.
+    /// Controls answered `busy` because the inbox was full.
     let refusedCount = Atomic<Int>(0)
 
-    /// The door for one sink.
+    /// - Parameter capacity: Controls that a batch takes at most.
+    init(capacity: Int = ControlInbox.fileCapacity) {
+        self.capacity = capacity
+    }
+
+    /// Lets directors' controls be prepared from here on.
+    func setPreparers(_ preparers: [(director: Int, preparer: any ControlPreparer)]) {
+        state.withLock { $0.preparers = preparers }
+    }
+
+    /// The port for one sink.
     func port(forSink sink: Int) -> ControlPort {
         ControlPort(
             post: { [self] control, origin, reply in
-                let verdict = state.withLock { state -> Verdict in
-                    if state.isClosed { return .closed }
-                    guard state.wishes.count < Self.capacity else { return .busy }
-                    state.wishes.append(Wish(control: control, origin: origin, sink: sink, reply: reply))
-                    return .taken
-                }
-                switch verdict {
-                case .taken:
-                    waiting.add(1, ordering: .releasing)
-                case .busy:
-                    refusedCount.add(1, ordering: .relaxed)
-                    reply?(.busy)
-                case .closed:
-                    reply?(Self.tooLate)
-                }
+                submit(Entry(control: control, origin: origin, sink: sink, reply: reply))
             },
-            report: { [self] loss in
-                state.withLock { $0.losses.append(loss) }
-                waiting.add(1, ordering: .releasing)
-            })
+            report: { [self] loss in update { $0.losses.append(loss) } })
     }
 
     /// Whether `drain` would find anything.
     var isEmpty: Bool { waiting.load(ordering: .acquiring) == 0 }
 
-    /// Takes all that waits, in the order it came.
-    func drain() -> (wishes: [Wish], losses: [Loss]) {
-        let taken = state.withLock { state in
-            defer {
-                state.wishes = []
-                state.losses = []
-            }
-            return state
+    /// Takes all that is ready, in the order it came.
+    func drain() -> (entries: [Entry], losses: [Loss]) {
+        update { state in
+            defer { (state.ready, state.losses) = ([], []) }
+            return (state.ready, state.losses)
         }
-        waiting.subtract(taken.wishes.count + taken.losses.count, ordering: .relaxed)
-        return (taken.wishes, taken.losses)
     }
 
     /// The run is over: what still waits, and whatever comes, is refused.
     func close() {
-        state.withLock { $0.isClosed = true }
-        for wish in drain().wishes { wish.reply?(Self.tooLate) }
+        let rest = update { state in
+            state.isClosed = true
+            defer { state.unprepared = [] }
+            return state.unprepared
+        }
+        for entry in drain().entries + rest { entry.reply?(Self.tooLate) }
+    }
+
+    private func update<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            let result = body(&state)
+            waiting.store(state.ready.count + state.losses.count, ordering: .releasing)
+            return result
+        }
     }
 
     private static let tooLate = ControlReply.refused("the stream has ended")
+
+    // MARK: - The thread that submits
+
+    private func submit(_ entry: Entry) {
+        var startsThread = false
+        let answered = update { state -> (entry: Entry, reply: ControlReply)? in
+            if state.isClosed { return (entry, Self.tooLate) }
+            if entry.control.isList, state.listCount >= Self.listCapacity { return (entry, .busy) }
+            var removed: Entry?
+            if state.count >= capacity {
+                removed = state.removeNewest(toMakeRoomFor: entry.origin)
+                if removed == nil { return (entry, .busy) }
+            }
+            state.number += 1
+            var entry = entry
+            entry.number = state.number
+            if state.mustPrepare(entry) {
+                state.unprepared.append(entry)
+                startsThread = !state.hasThread
+                state.hasThread = true
+            } else {
+                state.ready.append(entry)
+            }
+            return removed.map { ($0, .busy) }
+        }
+        if startsThread { startThread { [self] in prepareAll() } }
+        guard let answered else { return }
+        if answered.reply == .busy { refusedCount.add(1, ordering: .relaxed) }
+        answered.entry.reply?(answered.reply)
+    }
+
+    // MARK: - The thread that prepares
+
+    /// Runs until nothing waits any more: the next control that needs it starts another thread.
+    private func prepareAll() {
+        while let (taken, preparers) = update({ state in state.takeUnprepared().map { ($0, state.preparers) } }) {
+            var entry = taken
+            for (director, preparer) in preparers where preparer.isNeeded(for: entry.control) {
+                entry.preparations.append(Preparation(director: director, value: preparer.prepare(entry.control)))
+            }
+            let isTooLate = update { state in
+                state.preparing = nil
+                if !state.isClosed { state.ready.append(entry) }
+                return state.isClosed
+            }
+            if isTooLate { entry.reply?(Self.tooLate) }
+        }
+    }
+}
+
+extension ControlInbox.State {
+    var count: Int { ready.count + unprepared.count + (preparing == nil ? 0 : 1) }
+
+    var listCount: Int {
+        ready.count { $0.control.isList } + unprepared.count { $0.control.isList } + (preparing?.control.isList == true ? 1 : 0)
+    }
+
+    /// Behind another of the same client that is not prepared yet, every control waits.
+    func mustPrepare(_ entry: ControlInbox.Entry) -> Bool {
+        if preparers.contains(where: { $0.preparer.isNeeded(for: entry.control) }) { return true }
+        return preparing?.origin == entry.origin || unprepared.contains { $0.origin == entry.origin }
+    }
+
+    /// Removes the newest control of the client with the most, if that client has more than the other will have.
+    mutating func removeNewest(toMakeRoomFor origin: String) -> ControlInbox.Entry? {
+        var counts: [String: Int] = [:]
+        for entry in ready { counts[entry.origin, default: 0] += 1 }
+        for entry in unprepared { counts[entry.origin, default: 0] += 1 }
+        if let preparing { counts[preparing.origin, default: 0] += 1 }
+        let own = counts[origin] ?? 0
+        let candidates = (ready.filter { $0.preparations.isEmpty } + unprepared).filter { counts[$0.origin, default: 0] > own + 1 }
+        let newest = candidates.max {
+            (counts[$0.origin, default: 0], $0.number) < (counts[$1.origin, default: 0], $1.number)
+        }
+        guard let newest else { return nil }
+        ready.removeAll { $0.number == newest.number }
+        unprepared.removeAll { $0.number == newest.number }
+        return newest
+    }
+
+    /// The first control of the client whose turn was longest ago.
+    mutating func takeUnprepared() -> ControlInbox.Entry? {
+        let next = unprepared.indices.min { (turns[unprepared[$0].origin] ?? 0, $0) < (turns[unprepared[$1].origin] ?? 0, $1) }
+        guard let next else {
+            turns = [:]
+            hasThread = false
+            return nil
+        }
+        let entry = unprepared.remove(at: next)
+        preparing = entry
+        turn += 1
+        turns[entry.origin] = turn
+        return entry
+    }
+}
+
+extension Control {
+    /// Whether it carries a list of names.
+    fileprivate var isList: Bool {
+        switch self {
+        case .ready(let names), .presetNames(let names): !names.isEmpty
+        default: false
+        }
+    }
 }

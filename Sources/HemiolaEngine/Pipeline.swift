@@ -125,7 +125,7 @@ public final class Pipeline: Sendable {
         if configuration.jobCount > 1, inputs.count > 1, let reason = reasonForOneAtATime {
             report(.oneAtATime(wished: configuration.jobCount, reason))
         }
-        let inbox = ControlInbox()
+        let inbox = ControlInbox(capacity: isLive || isPaced ? ControlInbox.liveCapacity : ControlInbox.fileCapacity)
         let runners = makeRunners(inbox: inbox, report: report)
         for (index, runner) in runners.enumerated() {
             guard let error = await runner.open() else { continue }

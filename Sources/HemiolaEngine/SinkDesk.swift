@@ -17,10 +17,17 @@ final class SinkDesk: StreamReceiver {
     private let inbox: ControlInbox
     private let tell: @Sendable (PipelineNotice) -> Void
 
-    /// Batches that each sink had lost, at the stream's start and when it was last told.
-    private var lossesAtStart: [Int64] = []
-    private var lossesTold: [Int64] = []
+    /// What a sink has lost so far.
+    private struct LossCount {
+        var batches: Int64
+        var events: Int64
+    }
+
+    /// What each sink had lost at the stream's start, and when that was last reported.
+    private var lossesAtStart: [LossCount] = []
+    private var reportedLosses: [LossCount] = []
     private var lastLossTime = 0.0
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     /// Answers that wait for the next block, by sink.
     private var replies: [Int: [Mailbox.Reply]] = [:]
 
@@ -50,6 +57,10 @@ final class SinkDesk: StreamReceiver {
                 return nil
             }
         }
+        inbox.setPreparers(
+            directors.enumerated().compactMap { index, director in
+                (director as? any PreparedDirector).map { (index, $0.preparer) }
+            })
         return directors
     }
 
@@ -63,8 +74,9 @@ final class SinkDesk: StreamReceiver {
         for runner in runners { runner.mailbox.put(.begin(header)) }
         outcome.streams += 1
         lossesAtStart = lossesNow
-        lossesTold = lossesAtStart
+        reportedLosses = lossesAtStart
         lastLossTime = 0
+        format = header.format
     }
 
     func receive(_ block: BatchBlock) {
@@ -83,6 +95,11 @@ final class SinkDesk: StreamReceiver {
     }
 
     func end(_ summary: StreamSummary) {
+        var summary = summary
+        // The `end` record counts lost batches alone.
+        for loss in takeLosses() where loss.events > 0 {
+            summary.lateEvents.append(Event(at: format.seconds(at: summary.frames), .dropped(loss)))
+        }
         for runner in runners { runner.mailbox.put(.end(summary)) }
         isInputDone = summary.reason != .interrupted
         answerRest()
@@ -103,43 +120,52 @@ final class SinkDesk: StreamReceiver {
     // MARK: - Wishes and losses
 
     func visit(_ stream: StreamAnalysis) {
-        if pipeline.isLive { tellLosses(stream) }
+        if pipeline.isLive, stream.seconds - lastLossTime >= Self.lossInterval {
+            lastLossTime = stream.seconds
+            for loss in takeLosses() { stream.tell(loss) }
+        }
         if inbox.isEmpty { return }
-        let (wishes, losses) = inbox.drain()
+        let (entries, losses) = inbox.drain()
         for loss in losses { stream.tell(loss) }
-        for wish in wishes {
-            let answer = stream.obey(wish.control, from: wish.origin)
-            if let reply = wish.reply { replies[wish.sink, default: []].append { reply(answer) } }
+        for entry in entries {
+            let answer = stream.obey(entry.control, from: entry.origin, preparations: entry.preparations)
+            if let reply = entry.reply { replies[entry.sink, default: []].append { reply(answer) } }
         }
     }
 
     /// Refuses whatever was wished: nothing can be changed in streams that were analysed ahead.
     func turnAway() {
         if inbox.isEmpty { return }
-        for wish in inbox.drain().wishes {
-            wish.reply?(.refused("several files are analysed at a time; controls need one job"))
+        for entry in inbox.drain().entries {
+            entry.reply?(.refused("several files are analysed at a time; controls need one job"))
         }
     }
 
     var losses: [(sink: String, batches: Int64)] {
         zip(zip(runners, lossesNow), lossesAtStart).compactMap { sink, before in
-            sink.1 > before ? (sink.0.context.name, sink.1 - before) : nil
+            let batches = sink.1.batches - before.batches
+            return batches > 0 ? (sink.0.context.name, batches) : nil
         }
     }
 
-    private var lossesNow: [Int64] {
-        runners.map { $0.mailbox.droppedBatches.load(ordering: .relaxed) }
+    private var lossesNow: [LossCount] {
+        runners.map {
+            LossCount(
+                batches: $0.mailbox.droppedBatches.load(ordering: .relaxed), events: $0.mailbox.droppedEvents.load(ordering: .relaxed))
+        }
     }
 
-    private func tellLosses(_ stream: StreamAnalysis) {
-        guard stream.seconds - lastLossTime >= Self.lossInterval else { return }
-        lastLossTime = stream.seconds
-        for (index, runner) in runners.enumerated() {
-            let count = runner.mailbox.droppedBatches.load(ordering: .relaxed)
-            guard count > lossesTold[index] else { continue }
-            stream.tell(Loss(sink: runner.context.name, batches: Int(count - lossesTold[index])))
-            lossesTold[index] = count
+    /// What each sink lost since the last call; only those that lost anything.
+    private func takeLosses() -> [Loss] {
+        var losses: [Loss] = []
+        for (index, count) in lossesNow.enumerated() {
+            let before = reportedLosses[index]
+            let (batches, events) = (count.batches - before.batches, count.events - before.events)
+            guard batches > 0 || events > 0 else { continue }
+            losses.append(Loss(sink: runners[index].context.name, batches: Int(batches), events: Int(events)))
+            reportedLosses[index] = count
         }
+        return losses
     }
 
     private func takeReplies(forSink index: Int) -> [Mailbox.Reply] {

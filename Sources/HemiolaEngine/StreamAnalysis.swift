@@ -168,15 +168,23 @@ final class StreamAnalysis {
         nonFinite = 0
     }
 
-    /// Obeys a control at the batch that comes next, and lets it ride there as a record.
-    func obey(_ control: Control, from origin: String) -> ControlReply {
+    /// Applies a control at the batch that comes next, which includes it as a record.
+    ///
+    /// - Parameter preparations: What directors' preparers have computed for it.
+    func obey(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation] = []) -> ControlReply {
         let stamped = StampedControl(control, at: clock, from: origin)
         var reply: ControlReply?
         for voice in voices {
             if let answer = voice.controllable?.obey(stamped), reply != .done { reply = answer }
         }
-        for director in directors where !(director is any Understudy) {
-            if let answer = (director as? any Controllable)?.obey(stamped), reply != .done { reply = answer }
+        for (index, director) in directors.enumerated() where !(director is any Understudy) {
+            var answer: ControlReply?
+            if let preparation = preparations.first(where: { $0.director == index }), let director = director as? any PreparedDirector {
+                answer = director.handle(stamped, preparation: preparation.value)
+            } else {
+                answer = (director as? any Controllable)?.obey(stamped)
+            }
+            if let answer, reply != .done { reply = answer }
         }
         if reply == nil {
             for director in directors where reply == nil { reply = (director as? any Understudy)?.obey(stamped) }

@@ -1,0 +1,24 @@
+public import HemiolaSignal
+
+/// Does the work on a control whose cost depends on what the client sent, such as looking a name up in a list, before the control
+/// reaches the analysis thread.
+///
+/// The engine calls `prepare` on a thread beside the analysis thread, for one control at a time, in the order in which the director
+/// will handle them.
+public protocol ControlPreparer: Sendable {
+    /// Whether a control needs preparation. Constant cost: called on the thread that submits the control.
+    func isNeeded(for control: Control) -> Bool
+    /// Computes what the director needs to handle the control at a constant cost.
+    func prepare(_ control: Control) -> any Sendable
+}
+
+/// A director whose controls are prepared before they reach it.
+public protocol PreparedDirector: Director, Controllable {
+    /// Prepares its controls. Asked for once per run.
+    var preparer: any ControlPreparer { get }
+    /// Handles a control that was prepared, at a constant cost. A control that is replayed comes without preparation, by `obey(_:)`.
+    ///
+    /// - Parameter preparation: What `preparer` computed for this control.
+    /// - Returns: As `obey(_:)`.
+    func handle(_ control: StampedControl, preparation: any Sendable) -> ControlReply?
+}

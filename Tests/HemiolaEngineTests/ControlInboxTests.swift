@@ -1,0 +1,136 @@
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HemiolaEngine
+
+/// Controls that wait for the next batch: how many, whose, and what is prepared beside.
+@Suite(.mayNotHang) struct ControlInboxTests {
+    private let inbox = ControlInbox(capacity: 32)
+    private let log = Log<String>()
+
+    private func post(_ control: Control, from origin: String) {
+        let log = log
+        inbox.port(forSink: 0).post(control, from: origin) { reply in
+            if reply == .busy { log.append(origin) }
+        }
+    }
+
+    private func counts(_ origins: [String]) -> [String: Int] {
+        origins.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+
+    @Test func `a batch takes 32 controls, and the others are answered busy at once`() {
+        for _ in 0..<1000 { post(.tap, from: "a") }
+        #expect(log.count == 968)
+        #expect(inbox.drain().entries.count == 32)
+        #expect(inbox.isEmpty)
+        post(.tap, from: "a")
+        #expect(inbox.drain().entries.count == 1)
+        #expect(log.count == 968)
+    }
+
+    @Test func `clients share a batch evenly, whoever came first`() {
+        for _ in 0..<1000 { post(.tap, from: "a") }
+        for _ in 0..<3 { post(.halveTempo, from: "b") }
+        for _ in 0..<1000 { post(.tap, from: "c") }
+        post(.doubleTempo, from: "d")
+        let taken = counts(inbox.drain().entries.map(\.origin))
+        #expect(taken["b"] == 3 && taken["d"] == 1)
+        #expect(taken["a"] == 14 && taken["c"] == 14, "\(taken)")
+        // Every control has had its answer, or is taken.
+        #expect(counts(log.items) == ["a": 986, "c": 986])
+    }
+
+    @Test func `with more clients than a batch has room the first of each win`() {
+        for round in 0..<2 {
+            for client in 0..<100 { post(.tap, from: "\(round == 0 ? client : 99 - client)") }
+        }
+        #expect(inbox.drain().entries.map(\.origin) == (0..<32).map { "\($0)" })
+        #expect(log.count == 168)
+    }
+
+    @Test func `lists of names are limited to four a batch`() {
+        for _ in 0..<10 { post(.presetNames(["x"]), from: "a") }
+        post(.tap, from: "a")
+        #expect(inbox.drain().entries.map(\.control.name) == ["presetNames", "presetNames", "presetNames", "presetNames", "tap"])
+        #expect(log.count == 6)
+    }
+
+    // MARK: - Preparation
+
+    /// Waits until as many controls are ready.
+    private func drain(_ count: Int) -> [ControlInbox.Entry] {
+        var entries: [ControlInbox.Entry] = []
+        while entries.count < count {
+            entries += inbox.drain().entries
+            pause(milliseconds: 1)
+        }
+        return entries
+    }
+
+    @Test func `controls are prepared on another thread, and those of one client keep their order`() {
+        let preparer = SlowPreparer()
+        inbox.setPreparers([(3, preparer)])
+        for number in 0..<5 {
+            post(.loadPreset(name: "\(number)"), from: "a")
+            post(.tap, from: "a")
+        }
+        post(.tap, from: "b")
+        // Nothing of client a is ready before its first name is looked up.
+        #expect(inbox.drain().entries.map(\.origin) == ["b"])
+        preparer.gate.open()
+        let entries = drain(10)
+        #expect(entries.map(\.control.name) == (0..<10).map { $0 % 2 == 0 ? "loadPreset" : "tap" })
+        #expect(entries.filter { $0.control != .tap }.map { $0.preparations.first?.value as? String } == (0..<5).map { "\($0)" })
+        #expect(entries.filter { $0.control != .tap }.allSatisfy { $0.preparations.map(\.director) == [3] })
+        #expect(!preparer.threads.value.contains(currentThread()) && preparer.threads.value.count >= 1)
+    }
+
+    @Test func `a client that floods with names delays another by one of them`() {
+        let preparer = SlowPreparer()
+        inbox.setPreparers([(0, preparer)])
+        for number in 0..<30 { post(.loadPreset(name: "\(number)"), from: "a") }
+        while preparer.names.count == 0 { pause(milliseconds: 1) }
+        post(.loadPreset(name: "mine"), from: "b")
+        preparer.gate.open()
+        _ = drain(31)
+        #expect(preparer.names.items.firstIndex(of: "mine") == 1)
+    }
+
+    @Test func `what is still to be prepared at the end of the run is refused`() {
+        let preparer = SlowPreparer()
+        let replies = Log<ControlReply>()
+        inbox.setPreparers([(0, preparer)])
+        for _ in 0..<3 {
+            inbox.port(forSink: 0).post(.loadPreset(name: "x"), from: "a") { replies.append($0) }
+        }
+        while preparer.names.count == 0 { pause(milliseconds: 1) }
+        inbox.close()
+        preparer.gate.open()
+        while replies.count < 3 { pause(milliseconds: 1) }
+        #expect(replies.items.allSatisfy { $0 == .refused("the stream has ended") })
+    }
+}
+
+/// Prepares names, one after another, when it may.
+private final class SlowPreparer: ControlPreparer {
+    let gate = Gate()
+    let names = Log<String>()
+    let threads = Shared<Set<UInt>>([])
+
+    func isNeeded(for control: Control) -> Bool {
+        if case .loadPreset = control { true } else { false }
+    }
+
+    func prepare(_ control: Control) -> any Sendable {
+        guard case .loadPreset(let name) = control else { return "" }
+        threads.value.insert(currentThread())
+        names.append(name)
+        gate.wait()
+        return name
+    }
+}
