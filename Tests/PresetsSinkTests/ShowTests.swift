@@ -123,17 +123,19 @@ import Testing
     }
 
     @Test(arguments: [(0.5, 0.5), (0.02, 0.1), (7, 1), (0.33, 0.35), (0.32, 0.3), (-1, 0.1)])
-    func `the speed is clamped and stepped`(wish: Double, speed: Double) {
+    func `the speed that a page reports is clamped and stepped`(wish: Double, speed: Double) {
         var (show, stage) = (show(), Stage())
         _ = show.step(&stage)
-        #expect(show.obey(.setSpeed(wish), at: stage.time) == .done)
+        #expect(show.obey(.speedChanged(wish), at: stage.time) == .done)
         #expect(show.step(&stage).speeds == [speed])
         #expect(show.state(at: stage.time).speed == speed)
     }
 
-    @Test func `no number is no speed`() {
-        var show = show()
-        #expect(show.obey(.setSpeed(.nan), at: 0) == .refused("a speed is a number from 0.1 to 1"))
+    @Test(arguments: [Double.nan, .infinity, 0.09, 1.01, -1, 7]) func `a requested speed out of range is refused`(speed: Double) {
+        var (show, stage) = (show(), Stage())
+        _ = show.step(&stage)
+        #expect(show.obey(.setSpeed(speed), at: 0) == .refused("a speed is a number from 0.1 to 1"))
+        #expect(show.step(&stage).isEmpty)
     }
 
     @Test func `the state counts down`() {

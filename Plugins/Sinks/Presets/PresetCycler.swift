@@ -120,9 +120,10 @@ final class PresetCycler: DirectingSink {
             let favourites = try lists.favourites.map { path throws(PresetList.Fault) in try PresetList.names(at: path) } ?? []
             let skipped = try lists.skipped.map { path throws(PresetList.Fault) in try PresetList.names(at: path) } ?? []
             if hasOwn {
-                let known = Set(names.map(\.folded))
+                let list = PresetNames(names)
+                let known = Set(list.folded)
                 for name in PresetList.unique(favourites + skipped) where !known.contains(name.folded) {
-                    warn("presets: \(NameMatch.fault(name, in: names))")
+                    warn("presets: \(NameMatch.fault(name, in: list))")
                 }
             }
             return (hasOwn ? names : nil, favourites, skipped)

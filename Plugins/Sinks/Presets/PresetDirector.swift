@@ -5,13 +5,14 @@ internal import HemiolaSignal
 ///
 /// Every file is a show of its own, so that its plan does not depend on what was heard before. A live show goes on when the
 /// format changes.
-final class PresetDirector: Director, Controllable {
+final class PresetDirector: PreparedDirector {
     /// The analyzers that it hears, by the names under which the sink asks for them.
     static let milkDrop = "milkdrop"
     static let beat = "beat"
     static let levels = "levels"
 
     private let settings: ShowSettings
+    private let library: PresetLibrary
     /// Asked for once, when the first stream begins.
     private let memory: (StreamHeader) -> ShowMemory
     private var show: PresetShow?
@@ -30,6 +31,7 @@ final class PresetDirector: Director, Controllable {
 
     init(_ settings: ShowSettings, memory: @escaping (StreamHeader) -> ShowMemory = { _ in ShowMemory() }) {
         self.settings = settings
+        library = PresetLibrary(settings)
         self.memory = memory
     }
 
@@ -37,7 +39,7 @@ final class PresetDirector: Director, Controllable {
         if show != nil, isLive, stream.isLive {
             show?.rebase(by: end)
         } else {
-            show = PresetShow(settings, memory: show == nil ? memory(stream) : ShowMemory(), seed: stream.seed)
+            show = PresetShow(settings, library: library, memory: show == nil ? memory(stream) : ShowMemory(), seed: stream.seed)
         }
         isLive = stream.isLive
         end = 0
@@ -71,6 +73,13 @@ final class PresetDirector: Director, Controllable {
 
     func obey(_ control: StampedControl) -> ControlReply? {
         show?.obey(control.control, at: format.seconds(at: control.frame))
+    }
+
+    var preparer: any ControlPreparer { library }
+
+    func handle(_ control: StampedControl, preparation: any Sendable) -> ControlReply? {
+        show?.obey(
+            control.control, at: format.seconds(at: control.frame), answer: preparation as? PresetLibrary.Answer)
     }
 
     /// How the show stands; nil: it has not begun.

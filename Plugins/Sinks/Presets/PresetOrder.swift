@@ -16,7 +16,8 @@ struct PresetOrder: Sendable {
     private let kind: Kind
     private var generator: ShowGenerator
     /// What can be chosen.
-    private(set) var names: [String] = []
+    private var list = PresetNames([])
+    /// What is still to come of this round; names that are not in the list any more are passed over.
     private var bag: [String] = []
     /// What was shown, up to what is shown and, after going back, beyond.
     private var history: [String] = []
@@ -27,17 +28,22 @@ struct PresetOrder: Sendable {
         generator = ShowGenerator(seed: seed)
     }
 
+    /// What can be chosen.
+    var names: [String] { list.names }
+
     /// What is shown; nil at first.
     var current: String? { history.indices.contains(place) ? history[place] : nil }
 
-    /// Puts another list in the place of this one. What is shown stays.
-    mutating func replace(_ list: [String]) {
-        guard list != names else { return }
-        names = list
-        let known = Set(list)
-        bag.removeAll { !known.contains($0) }
+    mutating func replace(_ names: [String]) {
+        replace(PresetNames(names))
+    }
+
+    /// Puts another list in the place of this one. What is shown stays. The cost does not depend on the list.
+    mutating func replace(_ list: PresetNames) {
+        guard list !== self.list else { return }
+        self.list = list
         let shown = current
-        let kept = history.indices.filter { known.contains(history[$0]) || $0 == place }
+        let kept = history.indices.filter { list.place(of: history[$0]) != nil || $0 == place }
         place = kept.firstIndex(of: place) ?? -1
         history = kept.map { history[$0] }
         assert(current == shown)
@@ -85,10 +91,8 @@ struct PresetOrder: Sendable {
         place = history.count - 1
     }
 
-    /// One that cannot be shown is no longer gone back to.
+    /// One that cannot be shown is no longer gone back to. The list has to be replaced by one without it.
     mutating func forget(_ name: String) {
-        bag.removeAll { $0 == name }
-        names.removeAll { $0 == name }
         let before = history[..<max(0, place)].count { $0 == name }
         let isShown = current == name
         history.removeAll { $0 == name }
@@ -96,7 +100,7 @@ struct PresetOrder: Sendable {
     }
 
     private mutating func drawFromBag() -> String? {
-        if bag.last == current, current != nil { bag.removeLast() }
+        while let last = bag.last, last == current || list.place(of: last) == nil { bag.removeLast() }
         if bag.isEmpty {
             bag = names
             generator.shuffle(&bag)
@@ -109,12 +113,12 @@ struct PresetOrder: Sendable {
 
     private func following() -> String? {
         guard !names.isEmpty else { return nil }
-        let index = current.flatMap { names.firstIndex(of: $0) }.map { ($0 + 1) % names.count } ?? 0
+        let index = current.flatMap { list.place(of: $0) }.map { ($0 + 1) % names.count } ?? 0
         return names[index] == current ? nil : names[index]
     }
 
     private mutating func other() -> String? {
-        let shown = current.flatMap { names.firstIndex(of: $0) }
+        let shown = current.flatMap { list.place(of: $0) }
         let count = names.count - (shown == nil ? 0 : 1)
         guard count > 0 else { return nil }
         let index = generator.index(below: count)

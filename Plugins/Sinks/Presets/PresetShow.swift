@@ -12,15 +12,21 @@ struct PresetShow: Sendable {
     private var isSpeedDue: Bool
     private var isLocked = false
     private var isCycling: Bool
-    private var repertoire: Repertoire
+    private let library: PresetLibrary
+    /// All that can be shown, of the library.
+    private var known: PresetNames
+    private var generation: Int
     /// What was decided between two batches.
     private var outbox: [Event.Payload] = []
     private var echoes = LoadEchoes()
     private var hasBegun = false
 
-    init(_ settings: ShowSettings, memory: ShowMemory = ShowMemory(), seed: UInt64) {
+    /// - Parameter library: It begins anew with the show; nil: the settings' own.
+    init(_ settings: ShowSettings, library: PresetLibrary? = nil, memory: ShowMemory = ShowMemory(), seed: UInt64) {
         pacing = settings.pacing
-        repertoire = Repertoire(own: settings.names, favourites: settings.favourites, skipped: settings.skipped)
+        self.library = library ?? PresetLibrary(settings)
+        let lists = self.library.reset()
+        (known, generation) = (lists.known, lists.generation)
         // Two sequences from one seed: what the user asks for does not change the times.
         pacer = Pacer(settings.pacing, seed: seed)
         order = PresetOrder(settings.order, seed: ~seed)
@@ -28,7 +34,7 @@ struct PresetShow: Sendable {
         speed = memory.speed.flatMap(Self.steppedSpeed) ?? 1
         isSpeedDue = memory.speed != nil
         isCycling = settings.pacing.isAutomatic
-        order.replace(repertoire.chosen)
+        order.replace(lists.chosen)
     }
 
     /// The names that can come by themselves.
@@ -83,7 +89,7 @@ struct PresetShow: Sendable {
     /// The remembered one if it is there, else the first of the order.
     private mutating func firstPreset() -> String? {
         if let name = remembered {
-            if repertoire.known.isEmpty || repertoire.known.contains(name) {
+            if known.isEmpty || known.place(of: name) != nil {
                 remembered = nil
                 return name
             }
@@ -114,18 +120,20 @@ struct PresetShow: Sendable {
         events.append(.preset(preset), at: change.time)
     }
 
-    // MARK: - Wishes
+    // MARK: - Controls
 
-    /// Obeys a control between two batches.
+    /// Handles a control between two batches.
     ///
-    /// - Parameter time: Up to which the stream was heard.
-    /// - Returns: nil when it is none of the show's business.
-    mutating func obey(_ control: Control, at time: Double) -> ControlReply? {
+    /// - Parameters:
+    ///   - time: Up to which the stream was analysed.
+    ///   - answer: What the library answered to it; nil: the library is asked now, which takes its time.
+    /// - Returns: nil when the show does not handle this control.
+    mutating func obey(_ control: Control, at time: Double, answer: PresetLibrary.Answer? = nil) -> ControlReply? {
         switch control {
         case .nextPreset: return request(order.next(), fault: noOther)
         case .previousPreset: return request(order.previous(), fault: "there is no preset before this one")
         case .randomPreset: return request(order.random(), fault: noOther)
-        case .loadPreset(let name): return load(name)
+        case .loadPreset: return load(lists(after: control, answer))
         case .lockPreset(let flag):
             if isLocked && !flag { pacer.restart(at: time) }
             isLocked = flag
@@ -135,17 +143,18 @@ struct PresetShow: Sendable {
             isCycling.toggle()
             if isCycling { pacer.restart(at: time) }
             return .done
-        case .setSpeed(let speed), .speedChanged(let speed): return set(speed)
-        case .ready(let names): return adopt(names, isNewPage: true)
-        case .presetNames(let names): return adopt(names, isNewPage: false)
+        case .setSpeed(let speed): return (0.1...1).contains(speed) ? set(speed) : .refused(Self.speedFault)
+        case .speedChanged(let speed): return set(speed)
+        case .ready, .presetNames:
+            return lists(after: control, answer).fault.map { .refused($0) } ?? .done
         case .presetChanged(let name): return follow(name, at: time)
-        case .presetRefused(let name): return replace(name)
+        case .presetRefused(let name): return replace(name, lists(after: control, answer))
         default: return nil
         }
     }
 
     private var noOther: String {
-        repertoire.known.isEmpty ? "there is no list of presets" : "there is no other preset in the list"
+        known.isEmpty ? "there is no list of presets" : "there is no other preset in the list"
     }
 
     private mutating func request(_ name: String?, fault: String) -> ControlReply {
@@ -159,16 +168,26 @@ struct PresetShow: Sendable {
         outbox.append(.preset(PresetChange(name: name, cut: blend == 0 ? .hard : .soft, blend: blend, reason: reason)))
     }
 
-    private mutating func load(_ name: String) -> ControlReply {
-        let found = repertoire.find(name)
-        guard let choice = found.name else { return .refused(found.fault) }
+    /// Takes over what the library has after a control. An answer from before the show began is asked for again.
+    private mutating func lists(after control: Control, _ answer: PresetLibrary.Answer?) -> PresetLibrary.Answer {
+        var lists = answer ?? library.answer(to: control)
+        if lists.generation != generation { lists = library.answer(to: control) }
+        known = lists.known
+        order.replace(lists.chosen)
+        return lists
+    }
+
+    private mutating func load(_ answer: PresetLibrary.Answer) -> ControlReply {
+        guard let choice = answer.name else { return .refused(answer.fault ?? noOther) }
         order.show(choice)
         post(choice, .request)
         return .done
     }
 
+    private static let speedFault = "a speed is a number from 0.1 to 1"
+
     private mutating func set(_ wish: Double) -> ControlReply {
-        guard let stepped = Self.steppedSpeed(wish) else { return .refused("a speed is a number from 0.1 to 1") }
+        guard let stepped = Self.steppedSpeed(wish) else { return .refused(Self.speedFault) }
         speed = stepped
         isSpeedDue = false
         outbox.append(.speed(stepped))
@@ -183,12 +202,6 @@ struct PresetShow: Sendable {
 
     // MARK: - The page
 
-    private mutating func adopt(_ names: [String], isNewPage: Bool) -> ControlReply {
-        let isAny = repertoire.adopt(names, isNewPage: isNewPage)
-        order.replace(repertoire.chosen)
-        return isAny ? .done : .refused("none of these presets is in the list: \(NameMatch.listed(names, limit: 3))")
-    }
-
     /// The page shows a preset: one that it was told to, or one of its own choice.
     private mutating func follow(_ name: String, at time: Double) -> ControlReply {
         if name == order.current || echoes.contains(name, at: time) { return .done }
@@ -197,11 +210,10 @@ struct PresetShow: Sendable {
         return .done
     }
 
-    private mutating func replace(_ name: String) -> ControlReply {
+    /// Shows another preset instead of one that the page cannot show. The lists are those without it.
+    private mutating func replace(_ name: String, _ lists: PresetLibrary.Answer) -> ControlReply {
         let wasShown = order.current == name
-        repertoire.refuse(name)
         order.forget(name)
-        order.replace(repertoire.chosen)
         guard wasShown else { return .done }
         guard let next = order.next() else { return .refused("there is no other preset to show instead of \"\(name)\"") }
         post(next, .refused)

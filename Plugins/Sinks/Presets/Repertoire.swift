@@ -9,9 +9,9 @@ struct Repertoire: Sendable {
     /// What the page would not show.
     private var refused: Set<String> = []
     /// All that can be shown, the skipped ones too.
-    private(set) var known: [String] = []
+    private(set) var known = PresetNames([])
     /// What comes by itself.
-    private(set) var chosen: [String] = []
+    private(set) var chosen = PresetNames([])
 
     /// - Parameters:
     ///   - own: nil: whatever the page has.
@@ -35,8 +35,9 @@ struct Repertoire: Sendable {
         return !known.isEmpty || names.isEmpty || own?.isEmpty != false
     }
 
-    /// The page would not show one.
+    /// The page would not show one. Names that are in no list are not kept: there is no end to them.
     mutating func refuse(_ name: String) {
+        guard known.place(of: name) != nil else { return }
         refused.insert(name)
         update()
     }
@@ -52,16 +53,19 @@ struct Repertoire: Sendable {
     }
 
     private mutating func update() {
-        known = own ?? pageNames ?? []
+        var names = own ?? pageNames ?? []
         if own != nil, let pageNames, !pageNames.isEmpty {
             let there = Set(pageNames)
-            known.removeAll { !there.contains($0) }
+            names.removeAll { !there.contains($0) }
         }
-        known.removeAll { refused.contains($0) }
-        chosen = skipped.isEmpty ? known : known.filter { !skipped.contains($0.folded) }
+        names.removeAll { refused.contains($0) }
+        known = PresetNames(names, reusing: known)
+        var places = Array(known.names.indices)
+        if !skipped.isEmpty { places.removeAll { skipped.contains(known.folded[$0]) } }
         if !favourites.isEmpty {
-            let preferred = chosen.filter { favourites.contains($0.folded) }
-            if !preferred.isEmpty { chosen = preferred }
+            let preferred = places.filter { favourites.contains(known.folded[$0]) }
+            if !preferred.isEmpty { places = preferred }
         }
+        chosen = places.count == names.count ? known : PresetNames(places.map { known.names[$0] }, reusing: known)
     }
 }
