@@ -110,6 +110,39 @@ import Testing
         #expect(await fault("socket:\(folder("file/s"))").contains("file"))
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only the superuser can give files away"))
+    func `a folder that a foreign group can write to is refused`() async throws {
+        for mode: mode_t in [0o770, 0o775, 0o720] {
+            chown(folder.path, 0, 12_345)
+            chmod(folder.path, mode)
+            #expect(await fault("socket:\(folder("s"))").contains("a group may write to \(folder.path)"), "\(mode)")
+        }
+        for mode: mode_t in [0o750, 0o1770] {
+            chmod(folder.path, mode)
+            #expect(await fault("socket:\(folder("s"))") == "", "\(mode)")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only the superuser can give files away"))
+    func `a path through the folder or link of another user is refused`() async throws {
+        let manager = FileManager.default
+        for name in ["own", "foreign", "foreign/deep"] {
+            try manager.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
+            chmod(folder(name), 0o755)
+        }
+        chown(folder("foreign"), 12_345, 0)
+        #expect(await fault("socket:\(folder("foreign/deep/s"))").contains("\(folder("foreign")) belongs to another user"))
+        try manager.createSymbolicLink(atPath: folder("link"), withDestinationPath: "own")
+        #expect(await fault("socket:\(folder("link/s"))") == "")
+        #expect(await fault("socket:\(folder("own/../link/./s"))") == "")
+        lchown(folder("link"), 12_345, 0)
+        #expect(await fault("socket:\(folder("link/s"))").contains("\(folder("link")) is a symbolic link of another user"))
+        try manager.createSymbolicLink(atPath: folder("way"), withDestinationPath: folder("foreign/deep"))
+        #expect(await fault("socket:\(folder("way/s"))").contains("belongs to another user"))
+        try manager.createSymbolicLink(atPath: folder("loop"), withDestinationPath: "loop")
+        #expect(await fault("socket:\(folder("loop/s"))").contains("symbolic links"))
+    }
+
     @Test func `a path that no address has room for is refused before anything is touched`() async throws {
         let path = folder(String(repeating: "x", count: 107 - folder.path.utf8.count))
         #expect(throws: ConfigurationError.self) { try Stage.sink("socket:\(path)") }

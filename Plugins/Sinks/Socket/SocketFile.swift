@@ -27,6 +27,7 @@ struct SocketFile: Sendable {
         let folder = Self.folder(of: path)
         if place.isInOwnFolder { try Self.makeOwn(folder) }
         try Self.check(folder, isOwn: place.isInOwnFolder)
+        try SocketFolder.check(folder)
         let groupNumber: gid_t? = if let group { try Self.number(ofGroup: group) } else { nil }
 
         // Who looks and who binds at the same time would each think the other's socket dead.
@@ -82,21 +83,14 @@ struct SocketFile: Sendable {
             throw error("look at the folder", folder)
         }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
-        let owner = status.st_uid
         if isOwn {
-            guard isFolder, owner == geteuid(), status.st_mode & 0o077 == 0 else {
+            guard isFolder, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
                 throw SinkError(
                     "\(folder) should be a folder of this user alone (mode 700), and is not; remove it, or name another: socket:PATH")
             }
             return
         }
         guard isFolder else { throw SinkError("\(folder) is no folder, and no place for a socket") }
-        guard owner == geteuid() || owner == 0 else {
-            throw SinkError("\(folder) belongs to another user, who could put another socket there; take a folder of your own")
-        }
-        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
-            throw SinkError("everybody may write to \(folder), and could put another socket there; chmod o-w '\(folder)'")
-        }
     }
 
     /// - Returns: The folder's descriptor, locked; it is tried for two seconds, for anybody may hold the lock of a common folder.
