@@ -10,6 +10,8 @@ struct StreamEncoders: Sendable {
     /// Any line, whatever is selected.
     var any: RecordEncoder
     var format: StreamFormat
+    /// The stream's source, by its name.
+    var source: String
 }
 
 /// Makes a parcel of every batch, on the sink's thread: what somebody wants is encoded, once.
@@ -33,7 +35,8 @@ struct BatchWriter: ~Copyable {
         framer.begin(stream.format)
         let encoders = StreamEncoders(
             records: RecordEncoder(stream, selection: selection, version: HemiolaVersion.current),
-            any: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format)
+            any: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format,
+            source: stream.source.name)
         self.encoders = encoders
         return encoders
     }
@@ -132,6 +135,10 @@ struct BatchWriter: ~Copyable {
             line.removeAll()
             line.appendSetSpeed(speed)
             parts.cues.append(Parcel.Cue(bytes: line.bytes, except: reports.speed))
+        case .beat(let beat):
+            parts.change.beat = TempoReport(beatsPerMinute: beat.beatsPerMinute, time: event.time)
+        case .device(let notice):
+            parts.change.device = notice
         case .control(let stamped):
             switch stamped.control {
             case .toggleCycle:
@@ -185,6 +192,44 @@ extension JSONBuffer {
         append(#"{"type":"setSpeed","speed":"#)
         append(significant: speed)
         append("}\n")
+    }
+
+    /// How things stand.
+    ///
+    /// - Parameters:
+    ///   - nextIn: Seconds until time alone changes the preset.
+    ///   - tempo: Beats per minute.
+    ///   - source: The name of the stream's source; nil: no stream has begun.
+    mutating func appendStatus(_ state: VisualizerState, nextIn: Double?, tempo: Double?, source: String?, device: DeviceNotice?) {
+        append(#"{"type":"status","preset":"#)
+        appendText(state.preset)
+        append(#","speed":"#)
+        append(significant: state.speed ?? .nan)
+        append(#","cycling":"#)
+        append(state.isCycling.map { $0 ? "true" : "false" } ?? "null")
+        append(#","next_in_s":"#)
+        append(fixed: nextIn ?? .nan, decimals: 6)
+        append(#","bpm":"#)
+        append(fixed: tempo ?? .nan, decimals: 2)
+        append(#","source":"#)
+        appendText(source)
+        append(#","device":"#)
+        if let device {
+            append(#"{"name":"#)
+            append(string: device.name)
+            append(#","description":"#)
+            append(string: device.summary)
+            append(#","state":"#)
+            append(string: device.state.rawValue)
+            append("}")
+        } else {
+            append("null")
+        }
+        append("}\n")
+    }
+
+    private mutating func appendText(_ text: String?) {
+        if let text { append(string: text) } else { append("null") }
     }
 
     /// The answer to a request.

@@ -39,7 +39,7 @@ final class BridgeClient {
     private var hasSubscribed = false
     private var isPumping = false
     private var errorCount = 0
-    private var lossesReported = 0
+    private var reportedLosses = Outbox.Lost()
     private var lastReport = -Double.infinity
 
     init(_ number: Int, _ hub: BridgeHub, _ wire: any ClientWire, payload: SamplePayload) {
@@ -48,6 +48,11 @@ final class BridgeClient {
         self.wire = wire
         subscription = Subscription(payload: payload)
     }
+
+    /// Whether so much was read of it or waited for it that the memory is worth giving back.
+    var hasNeededMemory: Bool { hasSentLongLine || outbox.largestByteCount > 256 << 10 }
+    /// Whether a line came from it that takes long to read.
+    var hasSentLongLine = false
 
     /// As `control` records name it.
     private var origin: String { "\(hub.name)/\(name)" }
@@ -69,8 +74,14 @@ final class BridgeClient {
         for line in waiting { send(line) }
     }
 
+    /// The device has changed, as this line says.
+    func deliver(status: ByteBuffer) {
+        if getsPageLines { send(status) }
+    }
+
     func deliver(_ parcel: Parcel) {
         if isClosing { return }
+        outbox.byteLimit = hub.byteLimit
         if outbox.isEmpty, wire.isWritable {
             var hasWritten = false
             parcel.write(subscription, client: name, isStripped: false) {
@@ -100,8 +111,8 @@ final class BridgeClient {
             case .own(let line): wire.write(line)
             case .parcel(let parcel, let subscription, let isStripped):
                 parcel.write(subscription, client: name, isStripped: isStripped) { wire.write($0) }
-            case .hole(let batches):
-                if !subscription.isBare, let line = hub.dropped(client: name, batches: batches) { wire.write(line) }
+            case .hole(let lost):
+                if !subscription.isBare, let line = hub.dropped(client: name, lost) { wire.write(line) }
             }
             wire.flush()
         }
@@ -112,11 +123,12 @@ final class BridgeClient {
 
     /// What is left to be told of it, before it is forgotten.
     func reportLosses(at time: Double = .infinity) {
-        guard outbox.lost > lossesReported else { return }
+        let lost = outbox.lost - reportedLosses
+        guard !lost.isEmpty else { return }
         // A new stream's clock starts anew.
         guard time - lastReport >= 1 || time < lastReport else { return }
-        hub.controls.report(Loss(sink: hub.name, client: name, batches: outbox.lost - lossesReported))
-        lossesReported = outbox.lost
+        hub.controls.report(Loss(sink: hub.name, client: name, batches: lost.batches, events: lost.events))
+        reportedLosses = outbox.lost
         lastReport = time
     }
 
@@ -142,6 +154,7 @@ final class BridgeClient {
     private func send(_ line: ByteBuffer) {
         if isClosing || subscription.isBare { return }
         guard isGreeted else { return held.append(line) }
+        outbox.byteLimit = hub.byteLimit
         outbox.add(line)
         pump()
     }
@@ -153,6 +166,9 @@ final class BridgeClient {
         switch message.body {
         case .subscribe(let streams, let payload):
             answer(message.id, subscribe(streams, payload))
+        case .status:
+            send(hub.status)
+            answer(message.id, nil)
         case .close:
             answer(message.id, nil)
             close()
@@ -234,7 +250,7 @@ final class BridgeClient {
         switch reply {
         case .done: nil
         case .refused(let reason): reason
-        case .busy: "busy: too many wishes at once; try again"
+        case .busy: "busy: too many controls at once; try again"
         }
     }
 

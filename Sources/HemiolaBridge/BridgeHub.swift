@@ -13,6 +13,11 @@ final class BridgeHub {
     private let settings: BridgeSettings
     private let endRun: @Sendable () -> Void
     private let demand: Demand
+    /// Bytes that wait for all clients together at most.
+    private static let byteCapacity = 128 << 20
+    /// How long a beat counts: the tempo is unknown without another.
+    private static let tempoSeconds = 5.0
+
     private var clients: [BridgeClient] = []
     private var lastNumber = 0
     private var encoders: StreamEncoders?
@@ -20,6 +25,9 @@ final class BridgeHub {
     private var time = 0.0
     /// When, in stream time, another preset comes by itself.
     private var due: Double?
+    private var beat: TempoReport?
+    private var device: DeviceNotice?
+    private let memory = MemoryTrimmer()
     private var buffer = JSONBuffer(capacity: 4096)
     /// Told when the last client has gone.
     private var emptied: EventLoopPromise<Void>?
@@ -61,6 +69,7 @@ final class BridgeHub {
         guard let index = clients.firstIndex(where: { $0 === client }) else { return }
         clients.remove(at: index)
         client.reportLosses()
+        if client.hasNeededMemory { memory.trim(soonAfter: loop) }
         subscriptionsChanged()
         if clients.isEmpty {
             emptied?.succeed()
@@ -76,6 +85,9 @@ final class BridgeHub {
         }
         demand.set(wishes)
     }
+
+    /// Bytes that may wait for each client.
+    var byteLimit: Int { min(Outbox.byteCapacity, Self.byteCapacity / max(1, clients.count)) }
 
     func clientHasClosed() {
         if settings.exitsOnClose { endRun() }
@@ -120,6 +132,7 @@ final class BridgeHub {
         self.encoders = encoders
         time = 0
         due = nil
+        beat = nil
         forEachClient { $0.greet() }
     }
 
@@ -128,6 +141,12 @@ final class BridgeHub {
         state.apply(parcel.state)
         if parcel.state.preset != nil { due = parcel.state.due }
         if parcel.state.losesDue { due = nil }
+        if let beat = parcel.state.beat { self.beat = beat }
+        if let device = parcel.state.device {
+            self.device = device
+            let line = status
+            forEachClient { $0.deliver(status: line) }
+        }
         forEachClient { $0.deliver(parcel) }
     }
 
@@ -148,9 +167,18 @@ final class BridgeHub {
         return bytes.readableBytes > 0 ? bytes : nil
     }
 
-    func dropped(client: String, batches: Int) -> ByteBuffer? {
+    /// How things stand, as far as the records of the stream tell.
+    var status: ByteBuffer {
+        let tempo = beat.flatMap { abs($0.time - time) <= Self.tempoSeconds ? $0.beatsPerMinute : nil }
+        return line { buffer in
+            buffer.appendStatus(
+                state, nextIn: due.map { max(0, $0 - time) }, tempo: tempo, source: encoders?.source, device: device)
+        }
+    }
+
+    func dropped(client: String, _ lost: Outbox.Lost) -> ByteBuffer? {
         guard let encoders else { return nil }
-        let event = Event(at: time, .dropped(Loss(sink: name, client: client, batches: batches)))
+        let event = Event(at: time, .dropped(Loss(sink: name, client: client, batches: lost.batches, events: lost.events)))
         return line { encoders.any.encode(event, batchEnd: time, into: &$0) }
     }
 

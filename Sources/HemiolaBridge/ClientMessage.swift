@@ -10,6 +10,8 @@ package struct ClientMessage: Sendable, Hashable {
         case control(Control)
         /// What the client wants to get; nil: as it was.
         case subscribe(streams: [String]?, payload: String?)
+        /// How things stand.
+        case status
         /// The visualizer is gone.
         case close
     }
@@ -46,17 +48,22 @@ package struct ClientMessage: Sendable, Hashable {
     }
 
     /// The types of all messages, by their names.
-    package static let names = ["subscribe", "closeViz"] + ControlFields.controlNames
+    package static let names = ["subscribe", "status", "closeViz"] + ControlFields.controlNames
 
     /// Bytes that an id may have: it is sent back.
     private static let longestID = 256
+    /// Bytes that any other text may have.
+    package static let longestText = 1024
+    /// Texts that a list may have.
+    package static let longestList = 10_000
 
     /// Reads a line. Whatever the bytes are, it ends with a message or a fault.
     ///
-    /// - Complexity: O(bytes). Foundation's parser refuses what is nested deeper than 512.
+    /// - Complexity: O(bytes).
     package init(_ line: [UInt8]) throws(Fault) {
         // The parser would take other encodings for what is no UTF-8.
         guard String(validating: line, as: UTF8.self) != nil else { throw Fault(text: "this is no UTF-8") }
+        guard StrictJSON.isValid(line) else { throw Fault(text: "this is no JSON") }
         let fields: MessageFields
         do {
             fields = try JSONDecoder().decode(MessageFields.self, from: Data(line))
@@ -69,6 +76,7 @@ package struct ClientMessage: Sendable, Hashable {
             throw Fault(text: "an id has \(Self.longestID) bytes at most")
         }
         id = fields.id
+        if let excess = fields.excess { throw Fault(text: excess, id: fields.id) }
         do throws(ControlFault) {
             body = try fields.body()
         } catch {
@@ -124,10 +132,30 @@ private struct MessageFields: Decodable {
         fields = try ControlFields(from: decoder)
     }
 
+    /// What is longer than the limits; nil when nothing is.
+    var excess: String? {
+        let texts: [(key: String, text: String?)] = [
+            ("type", type), ("payload", payload), ("name", fields.name), ("key", fields.key), ("event", fields.event),
+        ]
+        for (key, text) in texts where text.map({ $0.utf8.count > ClientMessage.longestText }) == true {
+            return "\"\(key)\" has \(ClientMessage.longestText) bytes at most"
+        }
+        for (key, list) in [("streams", streams), ("presets", fields.presets), ("names", fields.names)] {
+            guard let list else { continue }
+            if list.count > ClientMessage.longestList { return "\"\(key)\" has \(ClientMessage.longestList) names at most" }
+            if list.contains(where: { $0.utf8.count > ClientMessage.longestText }) {
+                return "a name in \"\(key)\" has \(ClientMessage.longestText) bytes at most"
+            }
+        }
+        return nil
+    }
+
     func body() throws(ControlFault) -> ClientMessage.Body {
         switch type {
         case "subscribe":
             return .subscribe(streams: streams, payload: payload)
+        case "status":
+            return .status
         case "closeViz":
             return .close
         case "ready":

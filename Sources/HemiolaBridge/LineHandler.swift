@@ -10,11 +10,10 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
 
     /// Bytes of a line that is read at once; a longer one is read by a thread beside, so that nobody waits for it.
     private static let shortLine = 16 << 10
-    private static let readers: NIOThreadPool = {
-        let pool = NIOThreadPool(numberOfThreads: 1)
-        pool.start()
-        return pool
-    }()
+    /// Lines that are read before the other clients have their turn.
+    private static let linesPerTurn = 8
+    /// Lines that are still read of a client that has sent them and gone.
+    private static let linesAtEnd = 256
 
     private let hub: BridgeHub
     /// Why it is turned away; nil: it is let in.
@@ -28,6 +27,9 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
     private var isReading = false
     private var isProcessing = false
     private var owesRead = false
+    private var allowance = ReadAllowance()
+    /// Whether it goes on by itself: the other clients have their turn, or the allowance is used up.
+    private var isPausing = false
 
     init(_ hub: BridgeHub, refusal: String?) {
         self.hub = hub
@@ -45,6 +47,7 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        processRest()
         leave()
     }
 
@@ -100,13 +103,19 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
         }
     }
 
-    private var isBusy: Bool { isReading || !lines.isEmpty || client?.isCongested == true }
+    private var isBusy: Bool { isReading || isPausing || !lines.isEmpty || client?.isCongested == true }
 
     private func process() {
         if isProcessing { return }
         isProcessing = true
         defer { isProcessing = false }
-        while !isReading, let client, !client.isCongested, let line = lines.popFirst() {
+        var count = 0
+        while !isReading, !isPausing, let client, !client.isCongested, let line = lines.first {
+            count += 1
+            if count > Self.linesPerTurn { return pause(for: .zero) }
+            if let wait = allowance.wait(at: hub.loop.now) { return pause(for: wait) }
+            allowance.take(line.byteCount)
+            lines.removeFirst()
             switch line {
             case .tooLong:
                 client.receive(ClientMessage.Fault(text: "a line has \(LineSplitter.limit) bytes at most"))
@@ -118,10 +127,33 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
         }
     }
 
+    /// A client that sends several controls and leaves at once has sent them all the same, within its allowance.
+    private func processRest() {
+        guard let client, !isReading, !client.isClosing else { return }
+        for line in lines.prefix(Self.linesAtEnd) {
+            guard case .line(let bytes) = line, bytes.count <= Self.shortLine, allowance.wait(at: hub.loop.now) == nil else { break }
+            allowance.take(bytes.count)
+            Self.hand(Self.message(bytes), to: client)
+        }
+        lines = []
+    }
+
+    /// Goes on when the other clients have had their turn, and not before so much time has passed.
+    private func pause(for time: TimeAmount) {
+        isPausing = true
+        let handler = NIOLoopBound(self, eventLoop: hub.loop)
+        let goOn: @Sendable () -> Void = {
+            handler.value.isPausing = false
+            handler.value.resume()
+        }
+        if time == .zero { hub.loop.execute(goOn) } else { hub.loop.scheduleTask(in: time, goOn) }
+    }
+
     private func readBeside(_ bytes: [UInt8]) {
         isReading = true
+        client?.hasSentLongLine = true
         let handler = NIOLoopBound(self, eventLoop: hub.loop)
-        Self.readers.runIfActive(eventLoop: hub.loop) { Self.message(bytes) }.whenComplete { result in
+        BridgeThreads.pool.runIfActive(eventLoop: hub.loop) { Self.message(bytes) }.whenComplete { result in
             let handler = handler.value
             handler.isReading = false
             if case .success(let message) = result, let client = handler.client { Self.hand(message, to: client) }

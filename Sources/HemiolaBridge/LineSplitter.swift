@@ -5,6 +5,13 @@ struct LineSplitter: Sendable {
         case line([UInt8])
         /// Longer than the limit; told once, when that is known.
         case tooLong
+
+        var byteCount: Int {
+            switch self {
+            case .line(let bytes): bytes.count
+            case .tooLong: LineSplitter.limit
+            }
+        }
     }
 
     /// Bytes that a line may have.

@@ -9,6 +9,8 @@ package final class PageDirector: Director, Understudy {
     /// Seconds from one picture to the next when somebody asks for a preset: as the cycler's.
     private static let blend = 1.0
 
+    private static let speedFault = "a speed is a number from 0.1 to 1"
+
     private var outbox: [Event.Payload] = []
 
     package init() {}
@@ -27,8 +29,11 @@ package final class PageDirector: Director, Understudy {
             break
         case .key(let stroke):
             outbox.append(.key(stroke))
-        case .setSpeed(let speed), .speedChanged(let speed):
-            guard speed.isFinite else { return .refused("a speed is a number from 0.1 to 1") }
+        case .setSpeed(let speed):
+            guard (0.1...1).contains(speed) else { return .refused(Self.speedFault) }
+            outbox.append(.speed(speed))
+        case .speedChanged(let speed):
+            guard speed.isFinite else { return .refused(Self.speedFault) }
             outbox.append(.speed(min(1, max(0.1, speed))))
         case .loadPreset(let name):
             outbox.append(.preset(PresetChange(name: name, cut: .soft, blend: Self.blend, reason: .request)))

@@ -59,6 +59,25 @@ final class Parcel: Sendable {
         !eventStreams.isDisjoint(with: subscription.streams)
     }
 
+    /// How many bytes it has for a subscription.
+    func byteCount(for subscription: Subscription, isStripped: Bool) -> Int {
+        let streams = subscription.streams
+        var count = 0
+        if !isStripped, streams.contains(.batch), let batch { count += batch.readableBytes }
+        if hasEvents(subscription) {
+            for line in events where streams.contains(line.stream) { count += line.bytes.readableBytes }
+        }
+        if !isStripped, streams.contains(.samples) {
+            for message in samples { count += message[subscription.payload]?.readableBytes ?? 0 }
+        }
+        return count
+    }
+
+    /// How many lines of events it has for a subscription.
+    func eventCount(for subscription: Subscription) -> Int {
+        hasEvents(subscription) ? events.count { subscription.streams.contains($0.stream) } : 0
+    }
+
     /// The bytes for a subscription, in order: the batch, its events, the samples.
     func write(_ subscription: Subscription, client: String, isStripped: Bool, _ body: (ByteBuffer) -> Void) {
         let streams = subscription.streams
@@ -85,6 +104,12 @@ struct Subscription: Sendable, Hashable {
     var isBare: Bool { payload == .bare }
 }
 
+/// A tempo and the time of the beat that had it.
+struct TempoReport: Sendable, Hashable {
+    var beatsPerMinute: Double
+    var time: Double
+}
+
 /// What a batch changes in the visualizers' state; nil: nothing.
 struct VisualizerChange: Sendable, Hashable {
     var preset: String?
@@ -96,4 +121,8 @@ struct VisualizerChange: Sendable, Hashable {
     var cycleToggles = 0
     /// Somebody held the preset or let go of it: when the next one comes is not known any more.
     var losesDue = false
+    /// The last beat, by its tempo and time.
+    var beat: TempoReport?
+    /// What has become of the device.
+    var device: DeviceNotice?
 }

@@ -37,6 +37,47 @@ import Testing
         #expect(message == ClientMessage(id: nil, body: .control(control)))
     }
 
+    @Test(arguments: [
+        #"{"type":"tap",}"#, #"{"type":"ready","presets":["x",]}"#, #"{,"type":"tap"}"#, #"{"type":"tap" "x":1}"#,
+        #"{"type":"tap","x":01}"#, #"{"type":"tap","x":+1}"#, #"{"type":"tap","x":1.}"#, #"{"type":"tap","x":.5}"#,
+        #"{"type":"tap","x":1e}"#, #"{"type":"tap","x":NaN}"#, #"{"type":"tap","x":Infinity}"#, #"{"type":"tap","x":0x1}"#,
+        #"{'type':'tap'}"#, #"{type:"tap"}"#, #"{"type":"tap","x":"\a"}"#, #"{"type":"tap","x":"\u12g4"}"#,
+        "{\"type\":\"tap\",\"x\":\"\u{1}\"}", #"{"type":"tap"}{"#, #"{"type":"tap"} x"#, #"{"type":"tap","x":[1}]"#,
+        #"{"type":"tap"/* x */}"#, #"{"type":"tap","x":tru}"#, "\u{FEFF}{\"type\":\"tap\"}", "\u{A0}{\"type\":\"tap\"}",
+        #"{"type":"tap","x":-}"#, #"{"type":"tap","x":}"#, #"{"type":"tap","x"}"#, #"["type","tap""#, #"{"type":"tap","x":""#,
+    ])
+    func `what the grammar of JSON does not allow is refused`(line: String) {
+        #expect(fault(line.utf8) == ClientMessage.Fault(text: "this is no JSON"))
+    }
+
+    @Test(arguments: [
+        #"{"type":"tap","x":[1,-0,0.5,1e9,-1.5E-3,true,false,null,"",[],{},[[]],{"a":{}}]}"#,
+        "\t{ \"type\" :\r \"tap\" , \"x\" : [ ] } ", #"{"type":"tap","x":"\"\\\/\b\f\n\r\t\u00e9"}"#,
+    ])
+    func `what the grammar of JSON allows is read`(line: String) throws {
+        #expect(try ClientMessage(Array(line.utf8)).body == .control(.tap))
+    }
+
+    @Test func `brackets are refused beyond 512 inside each other`() throws {
+        func line(_ depth: Int) -> [UInt8] {
+            Array("{\"type\":\"tap\",\"x\":\(String(repeating: "[", count: depth))\(String(repeating: "]", count: depth))}".utf8)
+        }
+        #expect(StrictJSON.isValid(line(500)) && !StrictJSON.isValid(line(513)) && !StrictJSON.isValid(line(500_000)))
+    }
+
+    @Test func `a text has a kibibyte at most, and a list ten thousand names`() throws {
+        let (fits, long) = (String(repeating: "x", count: 1024), String(repeating: "x", count: 1025))
+        _ = try ClientMessage(Array("{\"type\":\"loadPreset\",\"name\":\"\(fits)\"}".utf8))
+        #expect(
+            fault("{\"type\":\"loadPreset\",\"name\":\"\(long)\",\"id\":3}".utf8)
+                == ClientMessage.Fault(text: "\"name\" has 1024 bytes at most", id: .integer(3)))
+        #expect(fault("{\"type\":\"keyHandler\",\"key\":\"\(long)\",\"event\":\"keyup\"}".utf8)?.text == "\"key\" has 1024 bytes at most")
+        #expect(fault("{\"type\":\"presetNames\",\"names\":[\"x\",\"\(long)\"]}".utf8)?.text == "a name in \"names\" has 1024 bytes at most")
+        let list = Array(repeating: "\"x\"", count: 10_000).joined(separator: ",")
+        _ = try ClientMessage(Array("{\"type\":\"ready\",\"presets\":[\(list)]}".utf8))
+        #expect(fault("{\"type\":\"ready\",\"presets\":[\(list),\"x\"]}".utf8)?.text == "\"presets\" has 10000 names at most")
+    }
+
     @Test func `every name is known`() {
         for name in ClientMessage.names {
             let fault = fault("{\"type\":\"\(name)\"}".utf8)

@@ -23,7 +23,7 @@ import Testing
         while let slot = outbox.next() {
             switch slot {
             case .own(let bytes): texts.append(String(buffer: bytes))
-            case .hole(let batches): texts.append("lost \(batches)")
+            case .hole(let lost): texts.append("lost \(lost.batches)" + (lost.events > 0 ? "+\(lost.events)" : ""))
             case .parcel(let parcel, let subscription, let isStripped):
                 parcel.write(subscription, client: "1", isStripped: isStripped) { texts.append(String(buffer: $0)) }
             }
@@ -34,7 +34,7 @@ import Testing
     @Test func `the newest eight batches wait, and what was lost is told where it is missing`() {
         var outbox = Outbox()
         for number in 0..<20 { outbox.add(parcel(number), for: Self.subscription) }
-        #expect(outbox.lost == 12)
+        #expect(outbox.lost == Outbox.Lost(batches: 12))
         #expect(read(&outbox) == ["lost 12"] + (12..<20).map { "\($0)" })
         #expect(outbox.isEmpty)
         outbox.add(parcel(20), for: Self.subscription)
@@ -53,9 +53,9 @@ import Testing
     @Test func `batches that say nothing to a client take no room`() {
         var outbox = Outbox()
         for number in 0..<100 { outbox.add(parcel(number), for: Self.samples) }
-        #expect(outbox.isEmpty && outbox.lost == 0)
+        #expect(outbox.isEmpty && outbox.lost.isEmpty)
         for number in 0..<20 { outbox.add(parcel(number, beat: true, paced: false), for: Self.subscription) }
-        #expect(outbox.lost == 0)
+        #expect(outbox.lost.isEmpty)
         #expect(read(&outbox) == (0..<20).map { "beat \($0)" })
     }
 
@@ -67,6 +67,25 @@ import Testing
         #expect(texts.last == "beat 4999" && texts.contains("4992") && !texts.contains("4991"))
         #expect(texts.contains { $0.hasPrefix("lost ") })
         #expect(outbox.isEmpty)
+    }
+
+    @Test func `beyond the limit in bytes the oldest lines are lost and counted`() {
+        var outbox = Outbox()
+        outbox.byteLimit = 1000
+        for number in 0..<20 { outbox.add(ByteBuffer(string: String(repeating: "\(number % 10)", count: 100))) }
+        #expect(outbox.byteCount == 1000 && outbox.lost == Outbox.Lost(events: 10))
+        #expect(read(&outbox).map { $0.prefix(6) }.last == "lost 0" || outbox.isEmpty)
+        #expect(outbox.byteCount == 0)
+        // A line that is longer than all room is lost alone.
+        outbox.add(ByteBuffer(string: "short"))
+        outbox.add(ByteBuffer(repeating: 0x78, count: 2000))
+        #expect(read(&outbox) == ["lost 0+2"])
+        for number in 0..<400 { outbox.add(parcel(number, beat: true), for: Self.subscription) }
+        #expect(outbox.byteCount <= 1000)
+        #expect(outbox.lost.events > 200 && outbox.lost.batches == 392)
+        let texts = read(&outbox)
+        #expect(texts.suffix(16) == ArraySlice((392..<400).flatMap { ["\($0)", "beat \($0)"] }))
+        #expect(outbox.byteCount == 0 && outbox.isEmpty)
     }
 
     @Test func `a client is not told of its own losses twice`() {

@@ -63,13 +63,38 @@ import Testing
         withExtendedLifetime(stalled) {}
     }
 
+    @Test func `what waits for a client that never reads is bounded in bytes, and the loss is counted`() async throws {
+        let stage = try await Stage()
+        try await stage.begin()
+        let (stalled, other) = (try stage.client(), try stage.client())
+        for client in [stalled, other] {
+            try client.expectGreeting()
+            #expect(try client.ask(#"{"type":"subscribe","streams":["control"],"id":1}"#).bool("ok") == true)
+        }
+        // A hundred records of 100 KB each: ten of them are a mebibyte.
+        let names = (0..<100).map { "\($0)" + String(repeating: "x", count: 1000) }
+        let list = Event.Payload.control(StampedControl(.presetNames(names), at: 0, from: "socket/9"))
+        for _ in 0..<100 {
+            try await stage.play(events: [list])
+            #expect(try other.line().type == "control")
+        }
+        var (received, lost) = (0, 0)
+        while received + lost < 100 {
+            let line = try stalled.line()
+            if line.type == "dropped" { lost += try #require(line.int("events")) } else { received += 1 }
+        }
+        #expect(received < 20, "\(received)")
+        try await stage.close()
+        #expect(stage.losses.reduce(0) { $0 + $1.events } == lost)
+    }
+
     @Test func `one that asks and does not read has to wait, and gets every answer`() async throws {
         let stage = try await Stage()
         try await stage.begin()
         let client = try stage.client()
         try client.expectGreeting()
         #expect(try client.ask(#"{"type":"subscribe","streams":[],"id":-1}"#).bool("ok") == true)
-        let count = 20_000
+        let count = 10_000
         var rest = Array((0..<count).map { "{\"type\":\"setSpeed\",\"speed\":\"x\",\"id\":\($0)}\n" }.joined().utf8)[...]
         // Until the other side has heard enough.
         for _ in 0..<100 {

@@ -109,6 +109,11 @@ final class Stage: Sendable {
         }
     }
 
+    /// Writes events without a batch.
+    func write(_ events: [Event]) async throws {
+        try await sink.write(events)
+    }
+
     /// Audio is lost.
     func skip(_ frames: Int64) {
         state.withLock { $0.frame += frames }

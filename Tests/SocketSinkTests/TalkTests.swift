@@ -101,7 +101,7 @@ import Testing
                 #"{"type":"reply","id":1,"ok":true,"error":null}"#, #"{"type":"reply","id":"two","ok":true,"error":null}"#,
                 #"{"type":"reply","id":3.5,"ok":false,"error":"no \"tempo\""}"#,
                 #"{"type":"reply","id":4,"ok":false,"error":"the control setSpeed needs its \"speed\""}"#,
-                #"{"type":"reply","id":5,"ok":false,"error":"busy: too many wishes at once; try again"}"#,
+                #"{"type":"reply","id":5,"ok":false,"error":"busy: too many controls at once; try again"}"#,
             ])
         try await stage.close()
     }
@@ -161,6 +161,52 @@ import Testing
         #expect(stage.wishes.dropFirst().map(\.control) == (0..<500).map { .loadPreset(name: "\($0)") })
         stage.answer([0])
         #expect(try client.line().type == "reply")
+        try await stage.close()
+    }
+
+    @Test func `status tells how things stand, as far as it is known`() async throws {
+        let stage = try await Stage()
+        try await stage.begin()
+        let client = try stage.client()
+        try client.expectGreeting()
+        try client.send(#"{"type":"status","id":1}"#)
+        #expect(
+            try client.line().text
+                == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"bpm":null,"source":"stage \"1\"","device":null}"#)
+        #expect(try client.line().text == #"{"type":"reply","id":1,"ok":true,"error":null}"#)
+        let opened = DeviceNotice(name: "hdmi.monitor", summary: "HDMI \"1\"", state: .opened, format: stage.format)
+        try await stage.play(events: [
+            Self.preset("one"), .speed(0.5), .beat(Beat(beatsPerMinute: 120.5, position: 1, confidence: 1)), .device(opened),
+        ])
+        // A device that has changed is told without a request.
+        let text =
+            #"{"type":"status","preset":"one","speed":0.5,"cycling":true,"next_in_s":null,"bpm":120.5,"source":"stage \"1\"","#
+            + #""device":{"name":"hdmi.monitor","description":"HDMI \"1\"","state":"opened"}}"#
+        #expect(try client.line().text == text)
+        #expect(try client.line().type == "pushSamples")
+        try client.send(#"{"type":"status"}"#)
+        #expect(try client.line().text == text)
+        // A tempo without beats is none.
+        try await stage.play(400)
+        var line = try client.line()
+        while line.int("frame") != 400 * 1024 { line = try client.line() }
+        try client.send(#"{"type":"status"}"#)
+        #expect(try client.line().isNull("bpm"))
+        try await stage.close()
+    }
+
+    @Test func `a lost device is told to pages while no batch comes, and not to those that chose records`() async throws {
+        let stage = try await Stage()
+        try await stage.begin()
+        let (page, other) = (try stage.client(), try stage.client())
+        for client in [page, other] { try client.expectGreeting() }
+        #expect(try other.ask(#"{"type":"subscribe","streams":["device"],"id":1}"#).bool("ok") == true)
+        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: stage.format)
+        try await stage.write([Event(at: 3, .device(lost))])
+        let status = try page.line()
+        #expect(status.type == "status" && status.object("device")["state"] as? String == "lost")
+        let record = try other.line()
+        #expect(record.type == "device" && record["state"] == "lost" && record.double("t") == 3)
         try await stage.close()
     }
 
