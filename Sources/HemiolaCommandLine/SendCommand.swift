@@ -3,45 +3,52 @@ internal import FoundationEssentials
 internal import Hemiola
 internal import HemiolaBridge
 
-/// `hemiola send TYPE [key=value …]`
+/// `hemiola send TYPE [VALUE] [key=value …]`
 struct SendCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send a running hemiola one wish, and print its answer.",
-        usage: "hemiola send <type> [<key=value> ...] [--socket <path>]",
+        abstract: "Send one control message to a running hemiola and print the reply.",
+        usage: "hemiola send <type> [<value>] [<key=value> ...] [--socket <path>]",
         discussion: """
-            Speaks with the sink "socket" of another hemiola. The answer comes when the wish has taken effect.
+            Connects to the sink "socket" of another hemiola. The reply comes when the control has taken effect.
 
             Examples:
               hemiola send nextPreset
-              hemiola send loadPreset name="Flexi - mindblob"
-              hemiola send setSpeed speed=0.5
-              hemiola send lockTempo bpm=128
+              hemiola send loadPreset "Flexi - mindblob"
+              hemiola send setSpeed 0.5
+              hemiola send lockTempo 128
+              hemiola send status
               hemiola send tap --socket /tmp/show.sock
 
-            Wishes: nextPreset, previousPreset, randomPreset, loadPreset (name), lockPreset (locked), toggleCycle, \
-            setSpeed (speed), tap, lockTempo (bpm; without it unlocks), halveTempo, doubleTempo, setDownbeat, resetTempo, \
-            closeViz. What a visualizer tells can be sent too: ready (presets), presetNames (names), presetHandler (name), \
-            presetRefused (name), speedHandler (speed), keyHandler (key, event).
+            Controls: nextPreset, previousPreset, randomPreset, loadPreset (name), lockPreset (locked), toggleCycle, \
+            setSpeed (speed, 0.1 to 1), tap, lockTempo (bpm; without it unlocks), halveTempo, doubleTempo, setDownbeat, \
+            resetTempo, closeViz. Reports of visualizers can be sent too: ready (presets), presetNames (names), \
+            presetHandler (name), presetRefused (name), speedHandler (speed), keyHandler (key, event).
 
-            Exit codes: 0 it has taken effect; 1 it was refused, or nobody answers; 2 the command line is wrong.
+            status prints the preset, speed, tempo and device: as text on a terminal, else as JSON.
+
+            Exit codes: 0 it has taken effect; 1 it was refused, or there was no reply; 2 the command line is wrong.
             """)
 
-    @Argument(help: ArgumentHelp("What is wished.", valueName: "type"), completion: Completions.control)
+    @Argument(help: ArgumentHelp("The type of the message.", valueName: "type"), completion: Completions.control)
     var type: String
 
     @Argument(
-        help: ArgumentHelp("What it needs: numbers, true, false, null or text; a list is joined with +.", valueName: "key=value"),
-        completion: Completions.controlField)
+        help: ArgumentHelp(
+            "Its first field by value alone, others by name: numbers, true, false, null or text; a list is joined with +.",
+            valueName: "key=value"), completion: Completions.controlField)
     var fields: [String] = []
 
     @Option(
-        help: ArgumentHelp("Where the other one listens; else where the sink does when it is given no path.", valueName: "path"),
+        help: ArgumentHelp("The socket. Default: the path that the sink uses when it is given none.", valueName: "path"),
         completion: .file())
     var socket: String?
 
-    @Option(help: ArgumentHelp("How long to wait for the answer.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time limit for the whole exchange, in seconds.", valueName: "seconds"))
     var timeout = 5.0
+
+    @Flag(help: "Print the status as JSON on a terminal too.")
+    var json = false
 
     func validate() throws {
         if !(timeout > 0 && timeout <= 3600) { throw ValidationError("--timeout: \(timeout) is outside 0...3600 seconds") }
@@ -49,25 +56,34 @@ struct SendCommand: Command {
     }
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
-        let wish = try WishText(type, fields)
+        let deadline = System.now + timeout
+        let message = try WishText(type, fields)
         let path = socket ?? SocketPath.standard().path
         let reply: Reply
         do throws(System.CallError) {
             let connection = try System.UnixConnection(to: path)
-            try connection.write(WishText.quiet + wish.line)
-            reply = try answer(from: connection)
+            try connection.write(WishText.quiet + message.line, until: deadline)
+            reply = try self.reply(from: connection, until: deadline)
         } catch {
             throw Failure(Self.text(error, path), status: .refused)
         }
         if reply.isRefusal { throw Failure("\(path): \(reply.error ?? "refused")", status: .refused) }
+        if let status = reply.status {
+            _ = try Root.print(json || System.columns(of: System.standardOutput) == nil ? status.line : status.text)
+            if reply.ok { return .success }
+        }
         _ = try Root.print(reply.line)
         return reply.ok ? .success : .refused
     }
 
-    private func answer(from connection: System.UnixConnection) throws(System.CallError) -> Reply {
-        let deadline = System.now + timeout
+    private func reply(from connection: System.UnixConnection, until deadline: Double) throws(System.CallError) -> Reply {
+        var status: StatusReport?
         while let line = try connection.readLine(until: deadline) {
-            if let reply = Reply(line) { return reply }
+            if type == "status", let report = StatusReport(line) { status = report }
+            if var reply = Reply(line) {
+                reply.status = status
+                return reply
+            }
         }
         return .none
     }
@@ -89,6 +105,11 @@ struct WishText: Equatable {
     private static let texts: Set = ["name", "key", "event"]
     private static let lists: Set = ["presets", "names"]
     private static let others: Set = ["bpm", "speed", "locked", "note"]
+    /// The field that a value without a name is for, of each type that has a main one.
+    private static let mainFields = [
+        "loadPreset": "name", "lockPreset": "locked", "setSpeed": "speed", "lockTempo": "bpm", "ready": "presets",
+        "presetNames": "names", "presetHandler": "name", "presetRefused": "name", "speedHandler": "speed", "keyHandler": "key",
+    ]
 
     /// The keys of all messages.
     static let keys = texts.union(lists).union(others).sorted()
@@ -102,9 +123,17 @@ struct WishText: Equatable {
             throw Failure("there is no message \"\(type)\"\(hint)")
         }
         var members: [(key: String, value: JSONTree)] = [("type", .text(type)), ("id", .text(Self.id))]
-        for field in fields {
+        for (index, field) in fields.enumerated() {
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2 else { throw Failure("\"\(field)\" is no key=value") }
+            // A preset's name may have an equals sign.
+            if index == 0, let key = Self.mainFields[type], parts.count < 2 || !Self.isKey(parts[0]) {
+                members.append((key, try Self.value(field, of: key)))
+                continue
+            }
+            guard parts.count == 2 else {
+                let hint = Self.mainFields[type] == nil ? "; \(type) has no field" : "; write key=value, or the value alone first"
+                throw Failure("\"\(field)\" is no key=value\(hint)")
+            }
             members.append((parts[0], try Self.value(parts[1], of: parts[0])))
         }
         line = Array(JSONTree.object(members).line.utf8)
@@ -113,6 +142,12 @@ struct WishText: Equatable {
         } catch {
             throw Failure(error.text)
         }
+    }
+
+    /// Whether a text looks like a field's name, even a misspelt one.
+    private static func isKey(_ text: String) -> Bool {
+        let keys = texts.union(lists).union(others)
+        return keys.contains(text) || text.allSatisfy { $0.isLetter } && text.nearest(in: keys.sorted()) != nil
     }
 
     private static func value(_ text: String, of key: String) throws(Failure) -> JSONTree {
@@ -149,6 +184,8 @@ private struct Reply {
     let ok: Bool
     let error: String?
     let isRefusal: Bool
+    /// What came before it, in answer to `status`.
+    var status: StatusReport?
 
     private init(line: String, ok: Bool, error: String?, isRefusal: Bool) {
         self.line = line

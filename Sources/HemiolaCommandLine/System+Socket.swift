@@ -10,6 +10,9 @@ extension System {
     /// A connection to a Unix socket; closed with this object.
     final class UnixConnection {
         private let descriptor: Int32
+        /// Bytes that a line may have: longer than any that hemiola sends.
+        private static let longestLine = 16 << 20
+
         /// What was read and not yet taken.
         private var received: ArraySlice<UInt8> = []
 
@@ -39,26 +42,41 @@ extension System {
             close(descriptor)
         }
 
-        func write(_ bytes: [UInt8]) throws(CallError) {
-            try System.write(String(decoding: bytes, as: UTF8.self), to: descriptor)
+        /// Writes all of it, unless the time is up before.
+        func write(_ bytes: [UInt8], until deadline: Double) throws(CallError) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                try wait(for: Int16(POLLOUT), until: deadline)
+                let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) }
+                if count < 0, errno == EINTR || errno == EAGAIN { continue }
+                guard count > 0 else { throw CallError(number: errno) }
+                rest = rest.dropFirst(count)
+            }
+        }
+
+        /// Waits until the socket can be read or written; the time limit holds however much comes.
+        private func wait(for events: Int16, until deadline: Double) throws(CallError) {
+            while true {
+                let seconds = deadline - System.now
+                guard seconds > 0 else { throw CallError(number: ETIMEDOUT) }
+                var request = pollfd(fd: descriptor, events: events, revents: 0)
+                let ready = poll(&request, 1, Int32((seconds * 1000).rounded(.up)))
+                if ready > 0 { return }
+                if ready < 0, errno != EINTR { throw CallError(number: errno) }
+            }
         }
 
         /// - Returns: The next line, without its newline; nil at the end.
         func readLine(until deadline: Double) throws(CallError) -> [UInt8]? {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
+                guard System.now < deadline else { throw CallError(number: ETIMEDOUT) }
                 if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
                     defer { received = received[(end + 1)...] }
                     return Array(received[..<end])
                 }
-                var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                let wait = Int32(max(0, (deadline - System.now) * 1000))
-                let ready = poll(&request, 1, wait)
-                if ready == 0 { throw CallError(number: ETIMEDOUT) }
-                guard ready > 0 else {
-                    if errno == EINTR { continue }
-                    throw CallError(number: errno)
-                }
+                guard received.count <= Self.longestLine else { throw CallError(number: EMSGSIZE) }
+                try wait(for: Int16(POLLIN), until: deadline)
                 let count = read(descriptor, &buffer, buffer.count)
                 if count == 0 { return nil }
                 guard count > 0 else { throw CallError(number: errno) }

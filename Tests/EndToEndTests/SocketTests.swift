@@ -114,6 +114,44 @@ import Testing
         #expect(try page.readAll().allSatisfy { $0.contains("pushSamples") })
     }
 
+    @Test func `send takes the main field by its value, and refuses what is out of range`() throws {
+        let process = try start(["--sink", "presets:mode=manual,names=Rain+Snow+A=B,order=sequential,state=none"])
+        let page = try SocketClient(folder("s"))
+        try page.send(#"{"type":"ready","presets":["Rain","Snow","A=B"],"id":"r"}"#)
+        _ = try page.readLine(containing: #""reply""#)
+        #expect(try send(["loadPreset", "snow", "--socket", "s"]).status == 0)
+        #expect(try page.readLine(containing: "loadPresetByName").contains(#""name":"Snow""#))
+        #expect(try send(["loadPreset", "A=B", "--socket", "s"]).status == 0)
+        #expect(try page.readLine(containing: "loadPresetByName").contains(#""name":"A=B""#))
+        #expect(try send(["setSpeed", "0.5", "--socket", "s"]).status == 0)
+        let status = try send(["status", "--socket", "s"])
+        let report = try JSON(String(status.output.dropLast()))
+        #expect(status.status == 0 && report["type"]?.string == "status" && report["preset"]?.string == "A=B", "\(status)")
+        #expect(report["speed"]?.double == 0.5 && report["source"]?.string?.hasSuffix("minuet.flac") == true, "\(status)")
+        let refused = try send(["setSpeed", "7", "--socket", "s"])
+        #expect(refused.status == 1 && refused.output.contains("a speed is a number from 0.1 to 1"), "\(refused)")
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 143)
+    }
+
+    @Test(.enabled(if: Tool.location(of: "/usr/bin/perl") != nil, "there is no Perl"))
+    func `send keeps its time limit against a server that never stops sending`() throws {
+        let script = """
+            use IO::Socket::UNIX; $SIG{PIPE} = "IGNORE"; $| = 1;
+            my $s = IO::Socket::UNIX->new(Local => "s", Listen => 1) or die $!;
+            print "ready\\n";
+            my $c = $s->accept; while (print $c "{\\"type\\":\\"x\\"}\\n" x 1000) {}
+            """
+        let server = try ChildProcess("/usr/bin/perl", ["-e", script], in: folder.path)
+        while !folder.names.contains("s") { usleep(1000) }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let outcome = try send(["tap", "--socket", "s", "--timeout", "0.5"])
+        // It would go on for ever.
+        #expect(outcome.status == 1 && clock.now - start < .seconds(20), "\(outcome)")
+        _ = try server.finish()
+    }
+
     @Test func `a wish that nobody hears fails in one line`() throws {
         let outcome = try send(["tap", "--socket", "nowhere"])
         #expect(outcome.status == 1 && outcome.output == "")

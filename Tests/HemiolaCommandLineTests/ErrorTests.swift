@@ -63,7 +63,9 @@ import Testing
         (["send", "setSpeed"], "the control setSpeed needs its \"speed\""),
         (["send", "setSpeed", "speed=fast"], "\"speed\" has another type"),
         (["send", "setSpeed", "sped=1"], "there is no key \"sped\"; did you mean speed?"),
-        (["send", "setSpeed", "1"], "\"1\" is no key=value"),
+        (["send", "setSpeed", "fast"], "\"speed\" has another type"),
+        (["send", "tap", "1"], "\"1\" is no key=value; tap has no field"),
+        (["send", "setSpeed", "1", "2"], "\"2\" is no key=value; write key=value, or the value alone first"),
         (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is outside 0...3600 seconds; see hemiola send --help"),
         (
             ["analyze", "a", "--sink", "socket:/\(String(repeating: "x", count: 107))"],

@@ -1,0 +1,45 @@
+internal import FoundationEssentials
+
+/// The `status` message of a running hemiola, as text for a terminal or as it came.
+struct StatusReport {
+    private struct Fields: Decodable {
+        struct Device: Decodable {
+            var description: String
+            var state: String
+        }
+
+        var type: String
+        var preset: String?
+        var speed: Double?
+        var cycling: Bool?
+        var next_in_s: Double?
+        var bpm: Double?
+        var source: String?
+        var device: Device?
+    }
+
+    /// The message, without its newline.
+    let line: String
+    private let fields: Fields
+
+    /// - Returns: nil for a line that is something else.
+    init?(_ line: [UInt8]) {
+        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(line)), fields.type == "status" else { return nil }
+        self.line = String(decoding: line, as: UTF8.self)
+        self.fields = fields
+    }
+
+    /// A line for each value, without a newline at the end.
+    var text: String {
+        var preset = fields.preset ?? "unknown"
+        if let seconds = fields.next_in_s { preset += " (next in \(Int(seconds.rounded())) s)" }
+        if fields.cycling == false { preset += " (does not change by itself)" }
+        let device = fields.device.map { "\($0.description) (\($0.state))" }
+        return [
+            "preset  \(preset)",
+            "speed   \(fields.speed.map { "\($0)" } ?? "unknown")",
+            "tempo   \(fields.bpm.map { "\($0) BPM" } ?? "unknown")",
+            "device  \(device ?? fields.source ?? "none")",
+        ].joined(separator: "\n")
+    }
+}
