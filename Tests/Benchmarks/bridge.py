@@ -10,6 +10,7 @@ bar is missed. Two processors that nobody else uses are assumed: clients need on
 
 import argparse
 import json
+import multiprocessing
 import os
 import pathlib
 import signal
@@ -18,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -78,23 +80,82 @@ class Crowd:
         return json.loads(line)
 
 
-def load(hemiola, clients, seconds, count, stalled=0):
+def join(path):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)
+    return client
+
+
+NAMES = [f"Author {number % 97} - The long name of preset {number}" for number in range(10_000)]
+# What a client may send as fast as it can.
+FLOODS = {
+    "taps": [b'{"type":"tap"}\n' * 500],
+    "taps with an id": [b'{"type":"tap","id":1}\n' * 500],
+    "names that are not there": [b'{"type":"loadPreset","name":"%s"}\n' % (b"x" * 1000)] * 10,
+    "lists of ten thousand names": [json.dumps({"type": "presetNames", "names": NAMES}).encode() + b"\n"],
+}
+
+
+def flood(path, lines):
+    """Sends these for ever, and reads what comes."""
+    client = join(path)
+    threading.Thread(target=lambda: all(iter(lambda: client.recv(1 << 16), b"")), daemon=True).start()
+    client.sendall(b'{"type":"subscribe","streams":[]}\n')
+    try:
+        while True:
+            for line in lines:
+                client.sendall(line)
+    except OSError:
+        pass
+
+
+def load(hemiola, clients, seconds, count, stalled=0, floods=(), arguments=()):
     """Percent of a core that the program takes with so many clients, and what they saw."""
     with tempfile.TemporaryDirectory() as folder:
-        host = Host(hemiola, folder, clients=max(count + stalled, 1))
+        host = Host(hemiola, folder, *arguments, clients=max(count + stalled + len(floods), 1))
+        flooders = [multiprocessing.Process(target=flood, args=(host.path, lines), daemon=True) for lines in floods]
+        for flooder in flooders:
+            flooder.start()
         crowd = Crowd(clients, host, count, seconds, stalled) if count else None
         before, start = host.cpu(), time.monotonic()
         seen = crowd.result() if crowd else time.sleep(seconds)
         percent = 100 * (host.cpu() - before) / (time.monotonic() - start)
         memory = host.memory()
+        for flooder in flooders:
+            flooder.terminate()
+            flooder.join()
         host.end()
         return percent, seen, memory
 
 
-def join(path):
-    client = socket.socket(socket.AF_UNIX)
-    client.connect(path)
-    return client
+def presets(folder):
+    """A file with ten thousand names of presets."""
+    path = f"{folder}/presets.txt"
+    pathlib.Path(path).write_text("\n".join(NAMES) + "\n")
+    return path
+
+
+def come_and_read_nothing(hemiola, count):
+    """MiB before, with clients that read nothing while a megabyte of names goes round, and five seconds after they left."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(hemiola, folder)
+        time.sleep(1)
+        before = host.memory()
+        stalled = [join(host.path) for _ in range(count)]
+        for client in stalled:
+            client.sendall(b'{"type":"subscribe","streams":["control"]}\n')
+        talker = join(host.path)
+        talker.sendall(b'{"type":"subscribe","streams":[]}\n')
+        for _ in range(20):
+            talker.sendall(FLOODS["lists of ten thousand names"][0])
+            time.sleep(0.3)
+        during = host.memory()
+        for client in [*stalled, talker]:
+            client.close()
+        time.sleep(5)
+        after = host.memory()
+        host.end()
+        return before, during, after
 
 
 def come_and_go(hemiola, cycles):
@@ -156,6 +217,16 @@ def main():
         crowded = [load(options.hemiola, clients, options.seconds, 1, stalled=100) for _ in range(options.rounds)]
         figure("100 stalled clients: memory above that with one", statistics.median(run[2] for run in crowded) - calm[2], " MiB", 40)
         figure("100 stalled clients: a healthy one's interval, 99th", statistics.median(run[1]["p99"] for run in crowded), " ms", 35)
+        names = ("--sink", f"presets:{folder}/plan.jsonl,state=none,mode=manual,list={presets(folder)}")
+        calm = load(options.hemiola, clients, options.seconds, 1, arguments=names)
+        for name, lines in FLOODS.items():
+            floods = [load(options.hemiola, clients, options.seconds, 1, floods=[lines] * 4, arguments=names) for _ in range(options.rounds)]
+            figure(f"4 clients flood with {name}: processor time", statistics.median(run[0] for run in floods), " %")
+            figure(f"4 clients flood with {name}: a healthy one's 99th, above calm",
+                   statistics.median(run[1]["p99"] for run in floods) - calm[1]["p99"], " ms", 5)
+        before, during, after = come_and_read_nothing(options.hemiola, 20)
+        figure("20 clients read nothing of long lines: memory above the start", during - before, " MiB", 40)
+        figure("20 clients read nothing of long lines: 5 s after they left", after - before, " MiB", 8)
         before, after = come_and_go(options.hemiola, 2000)
         figure("2000 clients come and go: descriptors left", after[0] - before[0], "", 0)
         figure("2000 clients come and go: memory left", after[1] - before[1], " MiB", 1)

@@ -4,7 +4,10 @@ import PackageDescription
 // A package apart: `swift build` and `swift test` of Hemiola never wait for it. `run` says how it has to be built.
 let package = Package(
     name: "HemiolaFuzz",
-    dependencies: [.package(name: "hemiola", path: "../..")],
+    dependencies: [
+        .package(name: "hemiola", path: "../.."),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    ],
     targets: [
         .systemLibrary(name: "LibFuzzer"),
         .executableTarget(
@@ -15,6 +18,7 @@ let package = Package(
                 .product(name: "HemiolaCommandLine", package: "hemiola"),
                 .product(name: "HemiolaEngine", package: "hemiola"),
                 .product(name: "HemiolaPlugins", package: "hemiola"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
     ],
     swiftLanguageModes: [.v6]

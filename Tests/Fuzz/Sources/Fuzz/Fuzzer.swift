@@ -1,6 +1,6 @@
 /// The fuzzers, by the names of their corpora.
 enum Fuzzer: String, CaseIterable, Sendable {
-    case file, pcm, spec, pipeline, controls, client
+    case file, pcm, spec, pipeline, controls, client, hub
 
     /// The one that the command line names.
     static let chosen = Fuzzer(rawValue: CommandLine.arguments[1])!
@@ -14,6 +14,7 @@ enum Fuzzer: String, CaseIterable, Sendable {
         case .pipeline: tryPipeline(bytes)
         case .controls: tryControls(bytes)
         case .client: tryClient(bytes)
+        case .hub: tryHub(bytes)
         }
     }
 }

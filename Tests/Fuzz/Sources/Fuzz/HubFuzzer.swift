@@ -1,0 +1,182 @@
+import Hemiola
+import HemiolaSignal
+import NIOCore
+import NIOEmbedded
+import Synchronization
+
+@testable import HemiolaBridge
+
+extension Fuzzer {
+    /// Several clients of one hub. The input is a script, a step per line: `0` to `3`, then what that client sends, with a newline;
+    /// `R`, the client, then what it sends without one; `J` and `L`, a client joins and leaves; `W`, a client does not read, or reads
+    /// again; `B`, a batch passes, with all that was posted; `S`, a stream begins.
+    ///
+    /// Every line to a client is JSON, the first one `hello`; every request that was read has one reply, in order; what was posted is
+    /// within the limits; what waits is bounded.
+    func tryHub(_ bytes: [UInt8]) {
+        let fixture = HubFixture()
+        for step in bytes.split(separator: UInt8(ascii: "\n")).prefix(400) { fixture.run(step) }
+        fixture.finish()
+    }
+}
+
+/// A hub with an event loop that runs when it is told to, and what an engine would be to it.
+private final class HubFixture {
+    /// A client with its channel.
+    private final class Client {
+        let channel: EmbeddedChannel
+        var lineCount = 0
+        var isBare = false
+
+        init(_ hub: BridgeHub, _ loop: EmbeddedEventLoop) {
+            channel = EmbeddedChannel(loop: loop)
+            try! channel.pipeline.syncOperations.addHandler(LineHandler(hub, refusal: nil))
+            channel.pipeline.fireChannelActive()
+        }
+    }
+
+    private typealias Post = (control: Control, origin: String, reply: (@Sendable (ControlReply) -> Void)?)
+
+    private let loop = EmbeddedEventLoop()
+    private let posted = Mutex<[Post]>([])
+    private let hub: BridgeHub
+    private let demand = Demand()
+    private let writers = Mutex(BatchWriter(sink: "socket", selection: .all))
+    private var clients: [Int: Client] = [:]
+    private var hasStream = false
+    private var batchNumber: Int64 = 0
+    private let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
+
+    init() {
+        let posted = posted
+        let context = SinkContext(
+            name: "socket", isLive: true,
+            controls: ControlPort(
+                post: { control, origin, reply in posted.withLock { $0.append((control, origin, reply)) } }, report: { _ in }))
+        hub = BridgeHub(context, BridgeSettings(clientLimit: 3), demand, on: loop)
+    }
+
+    func run(_ step: ArraySlice<UInt8>) {
+        guard let kind = step.first else { return }
+        let rest = Array(step.dropFirst())
+        switch kind {
+        case UInt8(ascii: "0")...UInt8(ascii: "3"): receive(rest + [10], Int(kind & 3))
+        case UInt8(ascii: "R"): receive(Array(rest.dropFirst()), Int((rest.first ?? 0) & 3))
+        case UInt8(ascii: "J"): join(Int((rest.first ?? 0) & 3))
+        case UInt8(ascii: "L"): leave(Int((rest.first ?? 0) & 3))
+        case UInt8(ascii: "W"):
+            guard let client = clients[Int((rest.first ?? 0) & 3)] else { return }
+            client.channel.isWritable.toggle()
+            client.channel.pipeline.fireChannelWritabilityChanged()
+        case UInt8(ascii: "S"): begin()
+        case UInt8(ascii: "B"): passBatch(flag: rest.first ?? 0)
+        default: receive(Array(step), 0)
+        }
+        settle()
+    }
+
+    /// Every client reads again, and every control is answered.
+    func finish() {
+        if !hasStream { begin() }
+        for client in clients.values where !client.channel.isWritable {
+            client.channel.isWritable = true
+            client.channel.pipeline.fireChannelWritabilityChanged()
+        }
+        for _ in 0..<20 { passBatch(flag: 0) }
+        settle()
+        for number in clients.keys.sorted() { leave(number) }
+        settle()
+        _ = try? loop.syncShutdownGracefully()
+    }
+
+    private func join(_ number: Int) {
+        if clients[number] == nil { clients[number] = Client(hub, loop) }
+    }
+
+    private func leave(_ number: Int) {
+        guard let client = clients.removeValue(forKey: number) else { return }
+        read(client)
+        _ = try? client.channel.finish(acceptAlreadyClosed: true)
+    }
+
+    private func receive(_ bytes: [UInt8], _ number: Int) {
+        join(number)
+        guard let client = clients[number], client.channel.isActive || client.lineCount == 0 else { return }
+        _ = try? client.channel.writeInbound(ByteBuffer(bytes: bytes))
+    }
+
+    private func begin() {
+        hasStream = true
+        batchNumber = 0
+        let header = StreamHeader(
+            source: StreamSource(format: format, kind: "fuzz", name: "fuzz"), isLive: true, batching: .standard, seed: 0, analyzers: [])
+        hub.begin(writers.withLock { $0.begin(header) })
+    }
+
+    /// The events of a batch: the controls that came, their answers after it.
+    private func passBatch(flag: UInt8) {
+        let taken = posted.withLock { posted in
+            defer { posted = [] }
+            return posted
+        }
+        guard hasStream else {
+            for post in taken { post.reply?(.busy) }
+            return
+        }
+        batchNumber += 1
+        let time = Double(batchNumber) / 43
+        var events: [Event] = []
+        for post in taken {
+            check(post.control)
+            events.append(Event(at: time, .control(StampedControl(post.control, at: batchNumber * 1024, from: post.origin))))
+            switch post.control {
+            case .loadPreset(let name):
+                events.append(Event(at: time, .preset(PresetChange(name: name, cut: .soft, blend: 1, reason: .request))))
+            case .setSpeed(let speed) where speed.isFinite: events.append(Event(at: time, .speed(speed)))
+            default: break
+            }
+        }
+        if flag & 1 == 1 {
+            let state = DeviceNotice.State.allCases[Int(flag >> 1) % DeviceNotice.State.allCases.count]
+            events.append(Event(at: time, .device(DeviceNotice(name: "d", summary: "D", state: state, format: format))))
+        }
+        if let parcel = writers.withLock({ $0.parcel(events, demand.now) }) { hub.deliver(parcel) }
+        for (index, post) in taken.enumerated() {
+            post.reply?(index % 3 == 0 ? .done : index % 3 == 1 ? .busy : .refused("no \"way\""))
+        }
+    }
+
+    private func check(_ control: Control) {
+        let texts: [String] =
+            switch control {
+            case .loadPreset(let name), .presetChanged(let name), .presetRefused(let name): [name]
+            case .ready(let names), .presetNames(let names): names
+            case .key(let stroke): [stroke.key]
+            default: []
+            }
+        require(texts.count <= ClientMessage.longestList, "a list of \(texts.count)")
+        require(texts.allSatisfy { $0.utf8.count <= ClientMessage.longestText }, "a text is too long")
+    }
+
+    /// Lets the event loop do all it has to, for seconds of its own time.
+    private func settle() {
+        loop.advanceTime(by: .seconds(2))
+        for number in clients.keys.sorted() { read(clients[number]!) }
+    }
+
+    private func read(_ client: Client) {
+        while let buffer = try? client.channel.readOutbound(as: ByteBuffer.self) {
+            let bytes = Array(buffer.readableBytesView)
+            if bytes.isEmpty { continue }
+            require(bytes.last == 10 && bytes.dropLast().allSatisfy { $0 != 10 }, "no line: \(String(decoding: bytes, as: UTF8.self))")
+            require(StrictJSON.isValid(Array(bytes.dropLast())), "no JSON: \(String(decoding: bytes, as: UTF8.self))")
+            let text = String(decoding: bytes, as: UTF8.self)
+            if client.lineCount == 0 {
+                require(
+                    text.hasPrefix(#"{"type":"hello""#) || text.contains("clients already") || text.hasPrefix("["),
+                    "it begins with \(text)")
+            }
+            client.lineCount += 1
+        }
+    }
+}
