@@ -294,9 +294,9 @@ extension OutputFile {
                 unlink(partial)
                 return true
             }
-            if errno == EEXIST, !Self.isEmptyFile(final) { return false }
             // An empty file is not worth keeping, and some file systems have no hard links.
-            if errno != EEXIST, access(final, F_OK) == 0 { return false }
+            let isRefused = errno == EEXIST ? !Self.isEmptyFile(final) : access(final, F_OK) == 0
+            if isRefused { return false }
         }
         guard rename(partial, final) == -1 else { return true }
         let code = errno

@@ -81,6 +81,7 @@ enum OfflineRun {
         let outcome = try Hemiola.run(["beats", text, "-o", folder(name)])
         #expect(outcome.status == 1)
         #expect(try folder.text(of: name) == "before\n")
+        #expect(folder.names == [name, "text.wav"].sorted())
     }
 
     @Test func `several inputs with one file each: those that are complete are written`() throws {

@@ -137,6 +137,17 @@ import Testing
         ("inputs: {a: b}", "p.yaml:1:1: inputs: a map is not a list"),
         ("captures: [{path: x}]", "p.yaml:1:12: captures[0]: it has no id: which plugin is it?"),
         ("inputs: x\nrealtime: 3", "p.yaml:2:1: realtime: \"3\" is not true or false"),
+        ("inputs: x\nsync: maybe", "p.yaml:2:1: sync: \"maybe\" is not true or false"),
+        (
+            "inputs: [c1/a.wav, c2/a.wav]\nsinks: ['csv:{stem}.csv']",
+            "p.yaml:2:9: sinks[0]: the results of c1/a.wav and c2/a.wav would both be written to a.csv; "
+                + "tell them apart with {dir} or {name} in the path"
+        ),
+        (
+            "inputs: x\nsinks: [{id: beats, path: '{stm}'}]",
+            "p.yaml:2:21: sinks[0].path: there is no placeholder {stm}; there are: {stem}, {name}, {dir}, {time}; "
+                + "for a brace in a name write {{"
+        ),
         ("inputs: x\nselect: [beet]", "p.yaml:2:1: select: \"beet\" is no record type, analyzer or feature here; did you mean beat?"),
         ("inputs: x\nsinks: [jsonlines]", "p.yaml:2:9: sinks[0]: there is no sink \"jsonlines\"; did you mean json-lines?"),
         ("x: é\r\ny: \u{1}", "p.yaml:2:4: control characters are not allowed"),
@@ -150,7 +161,8 @@ import Testing
         "captures: ['tone:sine,hz=1000', {id: pcm, raw: 'f32le:44100:2'}]\nanalyzers: []",
         "inputs: ['a \"b\"\\n: #.wav', 'no', '1', 'ä, ö']\nanalyzers: [{id: spectrum, as: x, min_hz: 0.1}, 'spectrum:bands=3']",
         "inputs: x\nsinks: [{id: json-lines, path: y, lead_ms: -0.5, select: [levels.rms_db]}]\nbatch: 256\nrate: 8000\nseed: 9007199254740991\njobs: 2",
-        "inputs: x\nselect: [levels, end]\nrealtime: true\nsinks: []",
+        "inputs: x\nselect: [levels, end]\nrealtime: true\nsync: true\nsinks: []",
+        "inputs: x\nsinks: [{id: json-lines, path: 'a.{n}.jsonl', rotate_s: 3600, rotate_mb: 100}]",
     ])
     func `what check prints is the same pipeline, and prints the same`(text: String) throws {
         let whole = try printed(text)

@@ -87,7 +87,10 @@ final class BeatWriter: Sink {
     }
 
     func close() async throws(SinkError) {
-        try attempt { state throws(SinkError) in try finishFile(&state) }
+        try attempt { state throws(SinkError) in
+            defer { state.output = nil }
+            try finishFile(&state)
+        }
     }
 
     // MARK: - Under the lock
