@@ -49,6 +49,8 @@ package final class OutputFile {
     /// Whether the file and its folder are synchronized with the disk when it is finished.
     private let syncsAtEnd: Bool
     private let offersAppend: Bool
+    /// Whether line ends between quotes are part of a line, as in CSV.
+    private let quotesLines: Bool
     private let sync: PeriodicSync?
     /// Whether a file that is added to ends in the middle of a line, which a line of ours shall not continue.
     package private(set) var startsInsideLine = false
@@ -73,14 +75,17 @@ package final class OutputFile {
     ///   - compression: nil writes the bytes as they are. What is added to a file cannot be compressed.
     ///   - syncsAtEnd: Whether `finish` returns only when the file and its name are on the disk.
     ///   - offersAppend: Whether the user can add to a file that exists, for the message that says so.
+    ///   - quotesLines: Whether line ends between quotes are part of a line, as in CSV. Every write then begins outside quotes.
     package init(
-        _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, syncsAtEnd: Bool = false, offersAppend: Bool = false
+        _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, syncsAtEnd: Bool = false, offersAppend: Bool = false,
+        quotesLines: Bool = false
     ) throws(OutputError) {
         precondition(mode != .append || compression == nil, "a frame cannot be added to a file safely")
         name = target.name
         self.mode = mode
         self.syncsAtEnd = syncsAtEnd
         self.offersAppend = offersAppend
+        self.quotesLines = quotesLines
         compressor = compression.map { ZstdStream(level: $0.level) }
         if let descriptor = target.descriptor {
             let flags = fcntl(descriptor, F_GETFL)
@@ -172,11 +177,11 @@ extension OutputFile {
     package func write(_ bytes: UnsafeRawBufferPointer, flushes: Bool = true) throws(OutputError) {
         if let code = sync?.errorNumber, code != 0 { throw OutputError.cannotWrite(name, code) }
         if compressor != nil {
-            pendingLines += Self.lines(in: bytes).count
+            pendingLines += lines(in: bytes).count
             try compress(bytes, flushes ? .flush : .more)
         } else {
             try send(bytes)
-            let lines = Self.lines(in: bytes)
+            let lines = self.lines(in: bytes)
             (keptSize, keptLines) = (size - Int64(bytes.count - lines.end), keptLines + lines.count)
         }
         sync?.noteWrite()
@@ -224,7 +229,7 @@ extension OutputFile {
     private func cutBack(_ written: UnsafeRawBufferPointer) -> KeptOutput? {
         guard mode.keepsEverything, sync != nil else { return nil }
         if compressor == nil {
-            let lines = Self.lines(in: written)
+            let lines = self.lines(in: written)
             (keptSize, keptLines) = (size - Int64(written.count - lines.end), keptLines + lines.count)
         }
         // With O_APPEND the offset is the end of what this process wrote: the file is cut only if nothing follows.
@@ -239,8 +244,18 @@ extension OutputFile {
     }
 
     /// The number of whole lines in bytes, and the offset after the last one.
-    private static func lines(in bytes: UnsafeRawBufferPointer) -> (count: Int, end: Int) {
+    private func lines(in bytes: UnsafeRawBufferPointer) -> (count: Int, end: Int) {
         var (count, end) = (0, 0)
+        // Of no use where nothing is kept.
+        guard mode.keepsEverything else { return (0, bytes.count) }
+        if quotesLines {
+            var isQuoted = false
+            for index in 0..<bytes.count {
+                if bytes[index] == UInt8(ascii: "\"") { isQuoted.toggle() }
+                if bytes[index] == UInt8(ascii: "\n"), !isQuoted { (count, end) = (count + 1, index + 1) }
+            }
+            return (count, end)
+        }
         while end < bytes.count, let found = memchr(bytes.baseAddress! + end, 0x0A, bytes.count - end) {
             count += 1
             end = UnsafeRawPointer(found) - bytes.baseAddress! + 1

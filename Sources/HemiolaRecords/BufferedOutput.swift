@@ -21,13 +21,14 @@ package struct BufferedOutput: ~Copyable {
     /// - Throws: What is wrong with the target, before anything is written.
     package init(
         _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, flushesAtOnce: Bool, syncsAtEnd: Bool = false,
-        offersAppend: Bool = false
+        offersAppend: Bool = false, quotesLines: Bool = false
     ) throws(SinkError) {
         self.flushesAtOnce = flushesAtOnce
         flushesBlocks = flushesAtOnce || mode == .live
         do throws(OutputError) {
             file = try OutputFile(
-                target, mode: mode, compression: compression, syncsAtEnd: syncsAtEnd, offersAppend: offersAppend)
+                target, mode: mode, compression: compression, syncsAtEnd: syncsAtEnd, offersAppend: offersAppend,
+                quotesLines: quotesLines)
         } catch {
             throw SinkError(error)
         }

@@ -11,10 +11,13 @@ package struct OutputPlan: Sendable {
     package var rotation: FileRotation
     /// Whether the sink has a setting `append`.
     package var offersAppend: Bool
+    /// Whether line ends between quotes are part of a line, as in CSV.
+    package var quotesLines: Bool
 
     package init(
         appends: Bool = false, flush: FlushPolicy = .auto, compression: CompressionChoice = .auto,
-        level: Int = Compression.standardLevel, rotation: FileRotation = FileRotation(), offersAppend: Bool = false
+        level: Int = Compression.standardLevel, rotation: FileRotation = FileRotation(), offersAppend: Bool = false,
+        quotesLines: Bool = false
     ) {
         self.appends = appends
         self.flush = flush
@@ -22,6 +25,7 @@ package struct OutputPlan: Sendable {
         self.level = level
         self.rotation = rotation
         self.offersAppend = offersAppend
+        self.quotesLines = quotesLines
     }
 }
 
@@ -79,7 +83,7 @@ package struct OutputOpener: Sendable {
         return try BufferedOutput(
             OutputTarget(path), mode: mode, compression: compression,
             flushesAtOnce: flushesAtOnce ?? plan.flush.isAtOnce(isLive: isLive), syncsAtEnd: syncsFiles,
-            offersAppend: plan.offersAppend && compression == nil)
+            offersAppend: plan.offersAppend && compression == nil, quotesLines: plan.quotesLines)
     }
 
     /// What becomes of a file that holds these streams.

@@ -216,6 +216,34 @@ import Testing
         #expect(folder.names == [])
     }
 
+    @Test(arguments: 0..<12) func `live, limit on the size of files: whole rows stay, whatever their fields hold`(excess: Int) async throws
+    {
+        // The limit holds for a whole process. It falls on every place of a row that has a line end between quotes.
+        await #expect(processExitsWith: .success) { [excess] in
+            let folder = try TemporaryFolder()
+            let header = Fixture.header(file: "a\n\"b\"\nc")
+            signal(SIGXFSZ, SIG_IGN)
+            let size = rlim_t(3000 + 4 * excess)
+            var limit = rlimit(rlim_cur: size, rlim_max: size)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let sink = try Fixture.sink(folder("a.csv"), ["events": "none"])
+            var message = ""
+            do {
+                try await sink.open(SinkContext(name: "csv", isLive: true))
+                try await sink.begin(header)
+                for _ in 0..<100 { try await sink.write(Fixture.block()) }
+                Issue.record("it was written after all")
+            } catch let error as SinkError {
+                message = error.message
+            }
+            let text = try folder.text(of: "a.csv")
+            let table = fields(text)
+            #expect(text.hasSuffix("\n") && text.utf8.count > Int(size) - 80)
+            #expect(Set(table.map(\.count)) == [8] && Set(table.dropFirst().map { $0[0] }) == ["a\n\"b\"\nc"])
+            #expect(message.contains("it keeps \(table.count) whole lines of this run, \(text.utf8.count) bytes in all"), "\(message)")
+        }
+    }
+
     @Test func `a reader that has gone wants no more`() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)

@@ -30,7 +30,7 @@ extension SinkPlugin {
             let rotation = FileRotation(settings)
             let plan = OutputPlan(
                 appends: settings[appends], flush: settings[flush], compression: settings[compress], level: settings[level],
-                rotation: rotation, offersAppend: true)
+                rotation: rotation, offersAppend: true, quotesLines: true)
             func template(_ setting: Setting<String>) throws(ConfigurationError) -> PathTemplate {
                 try rotation.template(
                     PathTemplate(settings[setting], at: setting.key, isNumbered: true), appends: plan.appends)
