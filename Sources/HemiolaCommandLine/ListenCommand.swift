@@ -26,6 +26,10 @@ struct ListenCommand: Command {
             A <device> is a name or description that "hemiola devices" lists, auto (what the default output plays), auto-input (the \
             default input, unless it is a headset's), or app:NAME (the sound of one application, silence while it has none).
 
+            A file grows line by line and is kept when the disk is full or the program is killed. One that exists is never \
+            replaced: write {time}, the start of the run, into the path. rotate_s=3600 begins a new file every hour: \
+            --sink json-lines:evening.jsonl,rotate_s=3600
+
             When the sound server or the device goes, it waits until it is back and tells the loss as a gap.
 
             Exit codes: 0 all is well; 1 the source could not be opened; 2 the command line is wrong; 3 output could not be \
