@@ -103,14 +103,14 @@ import Testing
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"], columns: 120)
         try terminal.read(until: "dB")
         terminal.resize(columns: 40)
-        // From the second drawing on, all are for the new width.
-        let text = try terminal.read(for: "drawings") { $0.components(separatedBy: "\u{1B}[J").count > 12 }
-        let drawings = text.components(separatedBy: "\u{1B}[J").dropFirst(10).dropLast()
-        for drawing in drawings {
-            let plain = drawing.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
-            #expect(plain.count < 40, "\(plain)")
+        // What was drawn before may still come; once one drawing is narrow, all are.
+        let text = try terminal.read(for: "narrow drawings") { text in
+            drawings(in: text).drop { plain($0).count >= 40 }.count > 5
+        }
+        for drawing in drawings(in: text).drop(while: { plain($0).count >= 40 }) {
+            #expect(plain(drawing).count < 40, "\(drawing)")
             // The cursor waits at the line's start, and what a wrapped line left below is erased.
-            #expect(drawing.contains("\u{1B}[?7h\r\r\u{1B}[?7l"))
+            #expect(drawing.hasPrefix("\r") && drawing.hasSuffix("\u{1B}[?7h\r") && drawing.contains("\u{1B}[J"))
         }
         terminal.type("q")
         #expect(try terminal.finish() == 0)
@@ -180,6 +180,17 @@ import Testing
         #expect(shell.isInLineMode && !shell.text.contains("space tap"))
         shell.type("\u{03}")
         #expect(try shell.finish() == 130)
+    }
+
+    /// The complete drawings of the status line, each with its escape sequences.
+    private func drawings(in text: String) -> [String] {
+        let parts = text.components(separatedBy: "\u{1B}[?7h\r")
+        return parts.dropFirst().dropLast().map { $0 + "\u{1B}[?7h\r" }
+    }
+
+    /// A drawing as it is seen.
+    private func plain(_ drawing: String) -> String {
+        drawing.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
     }
 
     private func waits(_ seconds: Double, until condition: () -> Bool) throws -> Bool {

@@ -117,7 +117,7 @@ final class Log: Sendable {
         output.open()
         while !output.text.contains("state 999") { usleep(1000) }
         #expect(output.text.components(separatedBy: "state").count <= 3)
-        #expect(printer.finish())
+        #expect(printer.finish(patience: 60, limit: 120))
     }
 
     @Test func `blocked output: finish waits once`() {
@@ -138,7 +138,7 @@ final class Log: Sendable {
                 log.append($0)
             }, writeStatus: { log.append($0) })
         for number in 0..<2000 { printer.print("message \(number) with some text to make it longer\n") }
-        #expect(printer.finish())
+        #expect(printer.finish(patience: 60, limit: 120))
         #expect(log.text.split(separator: "\n").count == 2000)
     }
 }
