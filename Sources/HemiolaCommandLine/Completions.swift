@@ -4,7 +4,7 @@ internal import HemiolaEngine
 internal import HemiolaSignal
 internal import Synchronization
 
-/// What a shell offers when the user presses Tab: plugins, their settings, devices, records, controls.
+/// Candidates for the shell's completion (the Tab key): plugins, their settings, devices, records, controls.
 ///
 /// The completion script calls this program, which answers from its registry: plugins of one's own are completed too.
 struct Completions: Sendable {
@@ -26,7 +26,7 @@ struct Completions: Sendable {
         .custom { words, index, _ in
             let word = words.indices.contains(index) ? words[index] : ""
             let found = candidates(current.withLock { $0 }, word).filter { $0.hasPrefix(word) }
-            // zsh splits at a colon what is offered and what explains it.
+            // zsh reads an unescaped colon as the end of the completion and the start of its description.
             return CompletionShell.requesting == .zsh ? found.map { $0.replacing(":", with: "\\:") } : found
         }
     }
@@ -60,7 +60,7 @@ struct Completions: Sendable {
         guard let plugin = plugins.first(where: { $0.about.id == prefix[..<colon] }) else { return [] }
         let about = plugin.about
         let settings = about.settings + common
-        // What stands before the setting that is being typed stays.
+        // The text before the setting that is being typed is kept.
         let start = prefix.lastIndex(of: ",").map { prefix.index(after: $0) } ?? prefix.index(after: colon)
         let (head, item) = (prefix[..<start], prefix[start...])
         let given = prefix[prefix.index(after: colon)..<start].split(separator: ",").map { $0.prefix { $0 != "=" } }
@@ -88,7 +88,7 @@ struct Completions: Sendable {
         }
     }
 
-    /// What `--device` takes; without a sound server only what needs none.
+    /// Values of `--device`; without a sound server only those that are not names.
     var devices: [String] {
         let lists = registry.captures.compactMap(\.devices).compactMap { list in try? list() }
         return ["auto", "auto-input"] + lists.flatMap { $0.devices.map(\.name) }
@@ -109,8 +109,8 @@ struct Completions: Sendable {
 /// The completion script for bash, with SPECs as one word.
 enum BashCompletion {
     /// bash splits words at `:` and `=`, so that the generated function would see `spectrum`, `:` and `bands` as three arguments.
-    /// A function before it joins them again, and removes from each answer what bash has as words of their own. No space follows
-    /// an answer that wants more.
+    /// A function before it joins them again, and removes from each answer the part that bash treats as separate words. No space follows
+    /// an answer that ends with `:` or `=`.
     static func joiningWords(in script: String, command: String = "hemiola") -> String {
         let registration = "complete -o filenames -F _\(command) \(command)"
         guard let range = script.firstRange(of: registration) else { return script }

@@ -85,6 +85,12 @@ final class Console: Sendable {
         status.endStatus()
     }
 
+    /// Starts the threads that write, before the first message does.
+    func start() {
+        messages.start()
+        status.start()
+    }
+
     /// Waits until everything is written; gives up when the output accepts nothing for two seconds.
     func finish() {
         messages.finish()

@@ -22,9 +22,8 @@ final class MessagePrinter: Sendable {
         /// Whether the status line was removed for good.
         var isStatusOver = false
         var isWriting = false
-        var wake: System.WakeUpPipe?
-        /// Written to after each chunk while `finish` waits.
-        var progress: System.WakeUpPipe?
+        /// Those of the thread, once it is started: `wake` when something is pending, `progress` after each chunk.
+        var pipes: (wake: System.WakeUpPipe, progress: System.WakeUpPipe)?
         /// Whether `finish` waited in vain: a second call does not wait again.
         var isGivenUp = false
 
@@ -83,6 +82,23 @@ final class MessagePrinter: Sendable {
         self.writeStatus = writeStatus
     }
 
+    /// Starts the thread, where the first message is not to do it: a run that has used up all file descriptors can still print.
+    func start() {
+        guard hasThread else { return }
+        let isNew = state.withLock { state in
+            if state.pipes != nil { return false }
+            state.pipes = (System.WakeUpPipe(), System.WakeUpPipe())
+            return true
+        }
+        guard isNew, let wake = state.withLock({ $0.pipes?.wake }) else { return }
+        System.startThread { [self] in
+            while true {
+                writeAll()
+                _ = wake.wait(timeout: nil)
+            }
+        }
+    }
+
     /// Prints a message, which ends with a newline.
     func print(_ message: String) {
         state.withLock { state in
@@ -122,11 +138,7 @@ final class MessagePrinter: Sendable {
     func finish(patience: Double = 2, limit: Double = 10) -> Bool {
         let deadline = System.now + limit
         while true {
-            let progress = state.withLock { state -> System.WakeUpPipe? in
-                guard state.isPending, !state.isGivenUp else { return nil }
-                if state.progress == nil { state.progress = System.WakeUpPipe() }
-                return state.progress
-            }
+            let progress = state.withLock { $0.isPending && !$0.isGivenUp ? $0.pipes?.progress : nil }
             guard let progress else { return state.withLock { !$0.isPending } }
             guard System.now < deadline, progress.wait(timeout: patience) else {
                 state.withLock { $0.isGivenUp = true }
@@ -139,21 +151,8 @@ final class MessagePrinter: Sendable {
 
     private func wake() {
         guard hasThread else { return writeAll() }
-        let (pipe, isNew) = state.withLock { state in
-            if let wake = state.wake { return (wake, false) }
-            let wake = System.WakeUpPipe()
-            state.wake = wake
-            return (wake, true)
-        }
-        if isNew {
-            System.startThread { [self] in
-                while true {
-                    writeAll()
-                    _ = pipe.wait(timeout: nil)
-                }
-            }
-        }
-        pipe.wakeUp()
+        start()
+        state.withLock { $0.pipes?.wake }?.wakeUp()
     }
 
     private func writeAll() {
@@ -161,7 +160,7 @@ final class MessagePrinter: Sendable {
             write(chunk)
             state.withLock { state in
                 state.isWriting = false
-                state.progress?.wakeUp()
+                state.pipes?.progress.wakeUp()
             }
         }
     }

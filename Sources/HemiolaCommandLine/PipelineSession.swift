@@ -31,6 +31,7 @@ struct PipelineSession {
     }
 
     func run() async -> CommandStatus {
+        console.start()
         tellWhatRuns()
         let ear = System.SignalEar()
         System.startThread { [self] in attend(ear) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HemiolaCommandLine
 
-/// What Tab offers. That the shells ask is tested with the program.
+/// Candidates for completion. The scripts for the shells are tested with the program.
 @Suite struct CompletionTests {
     private let completions = Completions(.standard)
 
