@@ -52,7 +52,7 @@ struct PipelinePlan {
         configuration.isPaced = isPaced
         configuration.usesLookAhead = usesLookAhead
         configuration.jobCount = input.jobs == 0 ? System.processorCount : input.jobs
-        try checkThatNoInputIsOverwritten(files)
+        try checkThatNoInputIsOverwritten()
     }
 
     /// `hemiola beats`.
@@ -88,6 +88,7 @@ struct PipelinePlan {
             }
             try self.init(registry, captures: [], options: options, defaultSink: defaultSink)
             try addCaptures(captures)
+            try checkThatNoInputIsOverwritten()
             // A capture that is not live runs at real-time speed too.
             configuration.isPaced = true
         }

@@ -140,5 +140,8 @@ import Testing
             _ = try plan([file.path, "--sink", "json-lines:\(file.path)"])
         }
         #expect(throws: Failure.self) { _ = try plan([file.path, "--sink", "csv:x,events={dir}/{name}"]) }
+        #expect(throws: Failure("\(file.path) is a sound file to be analysed and would be overwritten; write to another file")) {
+            _ = try plan(["--capture", "file:\(file.path)", "--sink", "json-lines:\(file.path)"])
+        }
     }
 }
