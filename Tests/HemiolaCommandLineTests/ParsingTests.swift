@@ -80,8 +80,18 @@ import Testing
         #expect(text.contains("USAGE: hemiola"))
     }
 
-    @Test func `the version is text`() throws {
-        guard case .text(let text) = try Root.parsed(["--version"]) else {
+    @Test(arguments: [["schema", "--generate-completion-script", "bash"], ["--generate-completion-script", "bash"]])
+    func `completion script: covers the whole program, also when asked of a subcommand`(arguments: [String]) throws {
+        guard case .text(let text) = try Root.parsed(arguments) else {
+            Issue.record("not text")
+            return
+        }
+        #expect(text.contains("complete -o filenames -F _hemiola hemiola"))
+    }
+
+    @Test(arguments: [["--version"], ["analyze", "--version"], ["analyze", "a", "--version"]])
+    func `version: is text, also when asked of a subcommand`(arguments: [String]) throws {
+        guard case .text(let text) = try Root.parsed(arguments) else {
             Issue.record("no text")
             return
         }
