@@ -28,6 +28,8 @@ struct RunCommand: Command {
               select: [levels, end]
               sync: false                    # files are on the disk (fsync) when it ends
 
+            The file is one YAML 1.2 document of at most 8 MiB in UTF-8, each key given once, without anchors, aliases and tags.
+
             Examples:
               hemiola run pipeline.yaml
               hemiola run pipeline.yaml --controls recorded.jsonl
