@@ -30,6 +30,7 @@ final class LiveLineSink: Sink {
         var noticeEnd = -Double.infinity
         var keys = LiveKeyParser()
         var reader: System.KeyReader?
+        var isHelpShown = false
     }
 
     private let console: Console
@@ -42,7 +43,6 @@ final class LiveLineSink: Sink {
 
     func open(_ context: SinkContext) async {
         guard System.KeyReader.isPossible else { return }
-        console.remark("keys: \(LiveKey.help)")
         let reader = System.KeyReader { [self] bytes in
             for key in state.withLock({ $0.keys.keys(in: bytes) }) { handle(key, context) }
         }
@@ -51,6 +51,8 @@ final class LiveLineSink: Sink {
 
     func begin(_ stream: StreamHeader) async {
         state.withLock { state in
+            if state.reader != nil, !state.isHelpShown { console.remark("keys: \(LiveKey.help)") }
+            state.isHelpShown = true
             if state.line.name.isEmpty { state.line.name = stream.source.name }
             state.format = stream.format
             state.level = stream.layout.handle("levels", "rms_db")
