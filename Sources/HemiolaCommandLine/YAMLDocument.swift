@@ -37,13 +37,13 @@ extension YAMLNode {
         var place: Place?
 
         static var size: SyntaxError {
-            SyntaxError(message: "the file has more than \(maxByteCount >> 20) MiB", place: nil)
+            SyntaxError(message: "the file has more than \(maxByteCount >> 20) MiB; name a pipeline file in YAML", place: nil)
         }
     }
 
-    /// Bounds memory.
+    /// Bounds the memory for the text.
     static let maxByteCount = 8 << 20
-    /// Bounds memory: a node costs some 200 bytes, whatever its text.
+    /// Bounds the memory for the nodes, each of which takes more than a character or two of text.
     static let maxNodeCount = 100_000
     /// Bounds the stack. A pipeline needs 4 levels.
     static let maxDepth = 64

@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test func `pipeline file without an end: is refused once it is larger than a document may be`() {
-        #expect(throws: Failure("/dev/zero: the file has more than 8 MiB")) {
+        #expect(throws: Failure("/dev/zero: the file has more than 8 MiB; name a pipeline file in YAML")) {
             try PipelinePlan(.standard, pipelineFile: "/dev/zero")
         }
     }
