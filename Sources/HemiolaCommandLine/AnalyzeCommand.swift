@@ -12,7 +12,7 @@ struct AnalyzeCommand: Command {
             each line says of which it is. "hemiola schema" describes them.
 
             Examples:
-              hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8,as=coarse
+              hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
               hemiola analyze *.flac -j0 -o 'out/{dir}/{stem}.jsonl'
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -

@@ -16,7 +16,6 @@ struct SendCommand: Command {
               hemiola send nextPreset
               hemiola send loadPreset "Flexi - mindblob"
               hemiola send setSpeed 0.5
-              hemiola send lockTempo 128
               hemiola send status
               hemiola send tap --socket /tmp/show.sock
 

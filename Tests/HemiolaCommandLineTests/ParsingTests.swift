@@ -86,7 +86,7 @@ import Testing
             Issue.record("not text")
             return
         }
-        #expect(text.contains("complete -o filenames -F _hemiola hemiola"))
+        #expect(text.contains("complete -o filenames -F _hemiola_joined hemiola"))
     }
 
     @Test(arguments: [["--version"], ["analyze", "--version"], ["analyze", "a", "--version"]])
