@@ -12,10 +12,15 @@ struct StatusReport {
         var preset: String?
         var speed: Double?
         var cycling: Bool?
-        var next_in_s: Double?
+        var nextIn: Double?
         var bpm: Double?
         var source: String?
         var device: Device?
+
+        enum CodingKeys: String, CodingKey {
+            case type, preset, speed, cycling, bpm, source, device
+            case nextIn = "next_in_s"
+        }
     }
 
     /// The message, without its newline.
@@ -32,7 +37,7 @@ struct StatusReport {
     /// A line for each value, without a newline at the end.
     var text: String {
         var preset = fields.preset ?? "unknown"
-        if let seconds = fields.next_in_s { preset += " (next in \(Int(seconds.rounded())) s)" }
+        if let seconds = fields.nextIn { preset += " (next in \(Int(seconds.rounded())) s)" }
         if fields.cycling == false { preset += " (does not change by itself)" }
         let device = fields.device.map { "\($0.description) (\($0.state))" }
         return [

@@ -143,6 +143,7 @@ final class ControlInbox: Sendable {
 
     /// Runs until nothing waits any more: the next control that needs it starts another thread.
     private func prepareAll() {
+        yieldToOtherThreads()
         while let (taken, preparers) = update({ state in state.takeUnprepared().map { ($0, state.preparers) } }) {
             var entry = taken
             for (director, preparer) in preparers where preparer.isNeeded(for: entry.control) {

@@ -21,6 +21,16 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
     pthread_detach(thread)
 }
 
+/// Lets all other threads of the process run before this one where processors are short (nice 10).
+func yieldToOtherThreads() {
+    // On Linux 0 is the calling thread, not the process.
+    #if canImport(Glibc)
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+    #else
+        _ = setpriority(Int32(PRIO_PROCESS), 0, 10)
+    #endif
+}
+
 /// A serial executor with a thread of its own: an actor on it may block and delays nobody else.
 ///
 /// `@unchecked Sendable`: the job queue is touched only under the lock.

@@ -72,7 +72,8 @@ import Testing
             fault("{\"type\":\"loadPreset\",\"name\":\"\(long)\",\"id\":3}".utf8)
                 == ClientMessage.Fault(text: "\"name\" has 1024 bytes at most", id: .integer(3)))
         #expect(fault("{\"type\":\"keyHandler\",\"key\":\"\(long)\",\"event\":\"keyup\"}".utf8)?.text == "\"key\" has 1024 bytes at most")
-        #expect(fault("{\"type\":\"presetNames\",\"names\":[\"x\",\"\(long)\"]}".utf8)?.text == "a name in \"names\" has 1024 bytes at most")
+        #expect(
+            fault("{\"type\":\"presetNames\",\"names\":[\"x\",\"\(long)\"]}".utf8)?.text == "a name in \"names\" has 1024 bytes at most")
         let list = Array(repeating: "\"x\"", count: 10_000).joined(separator: ",")
         _ = try ClientMessage(Array("{\"type\":\"ready\",\"presets\":[\(list)]}".utf8))
         #expect(fault("{\"type\":\"ready\",\"presets\":[\(list),\"x\"]}".utf8)?.text == "\"presets\" has 10000 names at most")

@@ -172,7 +172,8 @@ import Testing
         try client.send(#"{"type":"status","id":1}"#)
         #expect(
             try client.line().text
-                == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"bpm":null,"source":"stage \"1\"","device":null}"#)
+                == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"bpm":null,"source":"stage \"1\"","device":null}"#
+        )
         #expect(try client.line().text == #"{"type":"reply","id":1,"ok":true,"error":null}"#)
         let opened = DeviceNotice(name: "hdmi.monitor", summary: "HDMI \"1\"", state: .opened, format: stage.format)
         try await stage.play(events: [

@@ -50,12 +50,15 @@ enum NameMatch: Sendable, Equatable {
     }
 
     private static func contains(_ part: [UInt8], in text: String) -> Bool {
-        let bytes = Array(text.utf8)
-        guard let first = part.first, part.count <= bytes.count else { return false }
-        for start in 0...bytes.count - part.count where bytes[start] == first {
-            if part.indices.allSatisfy({ bytes[start + $0] == part[$0] }) { return true }
+        guard let first = part.first, part.count <= text.utf8.count else { return false }
+        let search = { (bytes: UnsafeBufferPointer<UInt8>) -> Bool in
+            for start in 0...bytes.count - part.count where bytes[start] == first {
+                if part.indices.allSatisfy({ bytes[start + $0] == part[$0] }) { return true }
+            }
+            return false
         }
-        return false
+        // In place: a copy of each of ten thousand names would cost more than the search.
+        return text.utf8.withContiguousStorageIfAvailable(search) ?? Array(text.utf8).withUnsafeBufferPointer(search)
     }
 
     /// The first of the names that differ least from one, in letters left out, added, changed or swapped; nil when none is near.

@@ -23,6 +23,13 @@ struct HopBenchmark {
             let batches = Double(NoiseCapture.totalFrames) / 1024
             print("  \(sink): \(Int(batches / max(seconds, 1e-9))) batches per second")
         }
+        print("a control (the analysis thread's processor time, submission included):")
+        for (count, what, control) in ControlFlood.cases {
+            let base = try await ControlFlood.seconds(presets: count, nil)
+            let flooded = try await ControlFlood.seconds(presets: count, control)
+            let nanoseconds = Int((flooded - base) / Double(ControlFlood.controls) * 1e9)
+            print("  \(pad(count)) presets, \(what): \(pad(nanoseconds)) ns")
+        }
     }
 
     /// Seconds of the best of five runs.

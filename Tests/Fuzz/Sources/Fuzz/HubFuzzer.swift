@@ -11,8 +11,7 @@ extension Fuzzer {
     /// `R`, the client, then what it sends without one; `J` and `L`, a client joins and leaves; `W`, a client does not read, or reads
     /// again; `B`, a batch passes, with all that was posted; `S`, a stream begins.
     ///
-    /// Every line to a client is JSON, the first one `hello`; every request that was read has one reply, in order; what was posted is
-    /// within the limits; what waits is bounded.
+    /// Every line to a client is JSON, the first one `hello`; what was submitted is within the limits.
     func tryHub(_ bytes: [UInt8]) {
         let fixture = HubFixture()
         for step in bytes.split(separator: UInt8(ascii: "\n")).prefix(400) { fixture.run(step) }
@@ -35,10 +34,22 @@ private final class HubFixture {
         }
     }
 
-    private typealias Post = (control: Control, origin: String, reply: (@Sendable (ControlReply) -> Void)?)
+    /// What clients have submitted since the last batch.
+    private final class Inbox: Sendable {
+        typealias Entry = (control: Control, origin: String, reply: (@Sendable (ControlReply) -> Void)?)
+        private let entries = Mutex<[Entry]>([])
+
+        func append(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+        func take() -> [Entry] {
+            entries.withLock { entries in
+                defer { entries = [] }
+                return entries
+            }
+        }
+    }
 
     private let loop = EmbeddedEventLoop()
-    private let posted = Mutex<[Post]>([])
+    private let inbox = Inbox()
     private let hub: BridgeHub
     private let demand = Demand()
     private let writers = Mutex(BatchWriter(sink: "socket", selection: .all))
@@ -48,11 +59,11 @@ private final class HubFixture {
     private let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
 
     init() {
-        let posted = posted
+        let inbox = inbox
         let context = SinkContext(
             name: "socket", isLive: true,
             controls: ControlPort(
-                post: { control, origin, reply in posted.withLock { $0.append((control, origin, reply)) } }, report: { _ in }))
+                post: { control, origin, reply in inbox.append((control, origin, reply)) }, report: { _ in }))
         hub = BridgeHub(context, BridgeSettings(clientLimit: 3), demand, on: loop)
     }
 
@@ -115,10 +126,7 @@ private final class HubFixture {
 
     /// The events of a batch: the controls that came, their answers after it.
     private func passBatch(flag: UInt8) {
-        let taken = posted.withLock { posted in
-            defer { posted = [] }
-            return posted
-        }
+        let taken = inbox.take()
         guard hasStream else {
             for post in taken { post.reply?(.busy) }
             return

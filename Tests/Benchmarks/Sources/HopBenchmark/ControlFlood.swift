@@ -1,0 +1,107 @@
+import Glibc
+import Hemiola
+import HemiolaEngine
+import HemiolaPlugins
+import HemiolaSignal
+import Synchronization
+
+/// Controls that name presets, four in every batch: what they cost the analysis thread, whatever the name and the list.
+enum ControlFlood {
+    static let perBatch = 4
+    /// Controls that are submitted in a run.
+    static let controls = perBatch * NoiseCapture.totalFrames / 1024
+
+    static let cases: [(count: Int, what: String, control: Control)] = [10, 10_000].flatMap { count in
+        [
+            (count, "a name of the list   ", Control.loadPreset(name: name(count - 1))),
+            (count, "1 KiB of no list     ", .loadPreset(name: String(repeating: "an unknown name ", count: 64))),
+            (count, "the next one         ", .nextPreset),
+        ]
+    }
+
+    private static func name(_ number: Int) -> String { "Author \(number % 97) - The long name of preset \(number)" }
+
+    /// Processor time of the analysis thread in a run; the least of three.
+    static func seconds(presets count: Int, _ control: Control?) async throws -> Double {
+        var best = Double.infinity
+        for _ in 0..<3 {
+            let state = FloodState(presets: (0..<count).map(name), control: control)
+            let registry = PluginRegistry.standard.adding(
+                captures: [CapturePlugin("flood", "Noise and controls.") { _ in FloodCapture(state) }],
+                sinks: [SinkPlugin("port", "Lends its port.", make: { _ in PortSink(state) })])
+            var configuration = PipelineConfiguration(captures: [PluginSpec("flood")], analyzers: [PluginSpec("levels")])
+            configuration.sinks = [try PluginSpec(parsing: "presets:/dev/null,mode=manual,state=none"), PluginSpec("port")]
+            _ = await (try registry.assemble(configuration)).run()
+            best = min(best, state.seconds.withLock { $0 })
+        }
+        return best
+    }
+}
+
+/// What the capture and the sink of a run share.
+private final class FloodState: Sendable {
+    let presets: [String]
+    let control: Control?
+    let port = Mutex(ControlPort.closed)
+    let seconds = Mutex(0.0)
+
+    init(presets: [String], control: Control?) {
+        self.presets = presets
+        self.control = control
+    }
+}
+
+/// Submits controls where a client's sink would, and reads the clock of the thread that it is called on.
+private final class FloodCapture: Capture {
+    private let noise = NoiseCapture()
+    private let state: FloodState
+    private var start: Double?
+    private var frames = 0
+
+    init(_ state: FloodState) {
+        self.state = state
+    }
+
+    var isLive: Bool { false }
+
+    func open(_ wish: FormatWish) -> StreamSource { noise.open(wish) }
+
+    func read(into samples: inout MutableSpan<Float>) -> Delivery {
+        let port = state.port.withLock { $0 }
+        if start == nil {
+            port.post(.ready(presets: state.presets), from: "page")
+            // The list is read beside: it is there before the clock runs.
+            usleep(300_000)
+            start = Self.now
+        }
+        if frames.isMultiple(of: 1024), let control = state.control {
+            for client in 0..<ControlFlood.perBatch { port.post(control, from: "client \(client)") }
+        }
+        let delivery = noise.read(into: &samples)
+        if case .frames(let count) = delivery { frames += count }
+        if case .end = delivery { state.seconds.withLock { $0 = Self.now - start! } }
+        return delivery
+    }
+
+    func close() {}
+
+    private static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}
+
+private final class PortSink: Sink {
+    private let state: FloodState
+
+    init(_ state: FloodState) {
+        self.state = state
+    }
+
+    func open(_ context: SinkContext) { state.port.withLock { $0 = context.controls } }
+    func begin(_ stream: StreamHeader) {}
+    func write(_ batches: BatchBlock) {}
+    func end(_ summary: StreamSummary) {}
+    func close() {}
+}
