@@ -1,2 +1,26 @@
 // libsndfile. Only Plugins/Captures/File/SoundFile.swift touches these names.
 #include <sndfile.h>
+#include <stdio.h>
+
+#ifdef __GLIBC__
+typedef struct {
+    ssize_t (*read)(void *, char *, size_t);
+    ssize_t (*write)(void *, const char *, size_t);
+    int (*seek)(void *, long *, int);
+    int (*close)(void *);
+} hemiola_cookie_functions;
+// fopencookie(3), which glibc's headers show to GNU sources only.
+extern FILE *hemiola_open_cookie(void *, const char *, hemiola_cookie_functions) __asm__("fopencookie");
+#endif
+
+// Sends what C code of this process prints to `stderr` to a function instead, which runs on the thread that prints. The C
+// library's manual allows the assignment. What is written to the descriptor 2 stays as it is.
+static inline void hemiola_redirect_stderr(ssize_t (*write)(void *, const char *, size_t)) {
+#ifdef __GLIBC__
+    hemiola_cookie_functions functions = {NULL, write, NULL, NULL};
+    FILE *stream = hemiola_open_cookie(NULL, "w", functions);
+    if (stream == NULL) return;
+    setvbuf(stream, NULL, _IONBF, 0);
+    stderr = stream;
+#endif
+}

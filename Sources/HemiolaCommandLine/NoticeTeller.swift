@@ -18,11 +18,12 @@ final class NoticeTeller: Sendable {
 
     func tell(_ notice: PipelineNotice) {
         switch notice {
-        case .captureFailed, .analyzerRefused, .sinkFailed:
+        // Lost audio is reported whatever the verbosity: --quiet hides warnings only.
+        case .captureFailed, .analyzerRefused, .sinkFailed, .gap, .damage:
             console.error(notice.text)
         case .captureRemark:
             console.remark(notice.text)
-        case .gap, .silence, .nonFinite, .sinkTrouble, .sinkRemark, .sinkReopened, .pacing, .oneAtATime, .controlRefused:
+        case .silence, .nonFinite, .sinkTrouble, .sinkRemark, .sinkReopened, .pacing, .oneAtATime, .controlRefused:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
@@ -52,9 +53,17 @@ extension PipelineNotice {
         case .analyzerRefused(let input, let error):
             return Self.line(input, error.message)
         case .gap(let input, let time, let duration, .truncatedFile):
-            return "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, "
-                + (duration > 0 ? "\(duration.rounded(toPlaces: 3)) s too early" : "in the middle of a frame")
-                + "; what is there was analysed"
+            return duration > 0
+                ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(duration.rounded(toPlaces: 3)) s too early; what is there was analysed"
+                : "\(input): the file is cut off at \(time.rounded(toPlaces: 3)) s; what is there was analysed"
+        case .gap(let input, let time, let duration, .damagedFile):
+            let length = duration > 0 ? "\(duration.rounded(toPlaces: 3)) s of sound are" : "sound of unknown length is"
+            return "\(input): \(length) missing or damaged at \(time.rounded(toPlaces: 3)) s; the rest was analysed"
+        case .gap(let input, _, _, .falseLength):
+            return "\(input): holds more sound than its header states; all of it was analysed"
+        case .damage(let input, let places, let first, let duration):
+            return "\(input): \(places) parts are missing or damaged, \(duration.rounded(toPlaces: 3)) s in all, the first at "
+                + "\(first.rounded(toPlaces: 3)) s; the rest was analysed"
         case .gap(let input, let time, let duration, .stopped):
             return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s: "
                 + "hemiola was stopped (Ctrl-Z), or the computer slept"

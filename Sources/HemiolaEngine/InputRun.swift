@@ -29,6 +29,8 @@ final class InputRun {
     private var secondsBefore = 0.0
     /// Controls that are still to be replayed in this stream, by frame.
     private var script: ArraySlice<StampedControl> = []
+    /// What the file under way lacks: reported at its end, in one line.
+    private var damage: FileDamage?
     /// What was refused among them and told.
     private var refusals: Set<String> = []
 
@@ -108,6 +110,7 @@ final class InputRun {
         receiver.begin(header)
         script = replay.controls(for: source.name)[...]
         refusals = []
+        damage = nil
 
         let ending = drive(stream, capture, for: receiver)
         finish(stream, ending, for: receiver)
@@ -182,10 +185,14 @@ final class InputRun {
                     if !events.isEmpty { receiver.receive(events) }
                 case .gap(let gap):
                     let duration = stream.header.format.seconds(at: gap.frames)
-                    receiver.report(
-                        .gap(
-                            input: stream.header.source.name, at: secondsBefore + stream.seconds - duration, duration: duration,
-                            reason: gap.reason))
+                    let start = secondsBefore + stream.secondsHeard - duration
+                    if gap.reason.isOfFile {
+                        if damage == nil { damage = FileDamage(reason: gap.reason, start: start) }
+                        damage?.add(from: start, duration: duration)
+                    } else {
+                        receiver.report(
+                            .gap(input: stream.header.source.name, at: start, duration: duration, reason: gap.reason))
+                    }
                 case .format(let format):
                     var source = stream.header.source
                     source.format = format
@@ -220,6 +227,11 @@ final class InputRun {
             sections: sections, reason: reason, lateEvents: late)
         receiver.end(summary)
         let name = stream.header.source.name
+        if let damage {
+            let notice = damage.notice(input: name)
+            // An input that fails is counted once.
+            if case .failed = ending { receiver.report(notice) } else { receiver.fail(notice) }
+        }
         if stream.nonFinite > 0 { receiver.report(.nonFinite(input: name, samples: stream.nonFinite)) }
         receiver.report(.finished(input: name, summary))
     }
@@ -234,5 +246,34 @@ final class InputRun {
             else { continue }
             receiver.report(.controlRefused(input: stream.header.source.name, control, reason: reason))
         }
+    }
+}
+
+/// What a file lacks, gathered while it is read: damage may be in thousands of places, and one line is enough.
+private struct FileDamage {
+    private let reason: Gap.Reason
+    /// Where the first gap begins, in seconds.
+    private let start: Double
+    private var places = 0
+    private var duration = 0.0
+    /// Where the last gap ends.
+    private var end = -1.0
+
+    init(reason: Gap.Reason, start: Double) {
+        self.reason = reason
+        self.start = start
+    }
+
+    /// Adds a gap. One that begins where the last one ends is of the same place.
+    mutating func add(from start: Double, duration: Double) {
+        if start - end > 1e-6 { places += 1 }
+        self.duration += duration
+        end = start + duration
+    }
+
+    func notice(input: String) -> PipelineNotice {
+        places == 1
+            ? .gap(input: input, at: start, duration: duration, reason: reason)
+            : .damage(input: input, places: places, first: start, duration: duration)
     }
 }

@@ -11,6 +11,9 @@ public enum PipelineNotice: Sendable {
     case analyzerRefused(input: String, AnalyzerError)
     /// Audio was lost. Seconds of stream time.
     case gap(input: String, at: Double, duration: Double, reason: Gap.Reason)
+    /// Several parts of a file are missing or damaged: how many, where the first one lies and how long they are together, in
+    /// seconds of stream time. Reported once, at the stream's end.
+    case damage(input: String, places: Int, first: Double, duration: Double)
     /// A live capture opened, moved or lost its source.
     case device(input: String, DeviceNotice)
     /// Nothing but silence for so many seconds; told once, until something is heard again. Live only. The input by the name

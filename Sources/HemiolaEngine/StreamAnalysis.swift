@@ -216,7 +216,7 @@ final class StreamAnalysis {
     // MARK: - Hops
 
     /// Seconds up to the last frame that came in, analysed or not yet.
-    private var secondsHeard: Double { header.format.seconds(at: clock + Int64(filled)) }
+    var secondsHeard: Double { header.format.seconds(at: clock + Int64(filled)) }
 
     private func skip(_ gap: Gap) {
         events.append(.gap(gap), at: secondsHeard)

@@ -16,6 +16,18 @@ public struct Gap: Sendable, Hashable {
         case overrun
         /// The file promised more than it holds. A gap of zero frames when only part of a frame is missing.
         case truncatedFile = "truncated-file"
+        /// Parts of the file are damaged or missing. A gap of zero frames when their length is not known.
+        case damagedFile = "damaged-file"
+        /// The file holds more than its header states, and all of it was read. A gap of zero frames.
+        case falseLength = "false-length"
+
+        /// Whether the input itself is not whole, as against a live source that was not followed.
+        public var isOfFile: Bool {
+            switch self {
+            case .truncatedFile, .damagedFile, .falseLength: true
+            case .deviceLost, .serverLost, .frozen, .suspended, .overrun: false
+            }
+        }
     }
 
     /// Lost frames, 0….

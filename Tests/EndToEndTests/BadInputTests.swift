@@ -34,7 +34,7 @@ import Testing
         for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)", sourceLocation: location) }
     }
 
-    /// Analyses a file of which something can be heard, with one warning.
+    /// Analyses a file that is analysed wholly, with one warning.
     private func recordsWithWarning(
         _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation
     ) throws -> [Record] {
@@ -42,6 +42,17 @@ import Testing
         let outcome = try Hemiola.run(["analyze", path])
         #expect(outcome.status == 0, sourceLocation: location)
         expectComplaint(outcome, of: path, saying: words + ["warning"], location)
+        return try Record.all(in: outcome.output)
+    }
+
+    /// Analyses a file that is not whole, without warnings: what is lost is reported all the same.
+    private func recordsWithLoss(
+        _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation
+    ) throws -> [Record] {
+        let path = folder(name)
+        let outcome = try Hemiola.run(["analyze", "--quiet", path])
+        #expect(outcome.status == 1, sourceLocation: location)
+        expectComplaint(outcome, of: path, saying: words, location)
         return try Record.all(in: outcome.output)
     }
 
@@ -125,7 +136,7 @@ import Testing
             Array("WAVE".utf8) + WAVBytes.chunk("ds64", sizes) + WAVBytes.chunk("fmt ", wave.format)
             + Array("data".utf8) + WAVBytes.little(UInt32.max) + wave.sound
         try folder.write(Array("RF64".utf8) + WAVBytes.little(UInt32.max) + body, to: "vast.wav")
-        let records = try recordsWithWarning("vast.wav", saying: "ends at")
+        let records = try recordsWithLoss("vast.wav", saying: "ends at")
         #expect(records.last?.string("reason") == "end-of-input")
         #expect(records.of("gap").map { $0.string("reason") } == ["truncated-file"])
         #expect(records.batches.count == 2)
@@ -149,7 +160,7 @@ import Testing
         // 3000 frames of 4 bytes and one byte more.
         let bytes = TemporaryFolder.tone(frames: 5000, channels: 2).bytes
         try folder.write(bytes.dropLast(2000 * 4 - 1), to: "cut.wav")
-        let records = try recordsWithWarning("cut.wav", saying: "ends at 0.068 s", "what is there was analysed")
+        let records = try recordsWithLoss("cut.wav", saying: "ends at 0.068 s", "what is there was analysed")
         #expect(records.types == ["header", "batch", "batch", "batch", "gap", "end"])
         let gap = try #require(records.of("gap").first)
         #expect(gap.string("reason") == "truncated-file" && gap.int("frames") == 2000)
@@ -187,6 +198,45 @@ import Testing
         let records = try Hemiola.records([file])
         #expect(records.types == ["header", "end"])
         #expect(records.last?.int("frames") == 0 && records.last?["summaries.levels.rms_db"] == .number("-120.0"))
+    }
+
+    @Test func `a header that leads the decoder in a circle: refused with exit code 1`() throws {
+        let bytes: [UInt8] = [
+            0x52, 0x49, 0x46, 0x46, 0xff, 0xff, 0x00, 0x00, 0x57, 0x41, 0x56, 0x45, 0x4c, 0x49, 0x53, 0x54, 0xff, 0x00, 0x00, 0x00,
+            0x4c, 0x49, 0x53, 0x54, 0x00, 0x00, 0x00, 0x00, 0x66, 0x6d, 0x74, 0x20, 0xf0, 0xff, 0xff, 0xff,
+        ]
+        try folder.write(bytes, to: "circle.wav")
+        try expectRefusal("circle.wav", saying: "leads in a circle")
+    }
+
+    @Test(.needs(.ffmpeg)) func `truncated Ogg Vorbis: analysed up to the cut, with exit code 1`() throws {
+        let tone = try folder.writeTone("tone.wav", frames: 441_000)
+        let made = try ChildProcess.run(
+            try #require(Tool.location(of: "ffmpeg")), ["-v", "error", "-i", tone, "-c:a", "libvorbis", folder("whole.ogg")])
+        try #require(made.status == 0, "\(made.errors)")
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder("whole.ogg"))))
+        try folder.write(bytes.prefix(bytes.count * 6 / 10), to: "cut.ogg")
+        let records = try recordsWithLoss("cut.ogg", saying: "is cut off at", "what is there was analysed")
+        #expect(records.of("gap").map { $0.string("reason") } == ["truncated-file"])
+        #expect((3...9).contains(records.last?.double("t") ?? 0))
+    }
+
+    @Test(.needs(.ffmpeg)) func `MP3 with damaged frames: one line, and none of the decoder's own`() throws {
+        let tone = try folder.writeTone("tone.wav", frames: 441_000)
+        let made = try ChildProcess.run(
+            try #require(Tool.location(of: "ffmpeg")), ["-v", "error", "-i", tone, "-c:a", "libmp3lame", folder("whole.mp3")])
+        try #require(made.status == 0, "\(made.errors)")
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder("whole.mp3"))))
+        // Only what follows the frames' headers: the decoder goes on, in silence.
+        for index in bytes.count / 4..<bytes.count * 3 / 4 where index % 32 < 20 && bytes[index] != 0xff && bytes[index - 1] != 0xff
+            && bytes[index - 2] != 0xff
+        {
+            bytes[index] = UInt8(truncatingIfNeeded: index &* 37) & 0x7f
+        }
+        try folder.write(bytes, to: "damaged.mp3")
+        let records = try recordsWithLoss("damaged.mp3", saying: "missing or damaged")
+        #expect(records.of("gap").allSatisfy { $0.string("reason") == "damaged-file" })
+        #expect(records.last?.string("reason") == "end-of-input")
     }
 
     // MARK: - What others decode

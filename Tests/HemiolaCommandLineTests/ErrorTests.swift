@@ -164,7 +164,23 @@ import Testing
         ),
         (
             .gap(input: "a.wav", at: 1.5, duration: 0, reason: .truncatedFile),
-            "a.wav: the file ends at 1.5 s, in the middle of a frame; what is there was analysed"
+            "a.wav: the file is cut off at 1.5 s; what is there was analysed"
+        ),
+        (
+            .gap(input: "a.ogg", at: 1.5, duration: 0.25, reason: .damagedFile),
+            "a.ogg: 0.25 s of sound are missing or damaged at 1.5 s; the rest was analysed"
+        ),
+        (
+            .gap(input: "a.ogg", at: 1.5, duration: 0, reason: .damagedFile),
+            "a.ogg: sound of unknown length is missing or damaged at 1.5 s; the rest was analysed"
+        ),
+        (
+            .gap(input: "a.au", at: 1.5, duration: 0, reason: .falseLength),
+            "a.au: holds more sound than its header states; all of it was analysed"
+        ),
+        (
+            .damage(input: "a.mp3", places: 3, first: 1.5, duration: 2.25),
+            "a.mp3: 3 parts are missing or damaged, 2.25 s in all, the first at 1.5 s; the rest was analysed"
         ),
         (
             .gap(input: "mic", at: 12.34567, duration: 0.5, reason: .overrun),

@@ -116,6 +116,11 @@ enum Complaint {
             "\(path.shown): cannot be read beyond \(milliseconds / 1000).\(fraction) s (\(reason)); see whether ffmpeg can: \(pipe(path))")
     }
 
+    /// The decoder goes round in a circle over the file's header.
+    static func stuck(_ path: String) -> CaptureError {
+        CaptureError("\(path.shown): cannot be decoded (\(SoundFile.loopReason)); see whether ffmpeg can: \(pipe(path))")
+    }
+
     static func changed(_ path: String) -> CaptureError {
         CaptureError("\(path.shown): has changed while it was analysed; start again when it is finished")
     }

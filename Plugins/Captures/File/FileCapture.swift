@@ -17,108 +17,172 @@ extension CapturePlugin {
 
 /// Delivers a sound file from its first frame to its last, at its own rate.
 ///
-/// What the header promises and the file does not hold is told as one gap before the end. A file that fails in its middle
-/// throws, and says where.
+/// What is damaged or missing is delivered as a gap: at its place where the format tells it, else before the end. A file that
+/// cannot be decoded any further throws, and says where.
 final class FileCapture: RewindableCapture {
     let isLive = false
 
     /// As given.
     private let path: String
+    private let openFile: @Sendable (String, OpenWatch) throws(InputFile.Refusal) -> InputFile
     private var file: InputFile?
     private var sound: SoundFile?
     private var header = Header()
     private var format = StreamFormat(sampleRate: 0, channelCount: 0)
-    /// The format of the first link, and of the only one in most files.
+    /// The format of the first section, and of all in most files.
     private var firstFormat = StreamFormat(sampleRate: 0, channelCount: 0)
-    /// Which stream of a chained file is being read; 0 in all others.
-    private var link = 0
-    /// Frames that the file, or this link of it, promises to hold; nil when it makes no promise that can be believed.
+    /// Which section of the file is being read.
+    private var section = 0
+    /// Frames that the section promises to hold, or all sections of MPEG audio; nil when it makes no promise that can be believed.
     private var promisedFrames: Int64?
-    /// Frames delivered of it.
+    /// Frames delivered of it, lost ones included.
     private var position: Int64 = 0
-    /// Length of the links that were read before it.
+    /// Length of the sections that were read before it.
     private var secondsBefore = 0.0
-    /// To be told next, after a gap.
-    private var pending: Delivery?
+    /// To be delivered before anything else is read, the next one last.
+    private var pending: [Delivery] = []
     private var isFinished = false
 
-    init(_ path: String) {
+    /// - Parameter openFile: How a path becomes a file; tests replace it by one that blocks.
+    init(
+        _ path: String,
+        openFile: @escaping @Sendable (String, OpenWatch) throws(InputFile.Refusal) -> InputFile = {
+            (path, watch) throws(InputFile.Refusal) in try InputFile(path, watch: watch)
+        }
+    ) {
         self.path = path
+        self.openFile = openFile
     }
 
     func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
-        let file: InputFile
-        do { file = try InputFile(path) } catch { throw Complaint.cannotOpen(path, error) }
-        guard file.size > 0 else { throw Complaint.empty(path) }
-        header = Header(of: file)
-        let likeness = Likeness(file.bytes(at: header.start, count: 1024))
-        guard !likeness.isToBeKeptAway(isTagged: header.start > 0) else { throw Complaint.notAudio(path, likeness, reason: "") }
-        if let error = Complaint.outOfRange(path, sampleRate: header.sampleRate, channelCount: header.channelCount) { throw error }
-        let sound: SoundFile
-        do {
-            sound = try SoundFile(file, view: header.view(ofLink: 0, in: file))
-        } catch {
-            throw Complaint.notAudio(path, likeness, reason: error.reason)
-        }
-        format = stated(sound.format)
+        let opening = try openWatched(isCancelled: wish.isCancelled)
+        header = opening.header
+        format = stated(opening.sound.format)
         firstFormat = format
-        secondsBefore = 0
-        if let error = Complaint.outOfRange(path, format) { throw error }
-        start(sound, link: 0)
-        let frames = header.knownFrames(found: sound.frameCount, in: sound.family, of: file)
-        self.file = file
-        return StreamSource(format: format, kind: "file", name: path, duration: frames.map(format.seconds(at:)))
+        file = opening.file
+        begin(opening.sound)
+        return StreamSource(format: format, kind: "file", name: path, duration: opening.frameCount.map(format.seconds(at:)))
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
         while true {
-            let delivery = try readLink(into: &samples)
-            // From one link to the next of the same format nothing has to be told.
-            if case .idle = delivery { continue }
-            return delivery
+            if let delivery = pending.popLast() { return delivery }
+            guard !isFinished else { return .end }
+            guard let sound else { preconditionFailure("read before open") }
+            precondition(samples.count >= format.channelCount, "no room for a frame")
+            let frames = sound.read(into: &samples)
+            let lost = frames == 0 ? sound.takeLostFrames() : 0
+            if lost > 0 {
+                position += lost
+                return .gap(Gap(frames: lost, reason: .damagedFile))
+            }
+            let delivered = position + Int64(frames)
+            if let fault = sound.fault, !isExcused(sound, delivered) { throw broken(fault) }
+            if frames > 0 {
+                position = delivered
+                return .frames(frames)
+            }
+            if sound.family == .mpeg, !isExcused(sound, delivered) { throw broken("its format changes there") }
+            try finishSection(sound)
         }
     }
 
-    private func readLink(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
-        if let pending {
-            self.pending = nil
-            return pending
-        }
-        guard !isFinished else { return .end }
-        guard let sound else { preconditionFailure("read before open") }
-        precondition(samples.count >= format.channelCount, "no room for a frame")
-        let frames = sound.read(into: &samples)
-        let heard = position + Int64(frames)
-        if let fault = sound.fault, !isExcused(sound, heard) { throw broken(fault) }
-        if frames > 0 {
-            position = heard
-            return .frames(frames)
-        }
-        if sound.family == .mpeg, !isExcused(sound, heard) { throw broken("its format changes there") }
-        let missing = header.missingFrames(promised: promisedFrames, delivered: position, in: sound.family)
-        let next = try nextLink()
-        guard let missing else { return next }
-        pending = next
-        return .gap(Gap(frames: missing, reason: .truncatedFile))
+    // MARK: - Sections
+
+    /// Goes to the first section.
+    private func begin(_ sound: SoundFile) {
+        secondsBefore = 0
+        isFinished = false
+        pending = []
+        start(sound, section: 0)
+        let loss = frames(of: header.section(0).lossBefore, before: sound)
+        if loss > 0 { pending = [.gap(Gap(frames: loss, reason: .damagedFile))] }
     }
 
-    /// Goes on to the next link of a chained file.
-    ///
-    /// - Returns: What has to be told about it: that it is of another format, or that there is none; `.idle` when it just goes on.
-    private func nextLink() throws(CaptureError) -> Delivery {
-        guard link < header.links.count, let file else {
+    private func start(_ sound: SoundFile, section index: Int) {
+        self.sound = sound
+        section = index
+        // The length that MPEG audio states is that of all sections.
+        if index > 0, sound.family == .mpeg { return }
+        promisedFrames = header.promisedFrames(found: sound.frameCount, in: sound.family)
+        position = 0
+    }
+
+    /// Everything that can be read of the section has been delivered: reports what is missing, and goes on to the next one.
+    private func finishSection(_ finished: SoundFile) throws(CaptureError) {
+        let isLast = section + 1 >= header.sectionCount
+        let family = finished.family
+        var missing = isLast || family != .mpeg ? missingFrames(family) : nil
+        guard !isLast, let file else {
             isFinished = true
-            return .end
+            if let missing { pending = [.end, .gap(missing)] } else { pending = [.end] }
+            return
         }
-        guard let next = try? SoundFile(file, view: header.view(ofLink: link + 1, in: file)) else {
-            throw broken("what is chained to it there cannot be decoded")
+        // The file goes on.
+        missing?.reason = .damagedFile
+        var loss: Int64 = 0
+        var index = section + 1
+        while true {
+            let next = header.section(index)
+            if let sound = try? SoundFile(file, view: next.view) {
+                if let error = Complaint.outOfRange(path, sound.format) { throw error }
+                loss += frames(of: next.lossBefore, before: sound)
+                go(to: sound, section: index, missing: missing, loss: loss)
+                return
+            }
+            guard next.lossBefore != .nothing else { throw broken("what is chained to it there cannot be decoded") }
+            // It is lost as a whole.
+            if case .distance(let granules, let rate) = next.lossBefore { loss += scaled(granules, perSecond: rate) }
+            if case .frames(let frames) = next.lossBefore { loss += frames }
+            index += 1
+            guard index < header.sectionCount else { break }
         }
-        if let error = Complaint.outOfRange(path, next.format) { throw error }
-        secondsBefore += format.seconds(at: position)
-        start(next, link: link + 1)
-        guard stated(next.format) != format else { return .idle }
-        format = stated(next.format)
-        return .format(format)
+        isFinished = true
+        pending = [.end, .gap(Gap(frames: loss + (missing?.frames ?? 0), reason: .damagedFile))]
+    }
+
+    private func go(to sound: SoundFile, section index: Int, missing: Gap?, loss: Int64) {
+        let isDamage = header.section(index).lossBefore != .nothing
+        let family = sound.family
+        if family != .mpeg { secondsBefore += format.seconds(at: position + loss) }
+        start(sound, section: index)
+        if family == .mpeg { position += loss }
+        pending = []
+        if stated(sound.format) != format {
+            format = stated(sound.format)
+            if loss > 0 { pending.append(.gap(Gap(frames: loss, reason: .damagedFile))) }
+            pending.append(.format(format))
+            if let missing { pending.append(.gap(missing)) }
+        } else if isDamage || loss > 0 {
+            pending = [.gap(Gap(frames: loss + (missing?.frames ?? 0), reason: .damagedFile))]
+        } else if let missing {
+            pending = [.gap(missing)]
+        }
+    }
+
+    /// What a section lacks at its end; nil when it is whole.
+    private func missingFrames(_ family: SoundFile.Family) -> Gap? {
+        if let frames = header.missingFrames(promised: promisedFrames, delivered: position, in: family) {
+            return Gap(frames: frames, reason: .truncatedFile)
+        }
+        if header.section(section).lacksEnd { return Gap(frames: 0, reason: .truncatedFile) }
+        return header.understatesLength ? Gap(frames: 0, reason: .falseLength) : nil
+    }
+
+    /// What is lost before a section, in frames, 0….
+    private func frames(of loss: Section.Loss, before sound: SoundFile) -> Int64 {
+        switch loss {
+        case .nothing: 0
+        case .frames(let count): count
+        case .distance(let granules, let rate): max(0, scaled(granules, perSecond: rate) - (sound.frameCount ?? 0))
+        }
+    }
+
+    /// Granules in frames, at most as many as a promise may be.
+    private func scaled(_ granules: Int64, perSecond rate: Int?) -> Int64 {
+        let granules = max(0, min(granules, Header.longestPromise))
+        guard let rate, rate != format.sampleRate else { return granules }
+        return granules * Int64(format.sampleRate) / Int64(rate)
     }
 
     /// A decoder's format, with the channels' positions that the header states.
@@ -132,19 +196,10 @@ final class FileCapture: RewindableCapture {
         Complaint.broken(path, at: secondsBefore + format.seconds(at: position), reason: reason)
     }
 
-    private func start(_ sound: SoundFile, link: Int) {
-        self.sound = sound
-        self.link = link
-        promisedFrames = header.promisedFrames(found: sound.frameCount, in: sound.family)
-        position = 0
-        isFinished = false
-        pending = nil
-    }
-
     /// Whether a decoder that stops has a good reason: it has delivered what was promised, has come to the end of a file that
     /// was cut off, or met what is not sound behind the sound.
-    private func isExcused(_ sound: SoundFile, _ heard: Int64) -> Bool {
-        if sound.stumblesAtEnd || heard >= promisedFrames ?? .max { return true }
+    private func isExcused(_ sound: SoundFile, _ delivered: Int64) -> Bool {
+        if sound.stumblesAtEnd || delivered >= promisedFrames ?? .max { return true }
         return sound.family == .mpeg && file?.firstMPEGFrame(from: sound.fileOffset) == nil
     }
 
@@ -153,17 +208,70 @@ final class FileCapture: RewindableCapture {
         guard let file else { preconditionFailure("rewind before open") }
         // One decoder at a time.
         sound = nil
-        guard let anew = try? SoundFile(file, view: header.view(ofLink: 0, in: file)), stated(anew.format) == firstFormat else {
+        guard let anew = try? SoundFile(file, view: header.section(0).view), stated(anew.format) == firstFormat else {
             throw Complaint.changed(path)
         }
         format = firstFormat
-        secondsBefore = 0
-        start(anew, link: 0)
+        begin(anew)
     }
 
     func close() {
         sound = nil
         file = nil
         isFinished = true
+        pending = []
+    }
+}
+
+// MARK: - Opening
+
+/// A file that was looked at and can be read.
+///
+/// `@unchecked Sendable`: made by the thread that opens, and used by the one that waited for it and by no other.
+private struct Opening: @unchecked Sendable {
+    var file: InputFile
+    var header: Header
+    var sound: SoundFile
+    /// Frames that are there, where that is known.
+    var frameCount: Int64?
+}
+
+extension FileCapture {
+    private func openWatched(isCancelled: @Sendable () -> Bool) throws(CaptureError) -> Opening {
+        let watch = OpenWatch()
+        let result: Result<Opening, CaptureError>
+        do {
+            result = try watch.run(isCancelled: isCancelled) { [path, openFile] in
+                Result { () throws(CaptureError) in try Self.open(path, watch, openFile) }
+            }
+        } catch {
+            SoundFile.abandonOpening()
+            switch error {
+            case .cancelled: throw CaptureError("\(path.shown): interrupted while it was opened", remedy: .finish)
+            case .stuck: throw Complaint.stuck(path)
+            }
+        }
+        return try result.get()
+    }
+
+    private static func open(
+        _ path: String, _ watch: OpenWatch, _ openFile: (String, OpenWatch) throws(InputFile.Refusal) -> InputFile
+    ) throws(CaptureError) -> Opening {
+        let file: InputFile
+        do { file = try openFile(path, watch) } catch { throw Complaint.cannotOpen(path, error) }
+        guard file.size > 0 else { throw Complaint.empty(path) }
+        let header = Header(of: file)
+        let likeness = Likeness(file.bytes(at: header.start, count: 1024))
+        guard !likeness.isToBeKeptAway(isTagged: header.start > 0) else { throw Complaint.notAudio(path, likeness, reason: "") }
+        if let error = Complaint.outOfRange(path, sampleRate: header.sampleRate, channelCount: header.channelCount) { throw error }
+        let sound: SoundFile
+        do {
+            sound = try SoundFile(file, view: header.section(0).view)
+        } catch {
+            throw Complaint.notAudio(path, likeness, reason: error.reason)
+        }
+        if let error = Complaint.outOfRange(path, sound.format) { throw error }
+        let frames = header.knownFrames(found: sound.frameCount, in: sound.family, of: file)
+        return Opening(file: file, header: header, sound: sound, frameCount: frames)
     }
 }

@@ -12,8 +12,10 @@ extension Header {
         let present = max(0, file.size - offset)
         let isUnknown = Self.isUnknown(size, present: present, isOpenEnded: true)
         data = DataRegion(offset: offset, stated: isUnknown ? nil : size, present: present, frameSize: frameSize == 0 ? nil : frameSize)
-        // libsndfile takes a length of 0 at its word.
-        if isUnknown, size == 0, offset >= start + 24, offset - start < 1 << 20 {
+        // Nothing follows the sound in this format: a length that is too short is false, and libsndfile would believe it.
+        understatesLength = !isUnknown && size + max(1, data?.frameSize ?? 1) <= present
+        if understatesLength { data?.stated = nil }
+        if isUnknown && size == 0 || understatesLength, offset >= start + 24, offset - start < 1 << 20 {
             var header = file.bytes(at: start, count: Int(offset - start))
             header.replaceSubrange(8..<12, with: [0xff, 0xff, 0xff, 0xff])
             view = ByteView(header: header, replaced: offset)

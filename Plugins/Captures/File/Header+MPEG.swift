@@ -37,6 +37,65 @@ extension Header {
             view.claimedEnd = 1 << 50
             view.hidden = ending
         }
+        findMPEGSections(file, from: start + Int64(frame), to: file.size - ending)
+    }
+
+    /// Walks from frame to frame, and makes a section of what lies between two places where frames are missing or damaged.
+    ///
+    /// mpg123 goes on behind such a place without a word or not at all, and what follows would come too early.
+    private mutating func findMPEGSections(_ file: InputFile, from start: Int64, to end: Int64) {
+        var reader = MPEGFrameReader(file)
+        var position = start
+        var sectionStart = start
+        var frameCount: Int64 = 0
+        // Bytes of all frames, and of the first one.
+        var sounding: Int64 = 0
+        var firstSize: Int64 = 0
+        var kind: UInt16?
+        var found: [Section] = []
+        var lossBefore = Section.Loss.nothing
+        while position < end {
+            if let frame = reader.frame(at: position), frame.kind == kind ?? frame.kind {
+                kind = frame.kind
+                position += Int64(frame.size)
+                if frameCount == 0 { firstSize = Int64(frame.size) }
+                sounding += Int64(frame.size)
+                frameCount += 1
+                continue
+            }
+            guard let kind, frameCount > 0, found.count < Self.sectionLimit, let next = file.nextMPEGFrame(from: position, kind: kind),
+                next < end
+            else { break }
+            // The format changes, which the decoder reports.
+            if next == position { break }
+            if file.bytes(at: position, count: 16).isTag {
+                // Files that were joined: nothing is missing.
+                position = next
+                continue
+            }
+            // The first frame may be a length tag, of another size than the rest.
+            let meanSize =
+                frameCount > 1 ? Double(sounding - firstSize) / Double(frameCount - 1) : Double(max(firstSize, 1))
+            let lost = Int64(max(1, (Double(next - position) / meanSize).rounded()))
+            found.append(mpegSection(from: sectionStart, to: position, of: file, lossBefore, isFirst: found.isEmpty))
+            lossBefore = .frames(lost * Int64(MPEGFrame.frameLength(kind)))
+            sectionStart = next
+            position = next
+        }
+        let isCutOff = position > end
+        guard !found.isEmpty || isCutOff else { return }
+        var last = mpegSection(from: sectionStart, to: end, of: file, lossBefore, isFirst: found.isEmpty)
+        last.lacksEnd = isCutOff
+        sections = found + [last]
+    }
+
+    private func mpegSection(
+        from start: Int64, to end: Int64, of file: InputFile, _ loss: Section.Loss, isFirst: Bool
+    ) -> Section {
+        var section = Section(view: view, lossBefore: loss)
+        if !isFirst { section.view = ByteView(replaced: start, claimedEnd: 1 << 50) }
+        section.view.hidden = file.size - end
+        return section
     }
 
     /// Bytes of the tags at the end of a file of MPEG audio, ID3v1 and APE before it, which mpg123 would take for broken frames.
@@ -54,7 +113,7 @@ extension Header {
 
 /// The four bytes that every frame of MPEG audio begins with. ISO/IEC 11172-3, 2.4.1.3, and 13818-3 for the lower rates.
 struct MPEGFrame: Hashable {
-    /// Version, layer and sample rate, which do not change within a stream.
+    /// Version, layer, sample rate and whether there is one channel, which do not change within a stream.
     var kind: UInt16
     /// Length in bytes, these four included.
     var size: Int
@@ -77,7 +136,8 @@ struct MPEGFrame: Hashable {
             case 3 where version != 3: 72000 * kilobits / rate + padding
             default: 144000 * kilobits / rate + padding
             }
-        kind = UInt16(bytes[offset + 1] & 0xfe) << 8 | UInt16(bytes[offset + 2] & 0x0c)
+        let isMono: UInt16 = bytes[offset + 3] & 0xc0 == 0xc0 ? 1 : 0
+        kind = UInt16(bytes[offset + 1] & 0xfe) << 8 | UInt16(bytes[offset + 2] & 0x0c) | isMono
     }
 
     /// Of version 1, by layer.
@@ -93,19 +153,63 @@ struct MPEGFrame: Hashable {
     ]
 }
 
+extension MPEGFrame {
+    /// Samples per channel in a frame of a kind.
+    static func frameLength(_ kind: UInt16) -> Int {
+        // The second byte of the frame: version 3 is MPEG-1; layers count down from 3, which is layer I.
+        let (version, layer) = (kind >> 11 & 3, 4 - (kind >> 9 & 3))
+        return layer == 1 ? 384 : layer == 3 && version != 3 ? 576 : 1152
+    }
+}
+
+/// Reads the headers of MPEG frames, through a window on the file.
+private struct MPEGFrameReader {
+    private let file: InputFile
+    private var window: [UInt8] = []
+    private var windowStart: Int64 = 0
+
+    init(_ file: InputFile) { self.file = file }
+
+    /// nil where no frame begins.
+    mutating func frame(at position: Int64) -> MPEGFrame? {
+        if position < windowStart || position + 4 > windowStart + Int64(window.count) {
+            window = file.bytes(at: position, count: 1 << 17)
+            windowStart = position
+        }
+        return MPEGFrame(window, at: Int(position - windowStart))
+    }
+}
+
+extension [UInt8] {
+    /// Whether a tag begins here that players put before or behind MPEG audio.
+    fileprivate var isTag: Bool {
+        hasText("ID3", at: 0) || hasText("TAG", at: 0) || hasText("APETAGEX", at: 0) || hasText("LYRICSBEGIN", at: 0)
+    }
+}
+
 extension InputFile {
+    /// Where MPEG audio of a kind goes on from an offset, if it does soon, else where any does: four damaged headers in a row may
+    /// look like those of another kind.
+    func nextMPEGFrame(from offset: Int64, kind: UInt16) -> Int64? {
+        firstMPEGFrame(from: offset, kind: kind, within: 1 << 16) ?? firstMPEGFrame(from: offset)
+    }
+
     /// Where MPEG audio goes on from an offset: the first of four frames of one kind in a row, or of as many as end with the file.
     ///
-    /// - Returns: nil when there is none within 16 MiB.
-    func firstMPEGFrame(from offset: Int64) -> Int64? {
+    /// - Parameters:
+    ///   - wanted: The kind; nil: any.
+    ///   - limit: Bytes that are searched.
+    /// - Returns: nil when there is none.
+    func firstMPEGFrame(from offset: Int64, kind wanted: UInt16? = nil, within limit: Int64 = 16 << 20) -> Int64? {
         let block = 1 << 16
-        for start in stride(from: offset, to: min(size, offset + 16 << 20), by: block) {
+        for start in stride(from: offset, to: min(size, offset + limit), by: block) {
             // Room for the frames that follow one at the block's end.
             let bytes = bytes(at: start, count: block + 4 * 2881)
             for index in 0..<min(block, bytes.count) where bytes[index] == 0xff {
                 var next = index
                 var count = 0
                 let kind = MPEGFrame(bytes, at: index)?.kind
+                if let wanted, kind != wanted { continue }
                 while count < 4, let frame = MPEGFrame(bytes, at: next), frame.kind == kind {
                     next += frame.size
                     count += 1

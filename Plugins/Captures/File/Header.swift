@@ -18,10 +18,12 @@ struct Header: Sendable, Hashable {
     var statedFrames: Int64?
     /// For MPEG audio: whether its first frame states the length of the rest.
     var hasLengthTag = false
-    /// Where the second and later links of a chained Ogg file begin.
-    var links: [Int64] = []
-    /// What libsndfile is to be shown of the file, or of its first link.
+    /// What libsndfile is to be shown of the file, where it is read in one section.
     var view = ByteView()
+    /// The sections of an Ogg or MPEG file; empty where the whole file is one.
+    var sections: [Section] = []
+    /// Whether the header states a length that is too short for a format in which nothing follows the sound.
+    var understatesLength = false
 
     /// A promise beyond this is no promise: 2⁴⁰ frames are 265 days at 48 kHz.
     static let longestPromise: Int64 = 1 << 40
@@ -40,6 +42,14 @@ struct Header: Sendable, Hashable {
         /// Whether the file ends before the sound does.
         var isCutOff: Bool { (stated ?? 0) > present }
     }
+}
+
+extension Header {
+    /// Sections to read, 1….
+    var sectionCount: Int { max(1, sections.count) }
+
+    /// A section, 0..<sectionCount.
+    func section(_ index: Int) -> Section { sections.isEmpty ? Section(view: view) : sections[index] }
 }
 
 extension Header {

@@ -18,9 +18,12 @@ final class InputFile: Sendable {
     let descriptor: Int32
     /// Length in bytes when it was opened.
     let size: Int64
+    /// Counts the reads.
+    let watch: OpenWatch
 
     /// Opens a regular file and nothing else. Never waits: a pipe without a writer is refused, not waited for.
-    init(_ path: String) throws(Refusal) {
+    init(_ path: String, watch: OpenWatch = OpenWatch()) throws(Refusal) {
+        self.watch = watch
         // A name cannot hold a zero byte; the system would silently open the part before it.
         guard !path.utf8.contains(0) else { throw .missing }
         // Looked at before it is opened: to open a device can set it in motion.
@@ -50,6 +53,7 @@ final class InputFile: Sendable {
     /// The bytes from an offset on; fewer than asked for where the file ends or cannot be read.
     func bytes(at offset: Int64, count: Int) -> [UInt8] {
         guard offset >= 0, offset < size else { return [] }
+        watch.noteRead()
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             // Safe: the system writes at most `count` bytes, which is the buffer's capacity.
             while filled < count {

@@ -28,8 +28,8 @@ extension Header {
 
     /// Frames that are really there, as far as that is known without decoding them; nil when it is not.
     func knownFrames(found: Int64?, in family: SoundFile.Family, of file: InputFile) -> Int64? {
-        // More links may have other rates, and would all have to be opened.
-        guard links.isEmpty, let found, found <= Self.longestPromise else { return nil }
+        // More sections may have other rates, and would all have to be opened.
+        guard sectionCount == 1, let found, found <= Self.longestPromise else { return nil }
         switch family {
         case .plain, .packed, .ogg:
             return found

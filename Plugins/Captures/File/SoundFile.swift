@@ -33,41 +33,86 @@ final class SoundFile {
     // Safe: allocated in `init`, freed in `deinit` after libsndfile let go of it, seen by one thread at a time.
     private let tap: UnsafeMutablePointer<Tap>
 
-    /// Failing calls leave their reason in a variable that all threads share.
-    private static let opening = Mutex(())
+    // Safe: as `tap`.
+    private let messages: UnsafeMutablePointer<DecoderMessages>
+    // Safe: room for `blockLength` frames of MPEG audio, allocated in `init` and freed in `deinit`; nil for other formats.
+    private let block: UnsafeMutablePointer<Float>?
+    private var blockCount = 0
+    private var blockPosition = 0
+    private var isBlockDamaged = false
+    /// Whether the frame that was damaged reaches into the next block.
+    private var isNextDamaged = false
+    private var isOver = false
+    /// Damaged frames of MPEG audio that were passed over and not yet taken.
+    private var lostFrames: Int64 = 0
+
+    /// MPEG audio is decoded in blocks of this many frames, its largest frame, whatever is asked for: where the damage lies must
+    /// not depend on the reader's buffer.
+    private static let blockLength = 1152
+
+    /// Failing calls leave their reason in a variable that all threads share, so they take turns. A thread that never comes back
+    /// keeps its turn, and the others get another lock.
+    private final class Turn: Sendable {
+        let lock = Mutex(())
+    }
+    private static let opening = Mutex(Turn())
+
+    /// Lets other threads open files although one is stuck in it.
+    static func abandonOpening() {
+        opening.withLock { $0 = Turn() }
+    }
+
+    /// C code's `stderr` is redirected once, before mpg123 can print.
+    private static let isStandardErrorRedirected: Bool = {
+        hemiola_redirect_stderr(DecoderMessages.receive)
+        return true
+    }()
 
     /// Opens a sound file.
     ///
     /// - Parameter view: What libsndfile is shown of the file.
     init(_ file: InputFile, view: ByteView = ByteView()) throws(Fault) {
+        precondition(Self.isStandardErrorRedirected)
         let tap = UnsafeMutablePointer<Tap>.allocate(capacity: 1)
         tap.initialize(to: Tap(file, view))
+        let messages = UnsafeMutablePointer<DecoderMessages>.allocate(capacity: 1)
+        messages.initialize(to: DecoderMessages())
         var info = SF_INFO()
         var handle: OpaquePointer?
         var fault = Fault(reason: "")
-        Self.opening.withLock { _ in
+        let turn = Self.opening.withLock { $0 }
+        turn.lock.withLock { _ in
             // libsndfile copies the callbacks, and calls them with `tap` until it is closed.
             var callbacks = Tap.callbacks
-            handle = sf_open_virtual(&callbacks, Int32(SFM_READ), &info, tap)
+            handle = DecoderMessages.collect(in: messages) { sf_open_virtual(&callbacks, Int32(SFM_READ), &info, tap) }
             if handle == nil {
                 fault = Fault(reason: Self.reason(sf_strerror(nil)))
             }
         }
         guard let handle else {
+            if tap.pointee.isExhausted { fault = Fault(reason: Self.loopReason) }
             Self.discard(tap)
+            messages.deallocate()
             throw fault
         }
         self.handle = handle
         self.tap = tap
+        self.messages = messages
         format = StreamFormat(sampleRate: Int(info.samplerate), channelCount: Int(info.channels))
         family = Self.family(of: Int(info.format))
         frameCount = info.frames < 0 || info.frames == .max ? nil : info.frames
+        block = family == .mpeg ? .allocate(capacity: Self.blockLength * max(1, format.channelCount)) : nil
     }
 
     deinit {
-        sf_close(handle)
+        DecoderMessages.collect(in: messages) { _ = sf_close(handle) }
         Self.discard(tap)
+        messages.deallocate()
+        block?.deallocate()
     }
+
+    /// Why a file is refused whose header leads libsndfile in a circle.
+    static let loopReason = "its header leads in a circle"
 
     private static func discard(_ tap: UnsafeMutablePointer<Tap>) {
         tap.pointee.free()
@@ -77,29 +122,73 @@ final class SoundFile {
 
     /// Reads the next frames to the front of `samples`.
     ///
-    /// - Returns: Frames read: fewer than there is room for at the end and before a fault.
+    /// - Returns: Frames read: fewer than there is room for at the end, before a fault and before damaged frames.
     /// - Complexity: O(samples); allocates nothing once the decoder has its buffers.
     func read(into samples: inout MutableSpan<Float>) -> Int {
-        let room = samples.count / format.channelCount
         let channels = format.channelCount
-        // Safe: libsndfile writes at most frames × channels samples, which fit.
+        let room = samples.count / channels
+        tap.pointee.startCall()
         return samples.withUnsafeMutableBufferPointer { buffer in
-            guard family == .mpeg else { return Int(sf_readf_float(handle, buffer.baseAddress, sf_count_t(room))) }
-            // Where mpg123 fails, libsndfile throws away what the same read had brought before. So nothing is asked for together
-            // with a frame of MPEG audio that may be the last: at most 2881 bytes, and three of them in 1024 frames.
+            // Safe: libsndfile writes at most frames × channels samples, which fit.
+            guard let block else { return Int(sf_readf_float(handle, buffer.baseAddress, sf_count_t(room))) }
             var filled = 0
             while filled < room {
-                let step = tap.pointee.length - tap.pointee.position < 3 * 2881 ? 1 : min(room - filled, 1024)
-                let count = Int(sf_readf_float(handle, buffer.baseAddress! + filled * channels, sf_count_t(step)))
+                if blockPosition == blockCount, !decodeBlock(block) { break }
+                let rest = blockCount - blockPosition
+                if isBlockDamaged {
+                    if filled > 0 { break }
+                    lostFrames += Int64(rest)
+                    blockPosition = blockCount
+                    continue
+                }
+                if lostFrames > 0 { break }
+                let count = min(rest, room - filled)
+                // Safe: `count` frames fit what is left of both buffers.
+                (buffer.baseAddress! + filled * channels).update(from: block + blockPosition * channels, count: count * channels)
+                blockPosition += count
                 filled += count
-                if count < step { break }
             }
             return filled
         }
     }
 
+    /// Frames of MPEG audio that the last read has passed over because they are damaged; they lie before what comes next.
+    func takeLostFrames() -> Int64 {
+        defer { lostFrames = 0 }
+        return lostFrames
+    }
+
+    /// Decodes the next block of MPEG audio.
+    ///
+    /// Where mpg123 fails, libsndfile throws away what the same read had brought before. So nothing is asked for together with a
+    /// frame of MPEG audio that may be the last: at most 2881 bytes, and three of them in a block.
+    ///
+    /// - Returns: Whether there is any.
+    private func decodeBlock(_ block: UnsafeMutablePointer<Float>) -> Bool {
+        blockCount = 0
+        blockPosition = 0
+        isBlockDamaged = isNextDamaged
+        isNextDamaged = false
+        while blockCount < Self.blockLength, !isOver {
+            let step = tap.pointee.length - tap.pointee.position < 3 * 2881 ? 1 : Self.blockLength - blockCount
+            let errors = messages.pointee.errorCount
+            // Safe: at most `step` frames, which fit what is left of the block.
+            let count = DecoderMessages.collect(in: messages) {
+                Int(sf_readf_float(handle, block + blockCount * format.channelCount, sf_count_t(step)))
+            }
+            blockCount += count
+            isOver = count < step
+            if messages.pointee.errorCount > errors, !isOver {
+                isBlockDamaged = true
+                isNextDamaged = true
+            }
+        }
+        return blockCount > 0
+    }
+
     /// Goes to a frame, to see whether it is there. What is read from then on need not be the same bits.
     func reaches(_ frame: Int64) -> Bool {
+        tap.pointee.startCall()
         guard sf_seek(handle, frame, SEEK_SET) == frame else { return false }
         // Safe: one frame of at most 1024 channels, libsndfile's limit, which `format` was read from.
         return withUnsafeTemporaryAllocation(of: Float.self, capacity: max(format.channelCount, 1)) { buffer in
@@ -110,6 +199,7 @@ final class SoundFile {
     /// What the last read stumbled over, in words; nil when nothing.
     var fault: String? {
         if tap.pointee.failure != 0 { return String(cString: strerror(tap.pointee.failure)) }
+        if tap.pointee.isExhausted { return Self.loopReason }
         return Int(sf_error(handle)) == SF_ERR_NO_ERROR ? nil : Self.reason(sf_strerror(handle))
     }
 
@@ -169,6 +259,38 @@ private struct Tap {
     var position: Int64 = 0
     /// The system's number for the first read that failed; 0 when none did.
     var failure: Int32 = 0
+    /// Callbacks that the call of libsndfile under way may still make without going on in the file, and how far it has gone.
+    private var budget = Self.callbackLimit
+    private var farthest: Int64 = 0
+
+    /// Callbacks of one call of libsndfile that do not lead it at least `callbackStep` bytes further: an honest call makes
+    /// fewer than a thousand.
+    private static let callbackLimit = 1_000_000
+    private static let callbackStep: Int64 = 16
+
+    /// Whether libsndfile has called so often that it must be going round in a circle. It then finds the end of the file
+    /// wherever it looks.
+    var isExhausted: Bool { budget <= 0 }
+
+    /// Another call of libsndfile begins.
+    mutating func startCall() {
+        guard !isExhausted else { return }
+        budget = Self.callbackLimit
+        farthest = position
+    }
+
+    /// Counts a callback.
+    ///
+    /// - Returns: Whether it may be answered.
+    mutating func noteCall() -> Bool {
+        guard budget > 0 else { return false }
+        budget -= 1
+        if position > farthest {
+            budget += Int(min((position - farthest) / Self.callbackStep, Int64(Self.callbackLimit)))
+            farthest = position
+        }
+        return true
+    }
 
     init(_ file: InputFile, _ view: ByteView) {
         self.file = file
@@ -261,12 +383,19 @@ private struct Tap {
     /// libsndfile's way in. The pointer is the `tap` of the `SoundFile` that is being read.
     static let callbacks = SF_VIRTUAL_IO(
         get_filelen: { tap in tap!.assumingMemoryBound(to: Tap.self).pointee.length },
-        seek: { offset, origin, tap in tap!.assumingMemoryBound(to: Tap.self).pointee.seek(offset, origin) },
+        seek: { offset, origin, tap in
+            let tap = tap!.assumingMemoryBound(to: Tap.self)
+            return tap.pointee.noteCall() ? tap.pointee.seek(offset, origin) : -1
+        },
         read: { target, count, tap in
-            guard let target, count > 0 else { return 0 }
-            let buffer = UnsafeMutableRawBufferPointer(start: target, count: Int(count))
-            return sf_count_t(tap!.assumingMemoryBound(to: Tap.self).pointee.read(into: buffer))
+            let tap = tap!.assumingMemoryBound(to: Tap.self)
+            guard tap.pointee.noteCall(), let target, count > 0 else { return 0 }
+            tap.pointee.file.watch.noteRead()
+            return sf_count_t(tap.pointee.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count))))
         },
         write: { _, _, _ in 0 },
-        tell: { tap in tap!.assumingMemoryBound(to: Tap.self).pointee.position })
+        tell: { tap in
+            let tap = tap!.assumingMemoryBound(to: Tap.self)
+            return tap.pointee.noteCall() ? tap.pointee.position : tap.pointee.length
+        })
 }

@@ -135,7 +135,7 @@ extension Gap.Reason {
         case .serverLost: 4
         case .deviceLost: 3
         case .suspended: 2
-        case .frozen, .stopped, .overrun, .truncatedFile: 1
+        case .frozen, .stopped, .overrun, .truncatedFile, .damagedFile, .falseLength: 1
         }
     }
 }

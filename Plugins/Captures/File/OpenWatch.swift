@@ -1,0 +1,136 @@
+internal import Glibc
+internal import Hemiola
+internal import Synchronization
+
+/// Runs the opening of a file on a thread of its own, because it may never return: open(2) blocks on a network file whose
+/// server is gone, and libsndfile loops for ever over some damaged headers.
+///
+/// The caller waits, and gives up when the run is cancelled or when the thread computes without reading on. An abandoned thread
+/// cannot be ended safely (it may hold a lock of the C library), so it is left to the scheduler's lowest class until the
+/// process ends.
+final class OpenWatch: Sendable {
+    /// Why the caller does not wait any longer.
+    enum Interruption: Error, Hashable {
+        /// The run is over.
+        case cancelled
+        /// The decoder loops.
+        case stuck
+    }
+
+    /// Processor time without a single read after which a thread counts as looping, in seconds. Opening the largest file of
+    /// our collection takes 0.01 s between two reads.
+    static let computingLimit = 2.0
+
+    /// Reads of the file so far: whoever reads raises it.
+    private let reads = Atomic<Int>(0)
+    private let isDone = Atomic<Bool>(false)
+    /// A pipe that a byte is written to when the work is done, to wake the caller. Where the system
+    /// gives none, the caller looks every 50 ms.
+    private let reader: Int32
+    private let writer: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        if pipe(&ends) == 0 {
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        }
+        (reader, writer) = (ends[0], ends[1])
+    }
+
+    deinit {
+        for end in [reader, writer] where end >= 0 { close(end) }
+    }
+
+    /// Records a read of the file. Called from the thread that opens and, later, reads it.
+    func noteRead() {
+        reads.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// Runs `work` on a thread and waits for it.
+    ///
+    /// - Parameters:
+    ///   - isCancelled: Whether the run is over; asked every 50 ms.
+    ///   - work: What may never return. Its result is handed over whole.
+    func run<Value>(
+        isCancelled: @Sendable () -> Bool, work: @escaping @Sendable () -> Value
+    ) throws(Interruption) -> Value {
+        let job = Job { [self] in
+            let value = work()
+            isDone.store(true, ordering: .releasing)
+            var byte: UInt8 = 0
+            _ = write(writer, &byte, 1)
+            return value
+        }
+        var handle = pthread_t()
+        let code = pthread_create(
+            &handle, nil,
+            { argument in
+                Unmanaged<AnyJob>.fromOpaque(argument!).takeRetainedValue().run()
+                return nil
+            }, Unmanaged<AnyJob>.passRetained(job).toOpaque())
+        // Without a thread to spare the work is done here, unwatched.
+        guard code == 0 else {
+            Unmanaged<AnyJob>.passUnretained(job).release()
+            return work()
+        }
+        do {
+            try wait(for: handle, isCancelled)
+        } catch {
+            var parameters = sched_param()
+            pthread_setschedparam(handle, Self.idleScheduling, &parameters)
+            pthread_detach(handle)
+            throw error
+        }
+        pthread_join(handle, nil)
+        return job.takeValue()
+    }
+
+    private func wait(for thread: pthread_t, _ isCancelled: () -> Bool) throws(Interruption) {
+        var clock = clockid_t()
+        pthread_getcpuclockid(thread, &clock)
+        var lastReads = -1
+        var lastTime = 0.0
+        while true {
+            var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            poll(&request, 1, 50)
+            if isDone.load(ordering: .acquiring) { return }
+            if isCancelled() { throw .cancelled }
+            let reads = reads.load(ordering: .relaxed)
+            let time = Self.seconds(of: clock)
+            if reads != lastReads {
+                (lastReads, lastTime) = (reads, time)
+            } else if time - lastTime > Self.computingLimit {
+                throw .stuck
+            }
+        }
+    }
+
+    private static func seconds(of clock: clockid_t) -> Double {
+        var time = timespec()
+        guard clock_gettime(clock, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    /// SCHED_IDLE, which the headers show to GNU sources only.
+    private static let idleScheduling: Int32 = 5
+}
+
+/// Carries a thread's work through C.
+private class AnyJob {
+    func run() {}
+}
+
+/// `@unchecked Sendable`: the value is written by the thread before it rings, and taken after that by the one that waits.
+private final class Job<Value>: AnyJob, @unchecked Sendable {
+    private let work: @Sendable () -> Value
+    private var value: Value?
+
+    init(_ work: @escaping @Sendable () -> Value) { self.work = work }
+
+    override func run() { value = work() }
+
+    func takeValue() -> Value {
+        defer { value = nil }
+        return value!
+    }
+}

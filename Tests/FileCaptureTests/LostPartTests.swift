@@ -1,0 +1,150 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import TestSupport
+import Testing
+
+@testable import FileCapture
+
+/// Parts that are missing or damaged in the middle of a file become gaps at their place.
+@Suite struct LostPartTests {
+    let workshop: Workshop
+
+    init() throws { workshop = try Workshop() }
+
+    /// Ten seconds, of two sines.
+    private func encoded(_ name: String, _ arguments: [String]) throws -> [UInt8] {
+        let recipe = FileCaptureTests.Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN"] + arguments + ["OUT"])
+        _ = try recipe.make(in: workshop, from: .sines(channels: 2, frames: 480_000))
+        return try workshop.bytes(of: name)
+    }
+
+    private func recording(_ bytes: [UInt8], _ name: String, room: Int = 1024) throws -> Recording {
+        try Recording(of: workshop.write(bytes, to: name), room: room)
+    }
+
+    private func damage(_ frames: Int64) -> [Delivery] { [.gap(Gap(frames: frames, reason: .damagedFile)), .end] }
+
+    // MARK: Ogg
+
+    static let oggCodecs = [("a.ogg", "libvorbis"), ("a.opus", "libopus")]
+
+    /// Where the pages of an Ogg file lie, headers included.
+    private func pages(of bytes: [UInt8]) -> [Range<Int>] {
+        var pages: [Range<Int>] = []
+        var start = 0
+        while start + 27 <= bytes.count {
+            let segments = Int(bytes[start + 26])
+            let end = start + 27 + segments + bytes[start + 27..<start + 27 + segments].reduce(0) { $0 + Int($1) }
+            pages.append(start..<end)
+            start = end
+        }
+        return pages
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: Self.oggCodecs)
+    func `Ogg with missing pages: a gap of exact length at their place`(name: String, codec: String) throws {
+        let bytes = try encoded(name, ["-c:a", codec])
+        let pages = pages(of: bytes)
+        try #require(pages.count > 9)
+        let lost = Array(bytes[..<pages[5].lowerBound] + bytes[pages[7].lowerBound...])
+        for room in [1024, 37] {
+            let recording = try recording(lost, "lost-" + name, room: room)
+            let frames = try #require(recording.gap?.frames)
+            #expect(Int64(recording.frameCount) + frames == 480_000)
+            // Two pages of a second each, and what the decoder needs to start again.
+            #expect((80_000...110_000).contains(frames))
+            #expect(recording.others == damage(frames))
+        }
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: Self.oggCodecs)
+    func `Ogg with a wrong checksum: the page is a gap, after a rewind too`(name: String, codec: String) throws {
+        var bytes = try encoded(name, ["-c:a", codec])
+        bytes[pages(of: bytes)[6].upperBound - 20] ^= 1
+        let capture = FileCapture(try workshop.write(bytes, to: "flipped-" + name))
+        let source = try capture.open(FormatWish())
+        let first = Recording(source, capture)
+        let frames = try #require(first.gap?.frames)
+        #expect(Int64(first.frameCount) + frames == 480_000)
+        #expect((40_000...60_000).contains(frames))
+        try capture.rewind()
+        #expect(Recording(source, capture) == first)
+        capture.close()
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `Ogg Vorbis of headers alone: a gap of unknown length`() throws {
+        let bytes = try encoded("a.ogg", ["-c:a", "libvorbis"])
+        let recording = try recording(Array(bytes[..<pages(of: bytes)[2].lowerBound]), "headers.ogg")
+        #expect(recording.frameCount == 0)
+        #expect(recording.others == [.gap(Gap(frames: 0, reason: .truncatedFile)), .end])
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `Ogg without its beginning of sound: a gap before the first frame`() throws {
+        let bytes = try encoded("a.ogg", ["-c:a", "libvorbis"])
+        let pages = pages(of: bytes)
+        let recording = try recording(Array(bytes[..<pages[2].lowerBound] + bytes[pages[4].lowerBound...]), "late.ogg")
+        let frames = try #require(recording.gap?.frames)
+        #expect(Int64(recording.frameCount) + frames == 480_000)
+        #expect(recording.others == damage(frames))
+    }
+
+    // MARK: MP3
+
+    /// Where the frames of an MP3 lie.
+    private func frames(of bytes: [UInt8]) throws -> [Range<Int>] {
+        var frames: [Range<Int>] = []
+        var start = try #require(bytes.indices.first { MPEGFrame(bytes, at: $0) != nil })
+        while let frame = MPEGFrame(bytes, at: start) {
+            frames.append(start..<start + frame.size)
+            start += frame.size
+        }
+        return frames
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: [true, false])
+    func `MP3 with damaged frames: a gap, the same for every buffer`(hasTag: Bool) throws {
+        var bytes = try encoded("a.mp3", ["-c:a", "libmp3lame"] + (hasTag ? [] : ["-write_xing", "0"]))
+        let whole = try recording(bytes, "whole.mp3")
+        // The headers stay, and forbidden values follow in each.
+        for frame in try frames(of: bytes)[100..<200] {
+            for index in frame.dropFirst(4) { bytes[index] = 0x7f }
+        }
+        let first = try recording(bytes, "damaged.mp3")
+        let frames = try #require(first.gap?.frames)
+        #expect((100 * 1152...103 * 1152).contains(frames))
+        #expect(first.frameCount + Int(frames) == whole.frameCount)
+        #expect(first.others == damage(frames))
+        #expect(try recording(bytes, "damaged.mp3", room: 1) == first)
+        #expect(try recording(bytes, "damaged.mp3", room: 5000) == first)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: [true, false])
+    func `MP3 with zeros in its middle: a gap of their length`(hasTag: Bool) throws {
+        var bytes = try encoded("a.mp3", ["-c:a", "libmp3lame"] + (hasTag ? [] : ["-write_xing", "0"]))
+        let whole = try recording(bytes, "whole.mp3")
+        let frames = try frames(of: bytes)
+        for index in frames[100].lowerBound..<frames[200].lowerBound { bytes[index] = 0 }
+        let recording = try recording(bytes, "zeros.mp3")
+        #expect(recording.error == nil)
+        let gaps = recording.others.compactMap { if case .gap(let gap) = $0 { gap } else { nil } }
+        #expect(gaps.contains(Gap(frames: 100 * 1152, reason: .damagedFile)))
+        #expect(abs(recording.frameCount + gaps.reduce(0) { $0 + Int($1.frames) } - whole.frameCount) <= 2 * 1152)
+    }
+
+    // MARK: AU
+
+    @Test(arguments: [0, 1, 24_000, 95_998] as [UInt32])
+    func `AU with a length that is too short: all of it is read and the header is reported`(stated: UInt32) throws {
+        let wav = WAVBytes.sines(frames: 48_000)
+        let sound = wav.sound
+        let samples = stride(from: 0, to: sound.count, by: 2).flatMap { [sound[$0 + 1], sound[$0]] }
+        let header = Array(".snd".utf8) + [24, stated, 3, 48_000, 1].flatMap { WAVBytes.big(UInt32($0)) }
+        let recording = try recording(header + samples, "a.au")
+        #expect(recording.frameCount == 48_000)
+        // 0 stands for a length that the program did not know.
+        #expect(recording.others == (stated == 0 ? [.end] : [.gap(Gap(frames: 0, reason: .falseLength)), .end]))
+    }
+}
