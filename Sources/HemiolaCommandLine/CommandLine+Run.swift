@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaSignal
 
 extension CommandLine {
     /// Does what the arguments say with the plugins of a registry, then ends the process with an exit code.
@@ -13,7 +14,7 @@ extension CommandLine {
     public static func run(with registry: PluginRegistry) async -> Never {
         System.prepareProcess()
         let console = Console()
-        let status = await Root.run(Array(arguments.dropFirst()), with: registry, on: console)
+        let status = await Root.run(System.arguments, with: registry, on: console)
         console.finish()
         System.exit(status)
     }

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// The names in a list of files, as `find` and text editors write it.
 enum FileList {
     /// Reads a list.
@@ -5,7 +7,7 @@ enum FileList {
     /// - Parameters:
     ///   - path: The file with the list; `-` is standard input.
     ///   - isNullSeparated: Whether NUL ends a name, as with `find -print0`; else the end of a line does.
-    /// - Returns: At least one name.
+    /// - Returns: At least one name, as `PathText` writes it.
     static func names(in path: String, isNullSeparated: Bool) throws(Failure) -> [String] {
         let title = path == "-" ? "the list on standard input" : "the list \"\(path)\""
         let bytes: [UInt8]
@@ -29,12 +31,12 @@ enum FileList {
             if !hasNull, bytes.contains(UInt8(ascii: "\n")) {
                 throw Failure("\(title) has lines and no NUL characters; leave --null out")
             }
-            return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+            return bytes.split(separator: 0).map { PathText.text(of: $0) }
         }
         if hasNull { throw Failure("\(title) has NUL characters; is it from find -print0? Then add --null") }
         return bytes.withoutByteOrderMark.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let name = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            return name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
+            return name.isEmpty ? nil : PathText.text(of: name)
         }
     }
 }

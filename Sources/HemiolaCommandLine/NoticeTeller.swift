@@ -45,9 +45,7 @@ extension PipelineNotice {
     var text: String {
         switch self {
         case .captureFailed(let input, let error):
-            // A Swift string cannot hold what is no UTF-8, so the name that was looked for was not the file's.
-            let hint = input.unicodeScalars.contains("\u{FFFD}") ? " (its name is not UTF-8; rename it)" : ""
-            return Self.line(input, error.message) + hint
+            return Self.line(input, error.message)
         case .captureRemark(_, let remark):
             return remark
         case .analyzerRefused(let input, let error):

@@ -27,6 +27,15 @@ struct InputOptions: ParsableArguments {
     var raw: String?
 
     @Option(
+        help: ArgumentHelp(
+            "Begin at this time of each file, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5); t counts from there.",
+            valueName: "time"))
+    var start: String?
+
+    @Option(help: ArgumentHelp("Analyse this much of each file, in seconds or as [h:]mm:ss.", valueName: "time"))
+    var duration: String?
+
+    @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp(
             "Files to analyse at a time; 0: as many as there are processors. The output is the same.", valueName: "number"))
@@ -50,6 +59,41 @@ struct InputOptions: ParsableArguments {
         if names.contains("") { throw Failure("a file name is empty; is a variable of the shell unset?") }
         if names.count(where: { $0 == "-" }) > 1 { throw Failure("standard input can be analysed only once; name - once") }
         return names
+    }
+}
+
+extension InputOptions {
+    /// The capture of every input, in order.
+    func captures() throws(Failure) -> [PluginSpec] {
+        let start = try start.map { text throws(Failure) in try Self.seconds(text, of: "--start") }
+        let duration = try duration.map { text throws(Failure) in try Self.seconds(text, of: "--duration") }
+        var specs: [PluginSpec] = []
+        for name in try names() {
+            var spec = captureSpec(for: name, raw: raw)
+            if start != nil || duration != nil {
+                guard spec.id == "file" else {
+                    throw Failure(
+                        "\(PathText.shown(name)): --start and --duration need a sound file, not a stream or bare samples; "
+                            + "to cut a stream: ffmpeg -ss START -t DURATION")
+                }
+                spec.settings["start"] = start.map { .number($0) }
+                spec.settings["duration"] = duration.map { .number($0) }
+            }
+            specs.append(spec)
+        }
+        return specs
+    }
+
+    /// Seconds from `90`, `1:30` or `1:02:03.5`.
+    static func seconds(_ text: String, of option: String) throws(Failure) -> Double {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { part in
+            part.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") } ? Double(part) : nil
+        }
+        guard numbers.count == parts.count, (1...3).contains(parts.count),
+            parts.count == 1 || numbers.dropFirst().allSatisfy({ $0 < 60 }) && !parts.dropLast().contains(where: { $0.contains(".") })
+        else { throw Failure("\(option) \(text): is no time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5") }
+        return numbers.reduce(0) { $0 * 60 + $1 }
     }
 }
 
@@ -110,7 +154,7 @@ struct AnalyzerOptions: ParsableArguments {
 struct ConsoleOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,
-        help: "No progress bar and no warnings.")
+        help: "No progress bar and no warnings, but errors and lost audio.")
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Tell what runs and how each file went; twice: also every setting.")

@@ -46,8 +46,9 @@ struct PipelinePlan {
         _ registry: PluginRegistry, _ input: InputOptions, captures: [String] = [], options: PipelineOptions, isPaced: Bool,
         usesLookAhead: Bool
     ) throws(Failure) {
-        let files = captures.isEmpty || input.isGiven ? try input.names() : []
-        try self.init(registry, captures: files.map { captureSpec(for: $0, raw: input.raw) }, options: options)
+        let inputs = captures.isEmpty || input.isGiven ? try input.captures() : []
+        let files = inputs.compactMap { $0.primary?.text }
+        try self.init(registry, captures: inputs, options: options)
         try addCaptures(captures)
         configuration.isPaced = isPaced
         configuration.usesLookAhead = usesLookAhead
@@ -57,8 +58,9 @@ struct PipelinePlan {
 
     /// `hemiola beats`.
     init(_ registry: PluginRegistry, _ command: BeatsCommand) throws(Failure) {
-        let files = try command.input.names()
-        try self.init(registry, captures: files.map { captureSpec(for: $0, raw: command.input.raw) }, analyzers: ["beat"])
+        let captures = try command.input.captures()
+        let files = captures.compactMap { $0.primary?.text }
+        try self.init(registry, captures: captures, analyzers: ["beat"])
         configuration.usesLookAhead = !command.causal
         configuration.jobCount = command.input.jobs == 0 ? System.processorCount : command.input.jobs
         configuration.syncsFiles = command.writing.sync

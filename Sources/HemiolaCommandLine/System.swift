@@ -1,3 +1,4 @@
+internal import HemiolaSignal
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -43,6 +44,16 @@ enum System {
         // A reader that went away, or a file at its size limit, is the error of a write and not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+    }
+
+    /// The arguments without the program's name. What is no UTF-8 in them is kept, as `PathText` writes it.
+    static var arguments: [String] {
+        (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+            // Safe: the system ends every argument with a zero, and they live as long as the process.
+            CommandLine.unsafeArgv[index].map { argument in
+                PathText.text(of: UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
+            }
+        }
     }
 
     static func exit(_ status: CommandStatus) -> Never {
@@ -153,7 +164,7 @@ extension System {
 
         init?(_ path: String) {
             var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            guard stat(PathText.systemPath(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             device = UInt64(status.st_dev)
             number = UInt64(status.st_ino)
         }

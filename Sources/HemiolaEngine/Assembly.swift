@@ -75,7 +75,8 @@ extension PluginRegistry {
                     problems.append(ConfigurationProblem(path, "\(spec.id) never ends, so it must be the only capture"))
                 }
                 inputs.append(
-                    Pipeline.Input(name: spec.primary?.text ?? spec.name, path: spec.primary?.text) { () throws(ConfigurationError) in
+                    Pipeline.Input(name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text) {
+                        () throws(ConfigurationError) in
                         try make(values)
                     })
             } catch {

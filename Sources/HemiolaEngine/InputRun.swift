@@ -140,8 +140,9 @@ final class InputRun {
                 requests, source.format.sampleRate
             )
         }
+        let path = pipeline.inputs.count > 1 ? inputPath ?? source.name : nil
         return StreamHeader(
-            source: source, file: pipeline.inputs.count > 1 ? inputPath ?? source.name : nil, isLive: pipeline.isLive,
+            source: source, file: path.map(PathText.shown), fileBytes: path.flatMap(PathText.foreignBytes), isLive: pipeline.isLive,
             batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers)
     }
 

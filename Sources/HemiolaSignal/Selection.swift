@@ -22,8 +22,8 @@ public struct Selection: Sendable, Hashable {
 
     /// Names that an analyzer cannot have, because its name is a key of the batch record and a key has one type in every record.
     public static let reservedNames: Set<String> = Set(recordTypes).union([
-        "type", "file", "schema", "hemiola", "source", "sample_rate", "channels", "channel_names", "batch_frames", "seed",
-        "analyzers", "n", "frame", "t", "partial", "strength", "emitted_t", "bpm", "position", "confidence", "due_in_s",
+        "type", "file", "file_base64", "schema", "hemiola", "source", "sample_rate", "channels", "channel_names", "batch_frames",
+        "seed", "analyzers", "n", "frame", "t", "partial", "strength", "emitted_t", "bpm", "position", "confidence", "due_in_s",
         "duration_s", "analyzer", "output", "values", "label", "action", "name", "cut", "blend_s", "reason", "next_in_s", "key",
         "note", "description", "state", "frames", "sink", "client", "batches", "events", "non_finite", "summaries", "from",
         "locked", "presets", "names", "id", "ok", "error",

@@ -74,14 +74,31 @@ public struct StreamSource: Sendable, Hashable {
     public var kind: String
     /// What the user would call it: the path as given, the device's name.
     public var name: String
+    /// The bytes of a path that is not UTF-8; nil for all other names.
+    public var nameBytes: [UInt8]?
     /// Length in seconds as the source states it; nil when unknown or endless.
     public var duration: Double?
+    /// Where in the source the stream begins, in seconds, when not at its start; nil: at its start.
+    public var start: Double?
 
     /// A source from its parts.
-    public init(format: StreamFormat, kind: String, name: String, duration: Double? = nil) {
+    public init(
+        format: StreamFormat, kind: String, name: String, nameBytes: [UInt8]? = nil, duration: Double? = nil, start: Double? = nil
+    ) {
         self.format = format
         self.kind = kind
         self.name = name
+        self.nameBytes = nameBytes
         self.duration = duration
+        self.start = start
+    }
+
+    /// A source that is named by a path.
+    ///
+    /// - Parameter path: Its text, as `PathText` makes it.
+    public init(format: StreamFormat, kind: String, path: String, duration: Double? = nil, start: Double? = nil) {
+        self.init(
+            format: format, kind: kind, name: PathText.shown(path), nameBytes: PathText.foreignBytes(of: path), duration: duration,
+            start: start)
     }
 }

@@ -43,6 +43,8 @@ public struct StreamHeader: Sendable, Hashable {
     public var source: StreamSource
     /// The path as given, when one run has several files: every line then carries it.
     public var file: String?
+    /// The bytes of that path, where they are not UTF-8.
+    public var fileBytes: [UInt8]?
     /// Whether it comes from a live capture: then batches may be dropped.
     public var isLive: Bool
     /// How the stream is cut into batches and hops.
@@ -56,10 +58,12 @@ public struct StreamHeader: Sendable, Hashable {
 
     /// A header; its layout follows from the analyzers' outputs.
     public init(
-        source: StreamSource, file: String? = nil, isLive: Bool, batching: Batching, seed: UInt64, analyzers: [Analyzer]
+        source: StreamSource, file: String? = nil, fileBytes: [UInt8]? = nil, isLive: Bool, batching: Batching, seed: UInt64,
+        analyzers: [Analyzer]
     ) {
         self.source = source
         self.file = file
+        self.fileBytes = fileBytes
         self.isLive = isLive
         self.batching = batching
         self.seed = seed

@@ -35,8 +35,16 @@ extension RecordEncoder {
         buffer.append(string: header.source.kind)
         buffer.append(#","name":"#)
         buffer.append(string: header.source.name)
+        if let bytes = header.source.nameBytes {
+            buffer.append(#","name_base64":"#)
+            buffer.append(string: bytes.base64)
+        }
         buffer.append(#","duration_s":"#)
         buffer.append(seconds: header.source.duration ?? .nan)
+        if let start = header.source.start {
+            buffer.append(#","start_s":"#)
+            buffer.append(seconds: start)
+        }
         buffer.append(#"},"sample_rate":"#)
         buffer.append(integer: header.format.sampleRate)
         buffer.append(#","channels":"#)

@@ -33,7 +33,7 @@ public struct RecordEncoder: Sendable {
     let header: StreamHeader
     let selection: Selection
     let version: String
-    /// `,"file":"…"`, or nothing.
+    /// `,"file":"…"`, with `,"file_base64":"…"` where the path is not UTF-8, or nothing.
     let fileField: [UInt8]
     /// The values of an `event` record are written in the unit that its output was declared with.
     let findings: [(analyzer: String, output: String, unit: Unit)]
@@ -56,6 +56,10 @@ public struct RecordEncoder: Sendable {
         if let file = header.file {
             field.append(#","file":"#)
             field.append(string: file)
+            if let bytes = header.fileBytes {
+                field.append(#","file_base64":"#)
+                field.append(string: bytes.base64)
+            }
         }
         fileField = field.bytes
         findings = header.analyzers.flatMap { analyzer in

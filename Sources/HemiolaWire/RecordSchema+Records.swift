@@ -122,7 +122,9 @@ extension RecordSchema {
     private static let source: [Field] = [
         Field("kind", .text, "The id of the capture: file, pulse …"),
         Field("name", .text, "The path as given, or the device."),
+        Field("name_base64", .text, optional: true, "The bytes of the path in Base64; only when they are not UTF-8."),
         Field("duration_s", .nullable(.number), "Its length as it states it; null when unknown or endless."),
+        Field("start_s", .number, optional: true, "Where in the file frame 0 lies, in seconds; only with --start."),
     ]
 
     private static let analyzer: [Field] = [

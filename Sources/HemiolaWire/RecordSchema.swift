@@ -62,7 +62,10 @@ public enum RecordSchema {
     /// The keys that every record begins with.
     static let file = Field(
         "file", .text, optional: true, "The path as given; only when one run has several files.")
+    static let fileBytes = Field(
+        "file_base64", .text, optional: true, "The bytes of the path in Base64; only when they are not UTF-8.")
+    static let common = [file, fileBytes]
 
     /// Names that an analyzer cannot have: its name is a key of the batch record, and a key has one type in every record.
-    public static let reservedNames: Set<String> = Set(records.flatMap { $0.fields.map(\.name) } + ["type", file.name])
+    public static let reservedNames: Set<String> = Set(records.flatMap { $0.fields.map(\.name) } + ["type"] + common.map(\.name))
 }

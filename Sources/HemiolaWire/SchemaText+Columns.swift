@@ -9,7 +9,7 @@ extension SchemaText {
     ///   - analyzers: What a batch holds.
     ///   - selection: The records and features that are written.
     public static func columns(analyzers: Analyzers, selection: Selection = .all) -> String {
-        var fields = [RecordSchema.Field("type", .text, "The type of record."), RecordSchema.file]
+        var fields = [RecordSchema.Field("type", .text, "The type of record.")] + RecordSchema.common
         for field in RecordSchema.records(analyzers, selection).flatMap(\.fields)
         where !fields.contains(where: { $0.name == field.name }) {
             fields.append(field)

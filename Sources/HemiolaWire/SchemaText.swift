@@ -75,7 +75,7 @@ extension RecordSchema.Record {
     fileprivate func jsonSchema(takesAnyAnalyzer: Bool) -> DocumentTree {
         let type: DocumentTree = .object([("const", .text(self.type))])
         let others: DocumentTree = takesAnyAnalyzer && self.type == "batch" ? .anyAnalyzer : .boolean(false)
-        return [RecordSchema.file].objectSchema(
+        return RecordSchema.common.objectSchema(
             first: [("description", .text(summary))], properties: [("type", type)], adding: fields, others: others)
     }
 }

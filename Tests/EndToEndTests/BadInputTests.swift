@@ -228,7 +228,8 @@ import Testing
         try #require(made.status == 0, "\(made.errors)")
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder("whole.mp3"))))
         // Only what follows the frames' headers: the decoder goes on, in silence.
-        for index in bytes.count / 4..<bytes.count * 3 / 4 where index % 32 < 20 && bytes[index] != 0xff && bytes[index - 1] != 0xff
+        for index in bytes.count / 4..<bytes.count * 3 / 4
+        where index % 32 < 20 && bytes[index] != 0xff && bytes[index - 1] != 0xff
             && bytes[index - 2] != 0xff
         {
             bytes[index] = UInt8(truncatingIfNeeded: index &* 37) & 0x7f
@@ -261,6 +262,18 @@ import Testing
         // An encoder adds some before and some behind.
         #expect(abs((records.last?.double("t") ?? 0) - 1) < 0.1)
         #expect(abs((records.batches[20].double("levels.rms_db") ?? 0) + 9.03) < 0.5)
+    }
+
+    @Test func `names that are not UTF-8: analysed as arguments and from a list, with their bytes in Base64`() throws {
+        let tone = try folder.writeTone("tone.wav", frames: 2048)
+        let outcome = try Hemiola.shell(
+            "cd '\(folder.path)'; name=$(printf 'c\\351.wav'); cp '\(tone)' \"$name\"; "
+                + "printf 'c\\351.wav\\0tone.wav\\0' | '\(Hemiola.path)' analyze --files-from - -0 \"./$name\" --select header,end")
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+        let headers = try Record.all(in: outcome.output).of("header")
+        #expect(headers.map { $0.string("file") } == ["./c\u{fffd}.wav", "c\u{fffd}.wav", "tone.wav"])
+        #expect(headers.map { $0.string("file_base64") } == ["Li9j6S53YXY=", "Y+kud2F2", nil])
+        #expect(headers.map { $0.string("source.name_base64") } == ["Li9j6S53YXY=", "Y+kud2F2", nil])
     }
 
     // MARK: - One of several

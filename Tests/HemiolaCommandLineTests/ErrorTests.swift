@@ -153,10 +153,6 @@ import Testing
     @Test(arguments: [
         (PipelineNotice.captureFailed(input: "a.wav", CaptureError("cannot open a.wav: no")), "cannot open a.wav: no"),
         (.captureFailed(input: "a.wav", CaptureError("no sound file")), "a.wav: no sound file"),
-        (
-            .captureFailed(input: "caf\u{FFFD}", CaptureError("cannot open caf\u{FFFD}")),
-            "cannot open caf\u{FFFD} (its name is not UTF-8; rename it)"
-        ),
         (.analyzerRefused(input: "a.wav", AnalyzerError("too many channels")), "a.wav: too many channels"),
         (
             .gap(input: "a.wav", at: 1.5, duration: 0.25, reason: .truncatedFile),

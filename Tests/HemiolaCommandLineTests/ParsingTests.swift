@@ -28,6 +28,21 @@ import Testing
         #expect(try configuration([name]).paths == [name])
     }
 
+    @Test(arguments: [("90", 90), ("1:30", 90), ("1:02:03.5", 3723.5), ("0.25", 0.25)])
+    func `--start and --duration: seconds or minutes and seconds`(text: String, seconds: Double) throws {
+        let configuration = try configuration(["a.wav", "--start", text, "--duration", text])
+        #expect(configuration.captures[0].settings == ["start": .number(seconds), "duration": .number(seconds)])
+    }
+
+    @Test(arguments: ["", "x", "-1", "1:60", "1:2:3:4", "1.5:30", "1:", "nan", "1e3"])
+    func `--start that is no time: refused`(text: String) {
+        #expect(throws: Failure.self) { try configuration(["a.wav", "--start=\(text)"]) }
+    }
+
+    @Test func `--start of standard input: refused`() {
+        #expect(throws: Failure.self) { try configuration(["-", "--start", "1"]) }
+    }
+
     @Test func `after two dashes a name may begin with a dash`() throws {
         #expect(try configuration(["a", "--", "-b", "--batch"]).paths == ["a", "-b", "--batch"])
     }

@@ -58,7 +58,8 @@ import Testing
     @Test func `a selection leaves out what is not written`() throws {
         let text = SchemaText.jsonSchema(analyzers: analyzers, selection: Selection(items: ["beat", "wide.mfcc"]))
         #expect((try document(text)["oneOf"] as? [Any])?.count == 2)
-        #expect(Set(properties(try record("batch", in: text)).keys) == ["type", "file", "n", "frame", "t", "wide", "partial"])
+        #expect(
+            Set(properties(try record("batch", in: text)).keys) == ["type", "file", "file_base64", "n", "frame", "t", "wide", "partial"])
     }
 
     @Test func `null is allowed exactly where the table says so`() throws {
@@ -78,7 +79,7 @@ import Testing
         let document = try document(text)
         let columns = try #require(document["columns"] as? [String: Any])
         let duckDB = try #require(document["duckdb"] as? [String: String])
-        let names = Set(RecordSchema.records.flatMap { $0.fields.map(\.name) } + ["type", "file", "levels", "wide"])
+        let names = Set(RecordSchema.records.flatMap { $0.fields.map(\.name) } + ["type", "file", "file_base64", "levels", "wide"])
         #expect(Set(columns.keys) == names)
         #expect(Set(duckDB.keys) == names)
         #expect(try ParsedJSON(text.filter { $0 != "\n" && $0 != " " })["columns"]?.keys.prefix(2) == ["type", "file"])
@@ -104,7 +105,8 @@ import Testing
         let document = try document(SchemaText.columns(analyzers: analyzers))
         let duckDB = try #require(document["duckdb"] as? [String: String])
         #expect(duckDB["levels"] == #"STRUCT("rms_db" DOUBLE, "channel_rms_db" DOUBLE[])"#)
-        #expect(duckDB["source"] == #"STRUCT("kind" VARCHAR, "name" VARCHAR, "duration_s" DOUBLE)"#)
+        #expect(
+            duckDB["source"] == #"STRUCT("kind" VARCHAR, "name" VARCHAR, "name_base64" VARCHAR, "duration_s" DOUBLE, "start_s" DOUBLE)"#)
         #expect(duckDB["dropped"] == "JSON")
         #expect(duckDB["presets"] == "VARCHAR[]")
         let pandas = try #require(document["pandas"] as? [String: String])

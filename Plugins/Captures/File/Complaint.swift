@@ -121,6 +121,10 @@ enum Complaint {
         CaptureError("\(path.shown): cannot be decoded (\(SoundFile.loopReason)); see whether ffmpeg can: \(pipe(path))")
     }
 
+    static func startsBehindEnd(_ path: String, _ start: Double) -> CaptureError {
+        CaptureError("\(path.shown): ends before \(start) s, where the analysis should begin; choose an earlier start")
+    }
+
     static func changed(_ path: String) -> CaptureError {
         CaptureError("\(path.shown): has changed while it was analysed; start again when it is finished")
     }

@@ -3,15 +3,20 @@ internal import HemiolaSignal
 
 extension CapturePlugin {
     private static let path = Setting<String?>("path", default: nil, "The file to analyse.")
+    private static let start = Setting(
+        "start", default: 0.0, in: 0.0...1_000_000_000, unit: .seconds, "Where in the file to begin; frame 0 lies there.")
+    private static let duration = Setting<Double?>(
+        "duration", in: 0.0...1_000_000_000, unit: .seconds, "How much to analyse; unset: to the end of the file.")
 
     /// Reads a sound file: WAV, FLAC, Ogg, MP3, AIFF and the other formats of libsndfile, at the file's own rate.
     public static let file = CapturePlugin(
-        "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.", settings: [path.declared], primary: "path"
+        "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.",
+        settings: [path.declared, start.declared, duration.declared], primary: "path"
     ) { settings throws(ConfigurationError) in
         guard let path = settings[path], !path.isEmpty else {
             throw ConfigurationError("no file is named; write file:PATH", at: "path")
         }
-        return FileCapture(path)
+        return FileCapture(path, excerpt: Excerpt(start: settings[start], duration: settings[duration]))
     }
 }
 
@@ -24,6 +29,8 @@ final class FileCapture: RewindableCapture {
 
     /// As given.
     private let path: String
+    private let excerpt: Excerpt
+    private var place: ExcerptPosition
     private let openFile: @Sendable (String, OpenWatch) throws(InputFile.Refusal) -> InputFile
     private var file: InputFile?
     private var sound: SoundFile?
@@ -45,12 +52,14 @@ final class FileCapture: RewindableCapture {
 
     /// - Parameter openFile: How a path becomes a file; tests replace it by one that blocks.
     init(
-        _ path: String,
+        _ path: String, excerpt: Excerpt = Excerpt(),
         openFile: @escaping @Sendable (String, OpenWatch) throws(InputFile.Refusal) -> InputFile = {
             (path, watch) throws(InputFile.Refusal) in try InputFile(path, watch: watch)
         }
     ) {
         self.path = path
+        self.excerpt = excerpt
+        place = ExcerptPosition(excerpt, format)
         self.openFile = openFile
     }
 
@@ -61,10 +70,30 @@ final class FileCapture: RewindableCapture {
         firstFormat = format
         file = opening.file
         begin(opening.sound)
-        return StreamSource(format: format, kind: "file", name: path, duration: opening.frameCount.map(format.seconds(at:)))
+        return StreamSource(
+            format: format, kind: "file", path: path,
+            duration: opening.frameCount.map { excerpt.length(of: format.seconds(at: $0)) },
+            start: excerpt.start > 0 ? excerpt.start : nil)
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+        if excerpt.isWhole { return try readNext(into: &samples) }
+        // At most a second of sound is passed over in one call, so that the caller can stop in between.
+        let stop = place.framesBefore - Int64(format.sampleRate)
+        while place.framesLeft != 0 {
+            let old = format
+            let room = place.limit(samples.count / old.channelCount) * old.channelCount
+            var front = samples._mutatingExtracting(0..<room)
+            let delivery = try readNext(into: &front)
+            if delivery == .end, place.framesBefore > 0 { throw Complaint.startsBehindEnd(path, excerpt.start) }
+            if let delivery = place.take(delivery, from: old) { return delivery }
+            if place.framesBefore > 0, place.framesBefore <= stop { return .idle }
+        }
+        return .end
+    }
+
+    /// Reads on, wherever the excerpt begins.
+    private func readNext(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
         while true {
             if let delivery = pending.popLast() { return delivery }
             guard !isFinished else { return .end }
@@ -92,6 +121,7 @@ final class FileCapture: RewindableCapture {
     /// Goes to the first section.
     private func begin(_ sound: SoundFile) {
         secondsBefore = 0
+        place = ExcerptPosition(excerpt, format)
         isFinished = false
         pending = []
         start(sound, section: 0)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaSignal
 
 /// A regular file that is open for reading: the one place where this plugin asks the system for bytes and names.
 final class InputFile: Sendable {
@@ -28,10 +29,11 @@ final class InputFile: Sendable {
         guard !path.utf8.contains(0) else { throw .missing }
         // Looked at before it is opened: to open a device can set it in motion.
         var status = stat()
-        guard stat(path, &status) == 0 else { throw Refusal(errno) }
+        let systemPath = PathText.systemPath(path)
+        guard stat(systemPath, &status) == 0 else { throw Refusal(errno) }
         if let refusal = Refusal(mode: status.st_mode) { throw refusal }
         // Another may have taken its place since: then O_NONBLOCK keeps a pipe from waiting.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        let descriptor = open(systemPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw Refusal(errno) }
         guard fstat(descriptor, &status) == 0 else {
             let reason = Refusal(errno)
@@ -67,7 +69,7 @@ final class InputFile: Sendable {
 
     /// The names in a folder, at most `limit` of them; nil when it cannot be read.
     static func names(in folder: String, limit: Int = 2000) -> [String]? {
-        guard let stream = opendir(folder) else { return nil }
+        guard let stream = opendir(PathText.systemPath(folder)) else { return nil }
         defer { closedir(stream) }
         var names: [String] = []
         while names.count < limit, let entry = readdir(stream) {

@@ -1,8 +1,10 @@
+internal import HemiolaSignal
+
 extension String {
     /// The name of a file as it can stand in a sentence: what would break the line, or hide in it, is written out.
     var shown: String {
         var text = ""
-        for scalar in unicodeScalars {
+        for scalar in PathText.shown(self).unicodeScalars {
             if let escape = Self.escape(scalar) { text += escape } else { text.unicodeScalars.append(scalar) }
         }
         return text
@@ -13,7 +15,8 @@ extension String {
         // "-x.m4a" would be an option, "a:b.m4a" an address.
         let isAmbiguous = hasPrefix("-") || !hasPrefix("/") && contains(":") && !contains("://")
         let path = isAmbiguous ? "./" + self : self
-        guard path.unicodeScalars.contains(where: { Self.escape($0) != nil }) else {
+        let isForeign = PathText.foreignBytes(of: path) != nil
+        guard isForeign || path.unicodeScalars.contains(where: { Self.escape($0) != nil }) else {
             return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
         }
         var text = ""
@@ -21,9 +24,9 @@ extension String {
             if scalar == "'" || scalar == "\\" {
                 text += "\\"
                 text.unicodeScalars.append(scalar)
-            } else if Self.escape(scalar) != nil {
+            } else if Self.escape(scalar) != nil || isForeign && !scalar.isASCII {
                 // Bytes, octal: what bash, zsh and ksh read between $' and '.
-                for byte in String(scalar).utf8 { text += "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst() }
+                for byte in PathText.bytes(of: String(scalar)) { text += "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst() }
             } else {
                 text.unicodeScalars.append(scalar)
             }

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaSignal
 
 #if canImport(Glibc)
     internal import Glibc
@@ -63,11 +64,12 @@ final class ByteStream {
 
     /// Opens a path. A FIFO that nobody writes to yet is `.idle`, not a reason to hang.
     convenience init(path: String, spools: Bool) throws(CaptureError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        let name = PathText.shown(path)
+        let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw CaptureError("cannot open \(path): \(String.lastError)")
+            throw CaptureError("cannot open \(name): \(String.lastError)")
         }
-        try self.init(descriptor, name: path, isOwner: true, spools: spools)
+        try self.init(descriptor, name: name, isOwner: true, spools: spools)
     }
 
     deinit {

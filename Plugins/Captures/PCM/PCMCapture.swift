@@ -80,7 +80,7 @@ class PCMCapture: Capture {
         promisedRest = bytes.map { Int($0 % Int64(format.frameByteCount)) } ?? 0
         let known = promise ?? stream.size.map { ($0 - start) / Int64(format.frameByteCount) }
         return StreamSource(
-            format: format.stream, kind: "pcm", name: name, duration: known.map { format.stream.seconds(at: $0) })
+            format: format.stream, kind: "pcm", path: name, duration: known.map { format.stream.seconds(at: $0) })
     }
 
     final func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {

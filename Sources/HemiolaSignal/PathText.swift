@@ -1,0 +1,88 @@
+/// Paths as text that loses no byte. The system's paths are bytes and need not be UTF-8; a `String` would put U+FFFD in the place
+/// of those that are not.
+///
+/// A byte that is no part of UTF-8 stands in the text as a character of the private use area, U+EF80 for 0x80 up to U+EFFF for
+/// 0xFF. Those characters themselves are written byte by byte in the same way, so that every path has one text and every text
+/// that was made of a path leads back to it. A path in UTF-8 is its own text.
+public enum PathText {
+    private static let escapes: ClosedRange<UInt32> = 0xEF80...0xEFFF
+
+    /// The text of a path.
+    public static func text(of path: some Sequence<UInt8>) -> String {
+        var text = String.UnicodeScalarView()
+        var parser = Unicode.UTF8.ForwardParser()
+        var bytes = Array(path)[...]
+        while !bytes.isEmpty {
+            var input = bytes.makeIterator()
+            let count: Int
+            switch parser.parseScalar(from: &input) {
+            case .valid(let encoded):
+                count = encoded.count
+                let scalar = Unicode.UTF8.decode(encoded)
+                if escapes.contains(scalar.value) {
+                    text.append(contentsOf: bytes.prefix(count).map(escape))
+                } else {
+                    text.append(scalar)
+                }
+            case .error(let length):
+                count = length
+                text.append(contentsOf: bytes.prefix(count).map(escape))
+            case .emptyInput:
+                count = bytes.count
+            }
+            bytes = bytes.dropFirst(count)
+            parser = Unicode.UTF8.ForwardParser()
+        }
+        return String(text)
+    }
+
+    /// The bytes of a path, from its text.
+    public static func bytes(of text: String) -> [UInt8] {
+        guard isEscaped(text) else { return Array(text.utf8) }
+        return text.unicodeScalars.flatMap { scalar in
+            escapes.contains(scalar.value) ? [UInt8(truncatingIfNeeded: scalar.value - 0xEF00)] : Array(String(scalar).utf8)
+        }
+    }
+
+    /// A path as the system takes it, from its text: its bytes, and a zero.
+    public static func systemPath(_ text: String) -> [CChar] {
+        bytes(of: text).map { CChar(bitPattern: $0) } + [0]
+    }
+
+    /// The path as people and JSON read it: U+FFFD for what is no UTF-8.
+    public static func shown(_ text: String) -> String {
+        isEscaped(text) ? String(decoding: bytes(of: text), as: UTF8.self) : text
+    }
+
+    /// The bytes of a path that is not UTF-8, from its text; nil for all others.
+    public static func foreignBytes(of text: String) -> [UInt8]? {
+        guard isEscaped(text) else { return nil }
+        let bytes = bytes(of: text)
+        return String(validating: bytes, as: UTF8.self) == nil ? bytes : nil
+    }
+
+    private static func isEscaped(_ text: String) -> Bool {
+        text.unicodeScalars.contains { escapes.contains($0.value) }
+    }
+
+    private static func escape(_ byte: UInt8) -> Unicode.Scalar {
+        // Within the private use area, which has no surrogates.
+        Unicode.Scalar(0xEF00 + UInt32(byte))!
+    }
+}
+
+extension [UInt8] {
+    /// In Base64, with padding. RFC 4648, section 4.
+    public var base64: String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: count, by: 3) {
+            let group = self[start..<Swift.min(start + 3, count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for index in 0..<4 {
+                text.append(index <= group.count ? alphabet[bits >> (18 - 6 * index) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
