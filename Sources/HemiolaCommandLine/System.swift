@@ -115,7 +115,7 @@ extension System {
     static func contents(of path: String, atMost limit: Int = .max) throws(CallError) -> [UInt8] {
         var descriptor = standardInput
         if path != "-" {
-            descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC)
             if descriptor == -1 { throw CallError(number: errno) }
         }
         defer { if descriptor != standardInput { close(descriptor) } }

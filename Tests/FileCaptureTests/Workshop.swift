@@ -144,8 +144,8 @@ func level(of frequency: Double, in signal: [Float], rate: Int) -> Double {
 }
 
 /// The line that a path is refused with.
-func refusal(of path: String) -> String? {
-    let capture = FileCapture(path)
+func refusal(of path: String, ffmpeg: FFmpegDecoder? = nil) -> String? {
+    let capture = FileCapture(path, ffmpeg: ffmpeg)
     do {
         _ = try capture.open(FormatWish())
         capture.close()

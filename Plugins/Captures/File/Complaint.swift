@@ -82,6 +82,23 @@ enum Complaint {
         }
     }
 
+    /// What only ffmpeg reads, and ffmpeg did not.
+    static func notDecoded(_ path: String, _ likeness: Likeness, _ failure: FFmpegDecoder.Failure) -> CaptureError {
+        let name = path.shown
+        guard case .foreignAudio(let what) = likeness else { return notAudio(path, likeness, reason: "") }
+        switch failure {
+        case .cancelled:
+            return CaptureError("\(name): interrupted while it was decoded", remedy: .finish)
+        case .notInstalled:
+            return CaptureError(
+                "\(name): looks like \(what), which ffmpeg decodes, and ffmpeg is not installed; install it: apt install ffmpeg")
+        case .failed(let reason):
+            return CaptureError(
+                "\(name): looks like \(what), but ffmpeg cannot decode it (\(reason.shown)); to see all that it says: "
+                    + "ffmpeg -i \(path.quotedForShell) -f null -")
+        }
+    }
+
     static func outOfRange(_ path: String, _ format: StreamFormat) -> CaptureError? {
         outOfRange(path, sampleRate: format.sampleRate, channelCount: format.channelCount)
     }

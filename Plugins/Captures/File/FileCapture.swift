@@ -30,6 +30,7 @@ final class FileCapture: RewindableCapture {
     /// As given.
     private let path: String
     private let excerpt: Excerpt
+    private let ffmpeg: FFmpegDecoder?
     private var place: ExcerptPosition
     private let openFile: @Sendable (String, OpenWatch) throws(InputFile.Refusal) -> InputFile
     private var file: InputFile?
@@ -50,15 +51,18 @@ final class FileCapture: RewindableCapture {
     private var pending: [Delivery] = []
     private var isFinished = false
 
-    /// - Parameter openFile: How a path becomes a file; tests replace it by one that blocks.
+    /// - Parameters:
+    ///   - ffmpeg: Decodes what libsndfile does not; nil: nothing does.
+    ///   - openFile: How a path becomes a file; tests replace it by one that blocks.
     init(
-        _ path: String, excerpt: Excerpt = Excerpt(),
+        _ path: String, excerpt: Excerpt = Excerpt(), ffmpeg: FFmpegDecoder? = FFmpegDecoder(),
         openFile: @escaping @Sendable (String, OpenWatch) throws(InputFile.Refusal) -> InputFile = {
             (path, watch) throws(InputFile.Refusal) in try InputFile(path, watch: watch)
         }
     ) {
         self.path = path
         self.excerpt = excerpt
+        self.ffmpeg = ffmpeg
         place = ExcerptPosition(excerpt, format)
         self.openFile = openFile
     }
@@ -196,6 +200,7 @@ final class FileCapture: RewindableCapture {
             return Gap(frames: frames, reason: .truncatedFile)
         }
         if header.section(section).lacksEnd { return Gap(frames: 0, reason: .truncatedFile) }
+        if header.isDamaged { return Gap(frames: 0, reason: .damagedFile) }
         return header.understatesLength ? Gap(frames: 0, reason: .falseLength) : nil
     }
 
@@ -267,12 +272,12 @@ private struct Opening: @unchecked Sendable {
 }
 
 extension FileCapture {
-    private func openWatched(isCancelled: @Sendable () -> Bool) throws(CaptureError) -> Opening {
+    private func openWatched(isCancelled: @escaping @Sendable () -> Bool) throws(CaptureError) -> Opening {
         let watch = OpenWatch()
         let result: Result<Opening, CaptureError>
         do {
-            result = try watch.run(isCancelled: isCancelled) { [path, openFile] in
-                Result { () throws(CaptureError) in try Self.open(path, watch, openFile) }
+            result = try watch.run(isCancelled: isCancelled) { [path, openFile, ffmpeg] in
+                Result { () throws(CaptureError) in try Self.open(path, watch, openFile, ffmpeg, isCancelled) }
             }
         } catch {
             SoundFile.abandonOpening()
@@ -285,22 +290,46 @@ extension FileCapture {
     }
 
     private static func open(
-        _ path: String, _ watch: OpenWatch, _ openFile: (String, OpenWatch) throws(InputFile.Refusal) -> InputFile
+        _ path: String, _ watch: OpenWatch, _ openFile: (String, OpenWatch) throws(InputFile.Refusal) -> InputFile,
+        _ ffmpeg: FFmpegDecoder?, _ isCancelled: () -> Bool
     ) throws(CaptureError) -> Opening {
         let file: InputFile
         do { file = try openFile(path, watch) } catch { throw Complaint.cannotOpen(path, error) }
         guard file.size > 0 else { throw Complaint.empty(path) }
         let header = Header(of: file)
         let likeness = Likeness(file.bytes(at: header.start, count: 1024))
-        guard !likeness.isToBeKeptAway(isTagged: header.start > 0) else { throw Complaint.notAudio(path, likeness, reason: "") }
+        guard !likeness.isToBeKeptAway(isTagged: header.start > 0) else {
+            guard case .foreignAudio = likeness, let ffmpeg else { throw Complaint.notAudio(path, likeness, reason: "") }
+            do throws(FFmpegDecoder.Failure) {
+                return try open(path, decodedBy: ffmpeg, watch, isCancelled)
+            } catch {
+                throw Complaint.notDecoded(path, likeness, error)
+            }
+        }
         if let error = Complaint.outOfRange(path, sampleRate: header.sampleRate, channelCount: header.channelCount) { throw error }
         let sound: SoundFile
         do {
             sound = try SoundFile(file, view: header.section(0).view)
         } catch {
+            if case .knownAudio = likeness, let ffmpeg, let opening = try? open(path, decodedBy: ffmpeg, watch, isCancelled) {
+                return opening
+            }
             throw Complaint.notAudio(path, likeness, reason: error.reason)
         }
         if let error = Complaint.outOfRange(path, sound.format) { throw error }
+        let frames = header.knownFrames(found: sound.frameCount, in: sound.family, of: file)
+        return Opening(file: file, header: header, sound: sound, frameCount: frames)
+    }
+
+    private static func open(
+        _ path: String, decodedBy ffmpeg: FFmpegDecoder, _ watch: OpenWatch, _ isCancelled: () -> Bool
+    ) throws(FFmpegDecoder.Failure) -> Opening {
+        let (file, isDamaged) = try ffmpeg.decode(path, watch, isCancelled: isCancelled)
+        var header = Header(of: file)
+        header.isDamaged = isDamaged
+        guard let sound = try? SoundFile(file, view: header.section(0).view), sound.format.isSupported else {
+            throw .failed("its format is not supported")
+        }
         let frames = header.knownFrames(found: sound.frameCount, in: sound.family, of: file)
         return Opening(file: file, header: header, sound: sound, frameCount: frames)
     }

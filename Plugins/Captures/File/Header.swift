@@ -22,6 +22,8 @@ struct Header: Sendable, Hashable {
     var view = ByteView()
     /// The sections of an Ogg or MPEG file; empty where the whole file is one.
     var sections: [Section] = []
+    /// Whether another program has decoded it and reported errors.
+    var isDamaged = false
     /// Whether the header states a length that is too short for a format in which nothing follows the sound.
     var understatesLength = false
 

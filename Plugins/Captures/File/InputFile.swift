@@ -48,6 +48,13 @@ final class InputFile: Sendable {
         size = Int64(status.st_size)
     }
 
+    /// Takes over a descriptor of a regular file.
+    init(descriptor: Int32, size: Int64, watch: OpenWatch) {
+        self.descriptor = descriptor
+        self.size = size
+        self.watch = watch
+    }
+
     deinit {
         Glibc.close(descriptor)
     }

@@ -90,11 +90,18 @@ final class OpenWatch: Sendable {
         pthread_getcpuclockid(thread, &clock)
         var lastReads = -1
         var lastTime = 0.0
+        var cancelledPolls = 0
         while true {
             var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
             poll(&request, 1, 50)
             if isDone.load(ordering: .acquiring) { return }
-            if isCancelled() { throw .cancelled }
+            if isCancelled() {
+                // It may be about to end by itself, and has a child to end first.
+                cancelledPolls += 1
+                if cancelledPolls > 10 { throw .cancelled }
+                usleep(1000)
+                continue
+            }
             let reads = reads.load(ordering: .relaxed)
             let time = Self.seconds(of: clock)
             if reads != lastReads {
