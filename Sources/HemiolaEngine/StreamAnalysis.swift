@@ -123,6 +123,8 @@ final class StreamAnalysis {
         case .frames:
             if filled == hopFrames { surveyHop() }
         case .gap(let gap):
+            // As in the second pass, a gap of no frames breaks nothing off.
+            if gap.frames == 0 { break }
             if filled > 0 { surveyHop() }
             clock += gap.frames
             bank.clear()

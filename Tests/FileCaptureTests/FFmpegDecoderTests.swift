@@ -44,6 +44,16 @@ import Testing
         #expect(recording.others == [.gap(Gap(frames: 0, reason: .damagedFile)), .end])
     }
 
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `truncated MPEG-4: refused in ffmpeg's words, the same in every run`() throws {
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: encoded("a.m4a"))))
+        let path = try workshop.write(Array(bytes.prefix(bytes.count / 2)), to: "cut.m4a")
+        #expect(
+            refusal(of: path, ffmpeg: FFmpegDecoder())
+                == "\(path): looks like an MPEG-4 file (m4a, mp4, mov), but ffmpeg cannot decode it (moov atom not found); "
+                + "to see all that it says: ffmpeg -i '\(path)' -f null -")
+    }
+
     @Test func `ffmpeg that is not installed: named with the way to install it`() throws {
         let path = try workshop.write(Array("\0\0\0\u{20}ftypM4A ".utf8) + [UInt8](repeating: 0, count: 500), to: "a.m4a")
         #expect(

@@ -47,8 +47,10 @@ struct FFmpegDecoder: Sendable {
         let message = errors.resized().bytes(at: 0, count: 400)
         let decoded = output.resized()
         guard decoded.size > Self.headerSize else {
-            let line = String(decoding: message.prefix { $0 != 0x0a }, as: UTF8.self)
-            throw .failed(line.isEmpty ? "it holds no sound" : line)
+            var line = String(decoding: message.prefix { $0 != 0x0a }, as: UTF8.self)[...]
+            // "[mov,mp4 @ 0x55c03bc7e980] moov atom not found": an address that is another in every run.
+            if line.hasPrefix("["), let end = line.firstRange(of: "] ") { line = line[end.upperBound...] }
+            throw .failed(line.isEmpty ? "it holds no sound" : String(line))
         }
         return (decoded, status != 0 || !message.isEmpty)
     }
