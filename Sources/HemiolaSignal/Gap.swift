@@ -25,7 +25,7 @@ public struct Gap: Sendable, Hashable {
         public var isOfFile: Bool {
             switch self {
             case .truncatedFile, .damagedFile, .falseLength: true
-            case .deviceLost, .serverLost, .frozen, .suspended, .overrun: false
+            case .deviceLost, .serverLost, .frozen, .stopped, .suspended, .overrun: false
             }
         }
     }
