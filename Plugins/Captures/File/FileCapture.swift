@@ -130,7 +130,7 @@ final class FileCapture: RewindableCapture {
         pending = []
         start(sound, section: 0)
         let loss = frames(of: header.section(0).lossBefore, before: sound)
-        if loss > 0 { pending = [.gap(Gap(frames: loss, reason: .damagedFile))] }
+        if loss > 0 { pending = [damage(loss)] }
     }
 
     private func start(_ sound: SoundFile, section index: Int) {
@@ -172,7 +172,7 @@ final class FileCapture: RewindableCapture {
             guard index < header.sectionCount else { break }
         }
         isFinished = true
-        pending = [.end, .gap(Gap(frames: loss + (missing?.frames ?? 0), reason: .damagedFile))]
+        pending = [.end, damage(loss + (missing?.frames ?? 0))]
     }
 
     private func go(to sound: SoundFile, section index: Int, missing: Gap?, loss: Int64) {
@@ -184,14 +184,19 @@ final class FileCapture: RewindableCapture {
         pending = []
         if stated(sound.format) != format {
             format = stated(sound.format)
-            if loss > 0 { pending.append(.gap(Gap(frames: loss, reason: .damagedFile))) }
+            if loss > 0 { pending.append(damage(loss)) }
             pending.append(.format(format))
             if let missing { pending.append(.gap(missing)) }
         } else if isDamage || loss > 0 {
-            pending = [.gap(Gap(frames: loss + (missing?.frames ?? 0), reason: .damagedFile))]
+            pending = [damage(loss + (missing?.frames ?? 0))]
         } else if let missing {
             pending = [.gap(missing)]
         }
+    }
+
+    /// A gap where parts are damaged or missing; at most as long as a promise may be.
+    private func damage(_ frames: Int64) -> Delivery {
+        .gap(Gap(frames: min(frames, Header.longestPromise), reason: .damagedFile))
     }
 
     /// What a section lacks at its end; nil when it is whole.

@@ -1,9 +1,14 @@
 import FileCapture
+import Glibc
 import Hemiola
+
+/// The capture must not start ffmpeg for every input that libsndfile refuses.
+private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0
 
 extension Fuzzer {
     /// Any bytes as a file: refused in one line, or read to the end, twice the same.
     func tryFile(_ bytes: [UInt8]) {
+        precondition(hidesFFmpeg)
         let capture = makeCapture(.file, ["path": InputFile.path(holding: bytes)])
         guard let source = open(capture) else { return }
         defer { capture.close() }
