@@ -102,7 +102,7 @@ let package = Package(
         room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lending),
         room("HemiolaEvaluation"),
         room("HemiolaWire", uses: ["HemiolaSignal"]),
-        room("HemiolaOutput", uses: ["CZstd"]),
+        room("HemiolaOutput", uses: ["HemiolaSignal", "CZstd"]),
 
         // 0
         room("HemiolaSignal", settings: lending),

@@ -47,7 +47,6 @@ struct PipelinePlan {
         usesLookAhead: Bool
     ) throws(Failure) {
         let inputs = captures.isEmpty || input.isGiven ? try input.captures() : []
-        let files = inputs.compactMap { $0.primary?.text }
         try self.init(registry, captures: inputs, options: options)
         try addCaptures(captures)
         configuration.isPaced = isPaced
@@ -64,7 +63,7 @@ struct PipelinePlan {
         configuration.usesLookAhead = !command.causal
         configuration.jobCount = command.input.jobs == 0 ? System.processorCount : command.input.jobs
         configuration.syncsFiles = command.writing.sync
-        if command.output == "" { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
+        try Self.check(output: command.output)
         var sink = PluginSpec("beats")
         sink.settings["path"] = command.output.map { .text($0) }
         sink.settings["format"] = command.format.map { .text($0) }
@@ -173,7 +172,7 @@ struct PipelinePlan {
             configuration.sinks.append(try Self.spec(text, of: "--sink"))
             sinkTexts.append(text)
         }
-        if output == "" { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
+        try Self.check(output: output)
         guard let output else {
             if texts.isEmpty { append(PluginSpec(defaultSink)) }
             return
@@ -196,6 +195,14 @@ struct PipelinePlan {
         }
         append(PluginSpec(try Self.sink(for: output), primary: .text(output)))
         outputPlace = configuration.sinks.count - 1
+    }
+
+    private static func check(output: String?) throws(Failure) {
+        guard let output else { return }
+        if output.isEmpty { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
+        if PathText.foreignBytes(of: output) != nil {
+            throw Failure("--output \(PathText.shown(output)): the path is not UTF-8; choose another name, or redirect standard output: > FILE")
+        }
     }
 
     private mutating func append(_ spec: PluginSpec) {

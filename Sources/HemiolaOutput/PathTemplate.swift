@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaSignal
 
 /// An output path with placeholders.
 ///
@@ -25,7 +26,7 @@ package struct PathTemplate: Sendable, Hashable {
 
     /// The values of the placeholders for one file.
     package struct Values: Sendable {
-        /// The input's path, or the name of a source that is no file.
+        /// The input's path as `PathText` makes it, or the name of a source that is no file. Bytes that are not UTF-8 become `%E9`.
         package var input: String
         /// The start of the run.
         package var time: String
@@ -98,12 +99,13 @@ package struct PathTemplate: Sendable, Hashable {
 
     /// The path of one file.
     package func path(_ values: Values) -> String {
-        parts.reduce(into: "") { path, part in
+        let input = PathText.portable(values.input)
+        return parts.reduce(into: "") { path, part in
             switch part {
             case .literal(let text): path += text
-            case .placeholder(.stem): path += Self.stem(of: values.input)
-            case .placeholder(.name): path += Self.name(of: values.input)
-            case .placeholder(.dir): path += OutputTarget.folder(of: values.input)
+            case .placeholder(.stem): path += Self.stem(of: input)
+            case .placeholder(.name): path += Self.name(of: input)
+            case .placeholder(.dir): path += OutputTarget.folder(of: input)
             case .placeholder(.time): path += values.time
             case .placeholder(.number): path += String("0000\(values.number)".suffix(max(4, "\(values.number)".count)))
             }

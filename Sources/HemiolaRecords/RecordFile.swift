@@ -42,7 +42,7 @@ package struct RecordFile: ~Copyable {
 
     /// A stream begins, after the end of the one before.
     package mutating func begin(_ stream: StreamHeader) throws(SinkError) {
-        let source = stream.file ?? stream.source.name
+        let source = stream.inputPath
         meter.beginStream()
         if template.isPerInput, output == nil || source != input {
             try close()

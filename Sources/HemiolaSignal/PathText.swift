@@ -54,6 +54,19 @@ public enum PathText {
         isEscaped(text) ? String(decoding: bytes(of: text), as: UTF8.self) : text
     }
 
+    /// The path as a part of a new file's name, from its text: always UTF-8, `%E9` for a byte that is not. Two paths that differ in such
+    /// bytes alone stay two.
+    public static func portable(_ text: String) -> String {
+        guard isEscaped(text) else { return text }
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
+            if escapes.contains(scalar.value) {
+                result += "%" + String(scalar.value - 0xEF00, radix: 16, uppercase: true)
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
     /// The bytes of a path that is not UTF-8, from its text; nil for all others.
     public static func foreignBytes(of text: String) -> [UInt8]? {
         guard isEscaped(text) else { return nil }

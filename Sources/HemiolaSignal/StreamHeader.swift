@@ -45,6 +45,11 @@ public struct StreamHeader: Sendable, Hashable {
     public var file: String?
     /// The bytes of that path, where they are not UTF-8.
     public var fileBytes: [UInt8]?
+    /// The path of the input as `PathText` makes it, so that no byte is lost; of a source that is no file, its name.
+    public var inputPath: String {
+        if let file { return fileBytes.map(PathText.text(of:)) ?? file }
+        return source.nameBytes.map(PathText.text(of:)) ?? source.name
+    }
     /// Whether it comes from a live capture: then batches may be dropped.
     public var isLive: Bool
     /// How the stream is cut into batches and hops.

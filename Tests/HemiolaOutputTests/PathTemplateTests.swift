@@ -19,6 +19,11 @@ import Testing
         #expect(try path(text, input: input) == expected)
     }
 
+    @Test func `a name that is not UTF-8: its bytes are written as %E9, so that two such names stay two`() throws {
+        let names = ["caf\u{EFE9}.flac", "caf\u{EFE8}.flac"]
+        #expect(try names.map { try path("{stem}.jsonl", input: $0) } == ["caf%E9.jsonl", "caf%E8.jsonl"])
+    }
+
     @Test(arguments: [(1, "a.0001.b"), (42, "a.0042.b"), (9999, "a.9999.b"), (10_000, "a.10000.b")])
     func `number: at least four digits`(number: Int, expected: String) throws {
         #expect(try path("a.{n}.b", number: number) == expected)

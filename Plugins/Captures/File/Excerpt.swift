@@ -58,7 +58,7 @@ struct ExcerptPosition {
             framesBefore = new.frame(at: old.seconds(at: framesBefore))
             framesLeft = framesLeft.map { new.frame(at: old.seconds(at: $0)) }
             return delivery
-        case .device, .idle, .end:
+        case .source, .device, .idle, .end:
             return delivery
         }
     }

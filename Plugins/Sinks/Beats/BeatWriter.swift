@@ -41,7 +41,7 @@ final class BeatWriter: Sink {
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         try attempt { state throws(SinkError) in
-            let source = stream.file ?? stream.source.name
+            let source = stream.inputPath
             if template.isPerInput, state.output == nil || source != state.input {
                 try finishFile(&state)
                 state.input = source

@@ -99,7 +99,7 @@ extension CSVWriter.State {
     }
 
     mutating func begin(_ stream: StreamHeader) throws(SinkError) {
-        let source = stream.file ?? stream.source.name
+        let source = stream.inputPath
         meter.beginStream()
         if places.isPerInput, source != input || rows == nil && events == nil {
             try finishTables()
