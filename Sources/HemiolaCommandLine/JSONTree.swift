@@ -18,7 +18,7 @@ indirect enum JSONTree {
         return buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A string as JSON, and so YAML in double quotes, writes it.
+    /// A string in double quotes, with JSON's escapes.
     static func quoted(_ text: String) -> String {
         String(JSONTree.text(text).line.dropLast())
     }

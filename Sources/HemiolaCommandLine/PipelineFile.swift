@@ -303,6 +303,20 @@ extension String {
         let isBare =
             first.map { $0.isASCII && $0.isLetter } ?? false
             && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-./".contains($0)) } && !words.contains(lowercased())
-        return isBare ? self : JSONTree.quoted(self)
+        return isBare ? self : doubleQuoted
+    }
+
+    /// As JSON, with escapes for what YAML does not allow within a text, or takes for a line break.
+    private var doubleQuoted: String {
+        var text = ""
+        for scalar in JSONTree.quoted(self).unicodeScalars {
+            switch scalar.value {
+            case 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 }

@@ -178,6 +178,13 @@ import Testing
             try registry.assemble(one).describeAnalyzers(for: format) == registry.assemble(other).describeAnalyzers(for: format))
     }
 
+    @Test func `printed pipeline: keeps characters that YAML does not allow, or takes for line breaks`() throws {
+        let name = "\u{1}\u{7F}\u{82}\u{85}\u{9F}\u{A0}\u{2028}\u{2029}\u{FEFF}\u{FFFE}\u{FFFF}\u{1F600}"
+        let escaped = name.unicodeScalars.map { "\\U" + ("0000000" + String($0.value, radix: 16)).suffix(8) }.joined()
+        let whole = try printed("inputs: [\"\(escaped)\"]")
+        #expect(try configuration(whole).captures.first?.settings["path"] == .text(name))
+    }
+
     @Test func `check says that all is well`() throws {
         let file = try TemporaryFile(Array("inputs: /nowhere/at/all.wav".utf8))
         guard case .command(let command as CheckCommand) = try Root.parsed(["check", file.path]) else { throw Failure("no command") }
