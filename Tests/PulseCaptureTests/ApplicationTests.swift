@@ -12,13 +12,14 @@ struct ApplicationTests {
     @Test(arguments: SoundServer.Kind.expected)
     func `an application is heard alone, and silence while it is gone`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind)
-        let other = try server.play(left: 1000, right: 1000, on: "stage", as: "other")
+        // Longer than the test takes on a busy machine: it ends the sound itself.
+        let other = try server.play(left: 1000, right: 1000, on: "stage", as: "other", seconds: 90)
         let listener = try Listener("pulse:app:Solo,server=\(server.address)", keepsSamples: true)
         try await listener.hear(seconds: 0.5)
         #expect(listener.current.source?.name == "app:Solo")
         #expect(listener.current.source?.format == StreamFormat(sampleRate: 44_100, channelCount: 2))
 
-        var solo: ChildProcess? = try server.play(left: 440, right: 660, on: "stage", as: "solo")
+        var solo: ChildProcess? = try server.play(left: 440, right: 660, on: "stage", as: "solo", seconds: 90)
         try await listener.wait(for: "the application") { $0.devices.last == "opened app:Solo" && $0.devices.count > 2 }
         try await listener.hear(seconds: 1)
         let played = listener.current.samples
