@@ -200,13 +200,13 @@ import Testing
         #expect(records.last?.int("frames") == 0 && records.last?["summaries.levels.rms_db"] == .number("-120.0"))
     }
 
-    @Test func `a header that leads the decoder in a circle: refused with exit code 1`() throws {
+    @Test func `WAV whose LIST chunk holds a part of -16 bytes: refused with exit code 1`() throws {
         let bytes: [UInt8] = [
             0x52, 0x49, 0x46, 0x46, 0xff, 0xff, 0x00, 0x00, 0x57, 0x41, 0x56, 0x45, 0x4c, 0x49, 0x53, 0x54, 0xff, 0x00, 0x00, 0x00,
             0x4c, 0x49, 0x53, 0x54, 0x00, 0x00, 0x00, 0x00, 0x66, 0x6d, 0x74, 0x20, 0xf0, 0xff, 0xff, 0xff,
         ]
         try folder.write(bytes, to: "circle.wav")
-        try expectRefusal("circle.wav", saying: "leads in a circle")
+        try expectRefusal("circle.wav", saying: "looks like a WAV file, but cannot be decoded")
     }
 
     @Test(.needs(.ffmpeg)) func `truncated Ogg Vorbis: analysed up to the cut, with exit code 1`() throws {

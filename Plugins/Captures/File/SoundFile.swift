@@ -85,6 +85,7 @@ final class SoundFile {
             // libsndfile copies the callbacks, and calls them with `tap` until it is closed.
             var callbacks = Tap.callbacks
             handle = DecoderMessages.collect(in: messages) { sf_open_virtual(&callbacks, Int32(SFM_READ), &info, tap) }
+            tap.pointee.isOpening = false
             if handle == nil {
                 fault = Fault(reason: Self.reason(sf_strerror(nil)))
             }
@@ -292,6 +293,11 @@ private struct Tap {
         return true
     }
 
+    /// Whether libsndfile is opening the file: it then reads the header, number by number.
+    var isOpening = true
+    /// Whether numbers are big-endian, in a WAV or RF64; nil in other containers and before the first bytes are read.
+    private var isBigEndianWave: Bool?
+
     init(_ file: InputFile, _ view: ByteView) {
         self.file = file
         replaced = view.replaced
@@ -348,6 +354,43 @@ private struct Tap {
         return filled
     }
 
+    /// Replaces a chunk size of 2 GiB and more by the largest even number below, in the header of a WAV or RF64.
+    ///
+    /// libsndfile keeps such a size in a signed number and moves back by it. Within a `LIST` chunk it then reads the same bytes
+    /// again for ever, from its own buffer: no callback could end that. The lengths of `data` and of the file, and the frames that
+    /// `fact` counts, are no such sizes and may be larger.
+    ///
+    /// - Parameters:
+    ///   - bytes: What was just read.
+    ///   - start: Where it stands in the bytes that are shown.
+    mutating func limitChunkSize(_ bytes: UnsafeMutableRawBufferPointer, at start: Int64) {
+        guard bytes.count >= 4 else { return }
+        switch UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)) {
+        case Self.riff, Self.rf64: isBigEndianWave = false
+        case Self.rifx: isBigEndianWave = true
+        default: break
+        }
+        guard bytes.count == 4, let isBigEndianWave, bytes[isBigEndianWave ? 0 : 3] & 0x80 != 0, start >= 8 else { return }
+        let end = position
+        defer { position = end }
+        position = start - 8
+        withUnsafeTemporaryAllocation(byteCount: 8, alignment: 4) { before in
+            guard read(into: before) == 8 else { return }
+            // The name of the chunk where this is its size, and where this is its first number.
+            let name = UInt32(bigEndian: before.load(fromByteOffset: 4, as: UInt32.self))
+            let isFrameCount = UInt32(bigEndian: before.load(as: UInt32.self)) == Self.fact
+            guard name != Self.data, name != Self.riff, name != Self.rifx, name != Self.rf64, !isFrameCount else { return }
+            let limit = UInt32(0x7fff_fffe)
+            bytes.storeBytes(of: isBigEndianWave ? limit.bigEndian : limit.littleEndian, as: UInt32.self)
+        }
+    }
+
+    private static let riff: UInt32 = 0x5249_4646
+    private static let rifx: UInt32 = 0x5249_4658
+    private static let rf64: UInt32 = 0x5246_3634
+    private static let data: UInt32 = 0x6461_7461
+    private static let fact: UInt32 = 0x6661_6374
+
     /// Fills the cache from a place in the file.
     ///
     /// - Returns: Whether there is anything.
@@ -391,7 +434,12 @@ private struct Tap {
             let tap = tap!.assumingMemoryBound(to: Tap.self)
             guard tap.pointee.noteCall(), let target, count > 0 else { return 0 }
             tap.pointee.file.watch.noteRead()
-            return sf_count_t(tap.pointee.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count))))
+            let start = tap.pointee.position
+            let filled = tap.pointee.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count)))
+            if tap.pointee.isOpening {
+                tap.pointee.limitChunkSize(UnsafeMutableRawBufferPointer(start: target, count: filled), at: start)
+            }
+            return sf_count_t(filled)
         },
         write: { _, _, _ in 0 },
         tell: { tap in
