@@ -10,10 +10,11 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "LibFuzzer"),
+        .target(name: "FuzzSupport"),
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "LibFuzzer",
+                "LibFuzzer", "FuzzSupport",
                 .product(name: "Hemiola", package: "hemiola"),
                 .product(name: "HemiolaCommandLine", package: "hemiola"),
                 .product(name: "HemiolaEngine", package: "hemiola"),

@@ -1,6 +1,6 @@
 /// The fuzzers, by the names of their corpora.
 enum Fuzzer: String, CaseIterable, Sendable {
-    case file, pcm, spec, pipeline, controls, client, hub
+    case file, header, pcm, spec, pipeline, controls, client, hub
 
     /// The one that the command line names.
     static let chosen = Fuzzer(rawValue: CommandLine.arguments[1])!
@@ -9,6 +9,7 @@ enum Fuzzer: String, CaseIterable, Sendable {
     func `try`(_ bytes: [UInt8]) {
         switch self {
         case .file: tryFile(bytes)
+        case .header: tryHeader(bytes)
         case .pcm: tryPCM(bytes)
         case .spec: trySpec(bytes)
         case .pipeline: tryPipeline(bytes)

@@ -1,0 +1,90 @@
+import FileCapture
+import FuzzSupport
+import Glibc
+import Hemiola
+import HemiolaSignal
+
+/// The capture must not start ffmpeg for every input that libsndfile refuses.
+private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0
+
+/// Processor time to open a file and to read its first batches, in seconds, of all threads. Files of some kilobytes take less than
+/// 0.01 s; a header over which libsndfile loops is refused by `OpenWatch` after 2 s, which is a finding.
+private let timeLimit = 1.0
+/// Bytes allocated at a time meanwhile.
+private let heapLimit: Int64 = 64 << 20
+/// Batches that are read. A gap or a change of format counts as one.
+private let readLimit = 8
+
+extension Fuzzer {
+    /// Any bytes as the header of a file, with a little sound: opened and read a little within `timeLimit` and `heapLimit`.
+    ///
+    /// Checksums of Ogg pages are computed anew. `FUZZ_SAVE=FILE` keeps the bytes that are decoded, to make a test of them.
+    func tryHeader(_ bytes: [UInt8]) {
+        precondition(hidesFFmpeg)
+        let bytes = OggPages.withChecksums(bytes)
+        if let path = getenv("FUZZ_SAVE") { save(bytes, to: path) }
+        let capture = makeCapture(.file, ["path": InputFile.path(holding: bytes)])
+        let start = processorSeconds()
+        heap_peak_start()
+        readStart(of: capture)
+        capture.close()
+        let seconds = processorSeconds() - start
+        require(seconds <= timeLimit, "the header costs \(seconds) s of processor time; the limit is \(timeLimit) s")
+        require(heap_peak() <= heapLimit, "the header costs \(heap_peak()) bytes of memory; the limit is \(heapLimit)")
+    }
+
+    private func readStart(of capture: any Capture) {
+        let source: StreamSource
+        do throws(CaptureError) {
+            source = try capture.open(FormatWish())
+        } catch {
+            requireOneLine(error.message)
+            countOutcome(error.message)
+            return
+        }
+        require(source.format.isSupported, "\(source.format) is not analysed")
+        if let duration = source.duration { require(duration.isFinite && duration >= 0, "it lasts \(duration) s") }
+        countOutcome("\(source.format.channelCount) channels")
+        var buffer = [Float](repeating: 0, count: 1024 * source.format.channelCount)
+        do throws(CaptureError) {
+            for _ in 0..<readLimit {
+                var span = buffer.mutableSpan
+                switch try capture.read(into: &span) {
+                case .frames(let count): require((1...1024).contains(count), "\(count) frames in a room of 1024")
+                case .gap(let gap):
+                    require((0...1 << 40).contains(gap.frames), "a gap of \(gap.frames) frames")
+                    countOutcome("\(gap.reason)")
+                case .format(let format):
+                    require(format.isSupported, "\(format) goes on in a format that is not analysed")
+                    buffer = [Float](repeating: 0, count: 1024 * format.channelCount)
+                case .idle: break
+                case .device, .source: fatalError("a file is no device")
+                case .end: return
+                }
+            }
+        } catch {
+            requireOneLine(error.message)
+            countOutcome(error.message)
+        }
+    }
+
+    /// Lets libFuzzer know the decoder's answer, since no coverage leads into it. Digits do not count: rates and times would make
+    /// every message another one.
+    private func countOutcome(_ message: String) {
+        var hash: UInt32 = 0x811c_9dc5
+        for byte in message.utf8 where !(0x30...0x39).contains(byte) { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        count_outcome(hash)
+    }
+
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        precondition(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    private func save(_ bytes: [UInt8], to path: UnsafePointer<CChar>) {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        precondition(file >= 0 && write(file, bytes, bytes.count) == bytes.count, "cannot write to FUZZ_SAVE")
+        Glibc.close(file)
+    }
+}

@@ -1,0 +1,29 @@
+@testable import FileCapture
+
+/// Ogg pages whose bytes a fuzzer has changed: without their checksums a decoder reads none of them.
+enum OggPages {
+    /// The same bytes with the checksum of every whole page computed anew.
+    static func withChecksums(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        var position = 0
+        while position + 27 <= bytes.count {
+            let bodyStart = position + 27 + Int(bytes[position + 26])
+            guard bytes[position...].starts(with: "OggS".utf8), bodyStart <= bytes.count else {
+                position += 1
+                continue
+            }
+            let end = bodyStart + bytes[position + 27..<bodyStart].reduce(0) { $0 + Int($1) }
+            guard end <= bytes.count else {
+                position += 1
+                continue
+            }
+            // The checksum is that of the page with zeros in its place.
+            bytes.replaceSubrange(position + 22..<position + 26, with: [0, 0, 0, 0])
+            var checksum = OggChecksum()
+            bytes.withUnsafeBytes { checksum.add(UnsafeRawBufferPointer(rebasing: $0[position..<end])) }
+            bytes.replaceSubrange(position + 22..<position + 26, with: checksum.value.littleEndianBytes)
+            position = end
+        }
+        return bytes
+    }
+}
