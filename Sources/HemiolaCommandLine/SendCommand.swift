@@ -68,7 +68,7 @@ struct SendCommand: Command {
         }
         if reply.isRefusal { throw Failure("\(path): \(reply.error ?? "refused")", status: .refused) }
         if let status = reply.status {
-            _ = try Root.print(json || System.columns(of: System.standardOutput) == nil ? status.line : status.text)
+            _ = try Root.print(json || System.destination(of: System.standardOutput) != .terminal ? status.line : status.text)
             if reply.ok { return .success }
         }
         _ = try Root.print(reply.line)
