@@ -1,9 +1,42 @@
 /// The loudspeaker that a channel belongs to.
 public enum ChannelPosition: UInt8, Sendable, Hashable, CaseIterable {
     // In the order of the bits of WAVE_FORMAT_EXTENSIBLE's channel mask.
+    /// Front left, `FL`.
     case frontLeft = 1
-    case frontRight, frontCenter, lowFrequency, backLeft, backRight, frontLeftOfCenter, frontRightOfCenter, backCenter, sideLeft
-    case sideRight, topCenter, topFrontLeft, topFrontCenter, topFrontRight, topBackLeft, topBackCenter, topBackRight
+    /// Front right, `FR`.
+    case frontRight
+    /// Front centre, `FC`.
+    case frontCenter
+    /// Low-frequency effects, the subwoofer, `LFE`.
+    case lowFrequency
+    /// Back left, `BL`.
+    case backLeft
+    /// Back right, `BR`.
+    case backRight
+    /// Between front left and centre, `FLC`.
+    case frontLeftOfCenter
+    /// Between front right and centre, `FRC`.
+    case frontRightOfCenter
+    /// Back centre, `BC`.
+    case backCenter
+    /// Side left, `SL`.
+    case sideLeft
+    /// Side right, `SR`.
+    case sideRight
+    /// Above the listener, `TC`.
+    case topCenter
+    /// Above front left, `TFL`.
+    case topFrontLeft
+    /// Above front centre, `TFC`.
+    case topFrontCenter
+    /// Above front right, `TFR`.
+    case topFrontRight
+    /// Above back left, `TBL`.
+    case topBackLeft
+    /// Above back centre, `TBC`.
+    case topBackCenter
+    /// Above back right, `TBR`.
+    case topBackRight
 
     /// The abbreviation that ffmpeg and others use: `FL`, `LFE` …
     public var name: String {

@@ -15,9 +15,7 @@ public struct StreamFormat: Sendable, Hashable, Codable {
     /// left and right.
     public private(set) var channelMap: ChannelMap?
 
-    /// A format, supported or not.
-    ///
-    /// - Parameter channelMap: Ignored for one or two channels, and when it is for another number of channels.
+    /// A format, supported or not. A channel map is ignored for one or two channels, and when it is for another number of channels.
     public init(sampleRate: Int, channelCount: Int, channelMap: ChannelMap? = nil) {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
@@ -93,9 +91,7 @@ public struct StreamSource: Sendable, Hashable {
         self.start = start
     }
 
-    /// A source that is named by a path.
-    ///
-    /// - Parameter path: Its text, as `PathText` makes it.
+    /// A source that is named by a path, whose text is as `PathText` makes it.
     public init(format: StreamFormat, kind: String, path: String, duration: Double? = nil, start: Double? = nil) {
         self.init(
             format: format, kind: kind, name: PathText.shown(path), nameBytes: PathText.foreignBytes(of: path), duration: duration,
