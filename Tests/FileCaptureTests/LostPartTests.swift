@@ -134,6 +134,36 @@ import Testing
         #expect(abs(recording.frameCount + gaps.reduce(0) { $0 + Int($1.frames) } - whole.frameCount) <= 2 * 1152)
     }
 
+    @Test(
+        .enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"),
+        arguments: [[0x7f, 0x7f, 0x7f, 0x7f], [0, 0, 0x40, 0], [0, 0, 0, 20]] as [[UInt8]])
+    func `MP3 with an ID3 tag between two frames: every frame is read, whatever length the tag states`(size: [UInt8]) throws {
+        let bytes = try encoded("a.mp3", ["-c:a", "libmp3lame", "-write_xing", "0"])
+        let whole = try recording(bytes, "whole.mp3")
+        let place = try frames(of: bytes)[200].lowerBound
+        let tag = Array("ID3".utf8) + [3, 0, 0] + size + [UInt8](repeating: 0, count: 20)
+        let recording = try recording(Array(bytes[..<place] + tag + bytes[place...]), "tag.mp3")
+        #expect(recording.others == [.end] && recording.error == nil)
+        // A frame at the place may be lost to the decoder's start.
+        #expect(abs(recording.frameCount - whole.frameCount) <= 2 * 1152)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `MP3 with an ID3 tag that holds frames of MPEG audio: they are not read`() throws {
+        let bytes = try encoded("a.mp3", ["-c:a", "libmp3lame", "-write_xing", "0"])
+        let frames = try frames(of: bytes)
+        func tagged(_ content: [UInt8], _ name: String) throws -> Recording {
+            let tag = Array("ID3".utf8) + [3, 0, 0, 0, 0, UInt8(content.count >> 7), UInt8(content.count & 0x7f)] + content
+            let place = frames[200].lowerBound
+            return try recording(Array(bytes[..<place] + tag + bytes[place...]), name)
+        }
+        let content = [UInt8](repeating: 0, count: 100) + bytes[frames[10].lowerBound..<frames[20].lowerBound] + [0, 0, 0]
+        let result = try tagged(content, "frames.mp3")
+        // The decoder starts anew behind any tag.
+        #expect(result.samples == (try tagged([UInt8](repeating: 0, count: content.count), "zeros.mp3")).samples)
+        #expect(result.others == [.end] && result.samples.count > 0)
+    }
+
     // MARK: AU
 
     @Test(arguments: [0, 1, 24_000, 95_998] as [UInt32])

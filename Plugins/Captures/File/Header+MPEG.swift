@@ -68,8 +68,20 @@ extension Header {
             else { break }
             // The format changes, which the decoder reports.
             if next == position { break }
-            if file.bytes(at: position, count: 16).isTag {
+            let tag = file.bytes(at: position, count: 16)
+            if tag.isTag {
                 // Files that were joined: nothing is missing.
+                let end = tag.id3Size.map { position + $0 } ?? next
+                if end > next, reader.frame(at: end)?.kind == kind {
+                    position = end
+                    continue
+                }
+                if end > next {
+                    // The tag states more bytes than it has: mpg123 would pass over the frames among them.
+                    found.append(mpegSection(from: sectionStart, to: position, of: file, lossBefore, isFirst: found.isEmpty))
+                    lossBefore = .nothing
+                    sectionStart = next
+                }
                 position = next
                 continue
             }
@@ -184,6 +196,12 @@ extension [UInt8] {
     /// Whether a tag begins here that players put before or behind MPEG audio.
     fileprivate var isTag: Bool {
         hasText("ID3", at: 0) || hasText("TAG", at: 0) || hasText("APETAGEX", at: 0) || hasText("LYRICSBEGIN", at: 0)
+    }
+
+    /// Bytes of the ID3 tag that begins here, as it states, with its header and its footer; nil for what is none.
+    fileprivate var id3Size: Int64? {
+        guard count >= 10, hasText("ID3", at: 0), self[6..<10].allSatisfy({ $0 < 0x80 }) else { return nil }
+        return 10 + self[6..<10].reduce(0) { $0 << 7 | Int64($1) } + (self[5] & 0x10 != 0 ? 10 : 0)
     }
 }
 

@@ -102,6 +102,7 @@ final class SoundFile {
         format = StreamFormat(sampleRate: Int(info.samplerate), channelCount: Int(info.channels))
         family = Self.family(of: Int(info.format))
         frameCount = info.frames < 0 || info.frames == .max ? nil : info.frames
+        tap.pointee.hidesTags = family == .mpeg
         block = family == .mpeg ? .allocate(capacity: Self.blockLength * max(1, format.channelCount)) : nil
     }
 
@@ -295,6 +296,8 @@ private struct Tap {
 
     /// Whether libsndfile is opening the file: it then reads the header, number by number.
     var isOpening = true
+    /// Whether ID3 tags are shown as of a version that mpg123 passes over.
+    var hidesTags = true
     /// Whether numbers are big-endian, in a WAV or RF64; nil in other containers and before the first bytes are read.
     private var isBigEndianWave: Bool?
 
@@ -385,6 +388,26 @@ private struct Tap {
         }
     }
 
+    /// Changes the version of an ID3 tag to one that does not exist.
+    ///
+    /// mpg123 passes over such a tag. Of the versions 3 and 4 it allocates as many bytes as the tag says to have, up to 256 MiB,
+    /// wherever one stands between two frames. It looks for them by reads of 4 bytes, and of single bytes behind damage.
+    ///
+    /// - Parameters:
+    ///   - bytes: What was just read.
+    ///   - start: Where it stands in the bytes that are shown.
+    mutating func hideTag(_ bytes: UnsafeMutableRawBufferPointer, at start: Int64) {
+        guard (1...4).contains(bytes.count), let version = bytes.last, version == 3 || version == 4 else { return }
+        let end = position
+        defer { position = end }
+        position = start + Int64(bytes.count) - 4
+        guard position >= 0 else { return }
+        withUnsafeTemporaryAllocation(byteCount: 3, alignment: 1) { name in
+            guard read(into: name) == 3, name[0] == 0x49, name[1] == 0x44, name[2] == 0x33 else { return }
+            bytes[bytes.count - 1] = 5
+        }
+    }
+
     private static let riff: UInt32 = 0x5249_4646
     private static let rifx: UInt32 = 0x5249_4658
     private static let rf64: UInt32 = 0x5246_3634
@@ -436,9 +459,9 @@ private struct Tap {
             tap.pointee.file.watch.noteRead()
             let start = tap.pointee.position
             let filled = tap.pointee.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count)))
-            if tap.pointee.isOpening {
-                tap.pointee.limitChunkSize(UnsafeMutableRawBufferPointer(start: target, count: filled), at: start)
-            }
+            let bytes = UnsafeMutableRawBufferPointer(start: target, count: filled)
+            if tap.pointee.isOpening { tap.pointee.limitChunkSize(bytes, at: start) }
+            if tap.pointee.hidesTags { tap.pointee.hideTag(bytes, at: start) }
             return sf_count_t(filled)
         },
         write: { _, _, _ in 0 },
