@@ -13,14 +13,22 @@ typedef struct {
 extern FILE *hemiola_open_cookie(void *, const char *, hemiola_cookie_functions) __asm__("fopencookie");
 #endif
 
-// Sends what C code of this process prints to `stderr` to a function instead, which runs on the thread that prints. The C
-// library's manual allows the assignment. What is written to the descriptor 2 stays as it is.
-static inline void hemiola_redirect_stderr(ssize_t (*write)(void *, const char *, size_t)) {
+// Sends what C code of this process prints to `stdout` and `stderr` to a function instead, which runs on the thread that prints
+// and gets the descriptor, 1 or 2, as its first argument. The C library's manual allows the assignment. What is written to the
+// descriptors themselves stays as it is.
+static inline void hemiola_redirect_output(ssize_t (*write)(void *, const char *, size_t)) {
 #ifdef __GLIBC__
     hemiola_cookie_functions functions = {NULL, write, NULL, NULL};
-    FILE *stream = hemiola_open_cookie(NULL, "w", functions);
-    if (stream == NULL) return;
-    setvbuf(stream, NULL, _IONBF, 0);
-    stderr = stream;
+    FILE *output = hemiola_open_cookie((void *)1, "w", functions);
+    FILE *errors = hemiola_open_cookie((void *)2, "w", functions);
+    if (output != NULL) {
+        setvbuf(output, NULL, _IONBF, 0);
+        fflush(stdout);
+        stdout = output;
+    }
+    if (errors != NULL) {
+        setvbuf(errors, NULL, _IONBF, 0);
+        stderr = errors;
+    }
 #endif
 }

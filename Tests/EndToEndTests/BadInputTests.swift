@@ -209,6 +209,18 @@ import Testing
         try expectRefusal("circle.wav", saying: "looks like a WAV file, but cannot be decoded")
     }
 
+    @Test func `damaged MIDI sample dump: standard output holds nothing but records`() throws {
+        // 80 samples of 16 bits at 8000 Hz in two packets, the first of which begins with wrong bytes: libsndfile prints them.
+        let header: [UInt8] = [0xf0, 0x7e, 0, 1, 0, 0, 16, 72, 80, 7, 80, 0, 0, 0, 0, 0, 80, 0, 0, 0x7f, 0xf7]
+        func packet(_ number: UInt8, from start: [UInt8]) -> [UInt8] {
+            start + [0, 2, number] + [UInt8](repeating: 0x40, count: 120) + [0, 0xf7]
+        }
+        let bytes = header + packet(0, from: [0x60, 0x04]) + packet(1, from: [0xf0, 0x7e])
+        let output = try Hemiola.run(["analyze", try folder.write(bytes, to: "damaged.sds")]).output
+        let records = try Record.all(in: output)
+        #expect(records.types.first == "header" && records.types.last == "end")
+    }
+
     @Test(.needs(.ffmpeg)) func `truncated Ogg Vorbis: analysed up to the cut, with exit code 1`() throws {
         let tone = try folder.writeTone("tone.wav", frames: 441_000)
         let made = try ChildProcess.run(

@@ -1,12 +1,13 @@
 internal import Glibc
 
-/// Counts the errors that mpg123 prints to `stderr` while it decodes, and keeps them from the terminal.
+/// Counts the errors that decoders print while they decode, and keeps them from standard output and the terminal.
 ///
 /// mpg123, which decodes MP3 under libsndfile, reports a damaged frame by a line on `stderr` and by nothing else: the frame
 /// decodes as silence and the call succeeds. Its quiet flag needs mpg123's handle, which libsndfile does not give away. Leading
 /// the descriptor 2 into a pipe would lose what the runtime prints when it crashes, and could not say which of several
 /// decoders has printed. So only C's `stderr` is replaced, by a stream that calls `receive` on the thread that prints: lines
-/// that come while that thread decodes are counted for its decoder, all others go to the descriptor 2 as before.
+/// that come while that thread decodes are counted for its decoder, all others go to the descriptor 2 as before. The same holds
+/// for C's `stdout`, where libsndfile prints what it finds wrong in a MIDI sample dump, among the records.
 struct DecoderMessages {
     /// Errors so far.
     private(set) var errorCount = 0
@@ -28,8 +29,9 @@ struct DecoderMessages {
         return call()
     }
 
-    /// Takes what C code prints to `stderr`: the write function of a stream, see fopencookie(3).
-    static let receive: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int) -> Int = { _, text, count in
+    /// Takes what C code prints to `stdout` and `stderr`: the write function of both streams, see fopencookie(3). The first
+    /// argument is the descriptor, as `hemiola_redirect_output` gives it.
+    static let receive: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int) -> Int = { stream, text, count in
         guard let text, count > 0 else { return 0 }
         if let messages = pthread_getspecific(key) {
             // Safe: only `collect` sets the key, to a value that outlives the call it is made in.
@@ -39,7 +41,7 @@ struct DecoderMessages {
         var written = 0
         while written < count {
             // Safe: within the `count` bytes of `text`.
-            let step = write(2, text + written, count - written)
+            let step = write(Int32(truncatingIfNeeded: Int(bitPattern: stream)), text + written, count - written)
             if step < 0, errno == EINTR { continue }
             guard step > 0 else { break }
             written += step

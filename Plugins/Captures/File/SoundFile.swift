@@ -62,9 +62,9 @@ final class SoundFile {
         opening.withLock { $0 = Turn() }
     }
 
-    /// C code's `stderr` is redirected once, before mpg123 can print.
-    private static let isStandardErrorRedirected: Bool = {
-        hemiola_redirect_stderr(DecoderMessages.receive)
+    /// C code's `stdout` and `stderr` are redirected once, before a decoder can print.
+    private static let isOutputRedirected: Bool = {
+        hemiola_redirect_output(DecoderMessages.receive)
         return true
     }()
 
@@ -72,7 +72,7 @@ final class SoundFile {
     ///
     /// - Parameter view: What libsndfile is shown of the file.
     init(_ file: InputFile, view: ByteView = ByteView()) throws(Fault) {
-        precondition(Self.isStandardErrorRedirected)
+        precondition(Self.isOutputRedirected)
         let tap = UnsafeMutablePointer<Tap>.allocate(capacity: 1)
         tap.initialize(to: Tap(file, view))
         let messages = UnsafeMutablePointer<DecoderMessages>.allocate(capacity: 1)
@@ -132,7 +132,9 @@ final class SoundFile {
         tap.pointee.startCall()
         return samples.withUnsafeMutableBufferPointer { buffer in
             // Safe: libsndfile writes at most frames × channels samples, which fit.
-            guard let block else { return Int(sf_readf_float(handle, buffer.baseAddress, sf_count_t(room))) }
+            guard let block else {
+                return DecoderMessages.collect(in: messages) { Int(sf_readf_float(handle, buffer.baseAddress, sf_count_t(room))) }
+            }
             var filled = 0
             while filled < room {
                 if blockPosition == blockCount, !decodeBlock(block) { break }
@@ -191,10 +193,12 @@ final class SoundFile {
     /// Goes to a frame, to see whether it is there. What is read from then on need not be the same bits.
     func reaches(_ frame: Int64) -> Bool {
         tap.pointee.startCall()
-        guard sf_seek(handle, frame, SEEK_SET) == frame else { return false }
-        // Safe: one frame of at most 1024 channels, libsndfile's limit, which `format` was read from.
-        return withUnsafeTemporaryAllocation(of: Float.self, capacity: max(format.channelCount, 1)) { buffer in
-            sf_readf_float(handle, buffer.baseAddress, 1) == 1
+        return DecoderMessages.collect(in: messages) {
+            guard sf_seek(handle, frame, SEEK_SET) == frame else { return false }
+            // Safe: one frame of at most 1024 channels, libsndfile's limit, which `format` was read from.
+            return withUnsafeTemporaryAllocation(of: Float.self, capacity: max(format.channelCount, 1)) { buffer in
+                sf_readf_float(handle, buffer.baseAddress, 1) == 1
+            }
         }
     }
 
