@@ -18,7 +18,9 @@ public protocol PreparedDirector: Director, Controllable {
     var preparer: any ControlPreparer { get }
     /// Handles a control that was prepared, at a constant cost. A control that is replayed comes without preparation, by `obey(_:)`.
     ///
-    /// - Parameter preparation: What `preparer` computed for this control.
+    /// - Parameters:
+    ///   - control: The control, with the batch that it takes effect in.
+    ///   - preparation: What `preparer` computed for this control.
     /// - Returns: As `obey(_:)`.
     func handle(_ control: StampedControl, preparation: any Sendable) -> ControlReply?
 }

@@ -81,6 +81,7 @@ struct ListenCommand: Command {
         var plan = try PipelinePlan(
             registry, device: device, captures: capture.captures, waits: wait, rate: rate.sampleRate, options: options,
             defaultSink: showsLine ? SinkPlugin.liveLineID : PipelinePlan.jsonLines)
+        if json { plan.addJSONLines() }
         if showsLine { plan.addLiveLine() }
         return plan
     }

@@ -48,6 +48,10 @@ struct PipelinePlan {
     ) throws(Failure) {
         let inputs = captures.isEmpty || input.isGiven ? try input.captures() : []
         try self.init(registry, captures: inputs, options: options)
+        if !captures.isEmpty, input.start != nil || input.duration != nil {
+            throw Failure(
+                "--start and --duration are for files given by name; write them into --capture, as in file:song.flac,start=5,duration=20")
+        }
         try addCaptures(captures)
         configuration.isPaced = isPaced
         configuration.usesLookAhead = usesLookAhead
@@ -101,6 +105,12 @@ struct PipelinePlan {
             captureTexts[configuration.captures.count] = text
             configuration.captures.append(try Self.spec(text, of: "--capture"))
         }
+    }
+
+    /// Writes JSON Lines to standard output, unless a sink writes there already.
+    mutating func addJSONLines() {
+        guard !configuration.sinks.contains(where: { usesStandardOutput($0, \.standardOutput) }) else { return }
+        append(PluginSpec(Self.jsonLines))
     }
 
     /// Shows the live line, unless a sink needs standard output or shows it already.
@@ -181,7 +191,8 @@ struct PipelinePlan {
             if standardOutputSink == nil { append(PluginSpec(defaultSink)) }
             return
         }
-        if let place = standardOutputSink {
+        // A sink that writes there only while it is free, as presets does its plan, leaves the path to the records.
+        if let place = configuration.sinks.firstIndex(where: { usesStandardOutput($0, \.standardOutput) }) {
             let spec = configuration.sinks[place]
             guard plugin(of: spec)?.about.primary == "path" else {
                 throw Failure("--output: \(spec.id) writes to standard output and takes no path; leave one out")

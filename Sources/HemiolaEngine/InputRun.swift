@@ -149,10 +149,18 @@ final class InputRun {
     /// The first of two passes, for the analyzers that look ahead.
     private func survey(_ stream: StreamAnalysis, _ capture: any Capture) throws(CaptureError) {
         guard let capture = capture as? any RewindableCapture else {
-            throw CaptureError("this input cannot be heard twice, as looking ahead needs; analyse a file instead")
+            throw CaptureError(
+                "this input can be read only once, and the analysis of a whole file reads it twice; analyse a file, or causally (beats --causal)")
         }
         hearing: while !pipeline.shouldStop {
-            switch try stream.survey(capture) {
+            let delivery: Delivery
+            do throws(CaptureError) {
+                delivery = try stream.survey(capture)
+            } catch {
+                // The second pass meets the same error at the same frame and reports it; what lies before it is analysed.
+                break hearing
+            }
+            switch delivery {
             case .end: break hearing
             case .format, .source:
                 // Rewinding would lead back before the new format, into the stream that is over.

@@ -209,6 +209,18 @@ import Testing
         try expectRefusal("circle.wav", saying: "looks like a WAV file, but cannot be decoded")
     }
 
+    @Test func `FLAC that breaks off in its middle: with --whole-file too, what lies before the damage is analysed`() throws {
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Hemiola.minuet)))
+        for index in 0..<4000 { bytes[bytes.count / 3 + index] = UInt8(truncatingIfNeeded: index &* 7919 &+ index >> 3) }
+        let path = try folder.write(bytes, to: "damaged.flac")
+        let causal = try Hemiola.run(["analyze", path, "--analyzer", "levels", "--analyzer", "beat"])
+        let whole = try Hemiola.run(["analyze", path, "--analyzer", "levels", "--analyzer", "beat", "--whole-file"])
+        #expect(causal.status == 1 && whole.status == 1)
+        let batches = try Record.all(in: whole.output).batches.count
+        #expect(try batches > 100 && batches == Record.all(in: causal.output).batches.count)
+        #expect(whole.errors == causal.errors)
+    }
+
     @Test func `damaged MIDI sample dump: standard output holds nothing but records`() throws {
         // 80 samples of 16 bits at 8000 Hz in two packets, the first of which begins with wrong bytes: libsndfile prints them.
         let header: [UInt8] = [0xf0, 0x7e, 0, 1, 0, 0, 16, 72, 80, 7, 80, 0, 0, 0, 0, 0, 80, 0, 0, 0x7f, 0xf7]

@@ -1,5 +1,6 @@
 import Foundation
 import Hemiola
+import HemiolaPlugins
 import HemiolaSignal
 import Testing
 
@@ -116,6 +117,15 @@ import Testing
         ])
         let command = try self.command(arguments)
         let plan = try command.plan(with: registry, showsLine: true)
+        #expect(plan.configuration.sinks.map(\.id) == sinks)
+    }
+
+    @Test(arguments: [
+        (["--json", "--sink", "presets:names=x"], ["presets", "json-lines"]), (["--json"], ["json-lines"]),
+        (["--json", "--sink", "csv"], ["csv"]), (["--sink", "presets:names=x"], ["presets"]),
+    ])
+    func `--json beside sinks: JSON Lines go to standard output, unless a sink has it`(arguments: [String], sinks: [String]) throws {
+        let plan = try command(arguments).plan(with: .standard, showsLine: false)
         #expect(plan.configuration.sinks.map(\.id) == sinks)
     }
 

@@ -123,6 +123,17 @@ import Testing
         #expect(try plan(["a", "--sink", "json-lines:select=beat"]).usesStandardOutput)
     }
 
+    @Test func `output path beside presets: gets the records, and the plan stays without a file`() throws {
+        let sinks = try configuration(["a", "-o", "x.jsonl", "--sink", "presets:names=x"]).sinks
+        #expect(sinks.map(\.id) == ["presets", "json-lines"] && sinks.last?.primary == .text("x.jsonl"))
+    }
+
+    @Test(arguments: [["--capture", "tone:sine", "--start", "2"], ["a.flac", "--capture", "tone:sine", "--duration", "1:00"]])
+    func `start or duration beside --capture: refused, since they are for files given by name`(arguments: [String]) throws {
+        let failure = try #require(throws: Failure.self) { try plan(arguments) }
+        #expect(failure.status == .usage && failure.lines[0].hasPrefix("--start and --duration are for files given by name"))
+    }
+
     @Test func `a sink of somebody else that takes no path cannot be given one`() throws {
         let shouting = SinkPlugin(
             "shout", "Writes to standard output.", needs: { _ in SinkPlugin.Needs(standardOutput: true) },

@@ -178,7 +178,7 @@ import Testing
         let log = Log<String>()
         let outcome = try await lookingAhead(.scripted(log: { log.append($0) }, [silence(batches: 2)]), sink).run(report: notices)
         #expect(outcome.failedInputs == 1 && outcome.streams == 0)
-        #expect(notices.texts.contains { $0.contains("cannot be heard twice") })
+        #expect(notices.texts.contains { $0.contains("can be read only once") })
         #expect(sink.calls == [.open, .close])
         #expect(log.items == ["open", "close"])
     }
