@@ -150,7 +150,8 @@ final class InputRun {
     private func survey(_ stream: StreamAnalysis, _ capture: any Capture) throws(CaptureError) {
         guard let capture = capture as? any RewindableCapture else {
             throw CaptureError(
-                "this input can be read only once, and the analysis of a whole file reads it twice; analyse a file, or causally (beats --causal)")
+                "this input can be read only once, and the analysis of a whole file reads it twice; analyse a file, or causally (beats --causal)"
+            )
         }
         hearing: while !pipeline.shouldStop {
             let delivery: Delivery

@@ -86,7 +86,7 @@ public enum PathText {
 
 extension [UInt8] {
     /// In Base64, with padding. RFC 4648, section 4.
-    public var base64: String {
+    package var base64: String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var text: [UInt8] = []
         for start in stride(from: 0, to: count, by: 3) {
