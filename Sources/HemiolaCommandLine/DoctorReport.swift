@@ -66,6 +66,8 @@ struct Surroundings {
     var soundFile: String?
     /// Endings of the files that libsndfile reads.
     var formats: [String] = []
+    /// Where ffmpeg is, which decodes what libsndfile does not; nil: it is not in PATH.
+    var ffmpeg: String?
     var transform: String?
     var yaml: String?
     /// What can be heard, or why nothing can; nil where there is no live capture.
@@ -88,6 +90,10 @@ extension DoctorReport {
             Check(name: "Swift", isWell: true, finding: found.swift),
             Self.library("libsndfile", found.soundFile, package: "libsndfile1"),
             Self.formats(found.formats),
+            // Optional: without it nothing is wrong.
+            Check(
+                name: "ffmpeg", isWell: true,
+                finding: found.ffmpeg ?? "not installed; M4A, AAC and other formats need it: apt install ffmpeg"),
             Self.library("FFTW", found.transform, package: "libfftw3-single3"),
             Self.library("libyaml", found.yaml, package: "libyaml-0-2"),
         ]

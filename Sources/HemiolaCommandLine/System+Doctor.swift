@@ -14,6 +14,7 @@ extension System {
         found.swift = "\(compiler), \(runtimePlace)"
         found.soundFile = soundFileVersion
         found.formats = soundFileFormats
+        found.ffmpeg = environment("PATH")?.split(separator: ":").map { "\($0)/ffmpeg" }.first { access($0, X_OK) == 0 }
         found.transform = text(at: symbol("fftwf_version"))
         found.yaml = yamlVersion
         found.runtime = environment("XDG_RUNTIME_DIR").map { path in
