@@ -131,7 +131,7 @@ let package = Package(
             exclude: ["make_cases.py"]),
         tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport"]),
-        tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore]),
+        tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),
         tests(
             "HemiolaEngineTests",
             uses: [

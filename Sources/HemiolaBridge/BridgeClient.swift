@@ -38,6 +38,8 @@ final class BridgeClient {
     /// Whether it ever said how it wants the samples, or what it wants at all.
     private var hasSubscribed = false
     private var isPumping = false
+    /// Whether the client was congested at the last check: the wire may have stopped reading it, and has to be resumed.
+    private var wasCongested = false
     private var errorCount = 0
     private var reportedLosses = Outbox.Lost()
     private var lastReport = -Double.infinity
@@ -66,12 +68,13 @@ final class BridgeClient {
     func greet() {
         guard !subscription.isBare, let hello = hub.hello else { return }
         isGreeted = true
-        send(hello)
-        if getsPageLines { send(PageLine.resumeAudio) }
-        if subscription.streams.contains(.header), let header = hub.header { send(header) }
-        let waiting = held
+        var lines = [hello]
+        if getsPageLines { lines.append(PageLine.resumeAudio) }
+        if subscription.streams.contains(.header), let header = hub.header { lines.append(header) }
+        lines += held
         held = []
-        for line in waiting { send(line) }
+        send(lines)
+        checkCongestion()
     }
 
     /// The device has changed, as this line says.
@@ -105,7 +108,6 @@ final class BridgeClient {
     func pump() {
         if isPumping { return }
         isPumping = true
-        let wasCongested = isCongested
         while wire.isWritable, let slot = outbox.next() {
             switch slot {
             case .own(let line): wire.write(line)
@@ -118,7 +120,18 @@ final class BridgeClient {
         }
         isPumping = false
         if isClosing, outbox.isEmpty { wire.finish() }
-        if wasCongested, !isCongested { wire.resume() }
+        checkCongestion()
+    }
+
+    /// Resumes the wire when the client was congested at an earlier call and is not any more. Called at the end of everything that
+    /// changes how many lines or replies wait, because the wire may process further messages within the call.
+    private func checkCongestion() {
+        if isCongested {
+            wasCongested = true
+        } else if wasCongested {
+            wasCongested = false
+            wire.resume()
+        }
     }
 
     /// What is left to be told of it, before it is forgotten.
@@ -152,10 +165,18 @@ final class BridgeClient {
     }
 
     private func send(_ line: ByteBuffer) {
+        send(CollectionOfOne(line))
+    }
+
+    /// Sends several lines. None that a resumed wire causes comes between them.
+    private func send(_ lines: some Sequence<ByteBuffer>) {
         if isClosing || subscription.isBare { return }
-        guard isGreeted else { return held.append(line) }
+        guard isGreeted else {
+            held += lines
+            return checkCongestion()
+        }
         outbox.byteLimit = hub.byteLimit
-        outbox.add(line)
+        for line in lines { outbox.add(line) }
         pump()
     }
 
@@ -260,10 +281,7 @@ final class BridgeClient {
     }
 
     private func resolve(_ number: Int, _ id: ClientMessage.ID, _ fault: String?) {
-        let wasCongested = isCongested
-        for line in replies.resolve(number, hub.line { $0.appendReply(to: id, fault: fault) }) {
-            if let line { send(line) }
-        }
-        if wasCongested, !isCongested { wire.resume() }
+        send(replies.resolve(number, hub.line { $0.appendReply(to: id, fault: fault) }).compactMap(\.self))
+        checkCongestion()
     }
 }
