@@ -52,7 +52,7 @@ struct Outbox {
     mutating func add(_ parcel: Parcel, for subscription: Subscription) {
         let isPaced = parcel.hasPaced(subscription)
         guard isPaced || parcel.hasEvents(subscription) else { return }
-        append(.parcel(parcel, subscription, isStripped: !isPaced))
+        append(.parcel(isPaced ? parcel : parcel.stripped(for: subscription), subscription, isStripped: !isPaced))
         if isPaced {
             batchCount += 1
             if batchCount > Self.batchCapacity { stripOldest() }
@@ -104,7 +104,7 @@ struct Outbox {
         else { return }
         byteCount -= Self.byteCount(slots[oldest])
         if parcel.hasEvents(subscription) {
-            slots[oldest] = .parcel(parcel, subscription, isStripped: true)
+            slots[oldest] = .parcel(parcel.stripped(for: subscription), subscription, isStripped: true)
             byteCount += Self.byteCount(slots[oldest])
         } else {
             slots.remove(at: oldest)

@@ -78,6 +78,14 @@ final class Parcel: Sendable {
         hasEvents(subscription) ? events.count { subscription.streams.contains($0.stream) } : 0
     }
 
+    /// A copy with nothing but the events for a subscription: what a slow client keeps of a batch that it lost. The other lines of the
+    /// batch are freed as soon as nothing else holds them.
+    func stripped(for subscription: Subscription) -> Parcel {
+        Parcel(
+            time: time, batch: nil, events: events.filter { subscription.streams.contains($0.stream) }, samples: [], cues: [],
+            state: VisualizerChange())
+    }
+
     /// The bytes for a subscription, in order: the batch, its events, the samples.
     func write(_ subscription: Subscription, client: String, isStripped: Bool, _ body: (ByteBuffer) -> Void) {
         let streams = subscription.streams

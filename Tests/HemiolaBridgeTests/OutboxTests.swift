@@ -50,6 +50,30 @@ import Testing
                 == ["reply", "beat 0", "beat 3", "lost 4", "4", "5", "6", "beat 6", "7", "8", "9", "beat 9", "10", "11"])
     }
 
+    @Test func `events of a lost batch: neither its batch line nor others' events stay in memory`() throws {
+        let (beat, onset) = (try #require(StreamSet(named: "beat")), try #require(StreamSet(named: "onset")))
+        for isPaced in [true, false] {
+            var outbox = Outbox()
+            weak var first: Parcel?
+            for number in 0...Outbox.batchCapacity {
+                let parcel = Parcel(
+                    time: Double(number), batch: ByteBuffer(repeating: 0x20, count: 4096),
+                    events: [
+                        Parcel.Line(stream: beat, bytes: ByteBuffer(string: "beat")),
+                        Parcel.Line(stream: onset, bytes: ByteBuffer(string: "onset")),
+                    ], samples: [], cues: [], state: VisualizerChange())
+                if number == 0 { first = parcel }
+                outbox.add(parcel, for: Subscription(streams: isPaced ? [.batch, beat] : beat, isChosen: true))
+            }
+            #expect(first == nil)
+            guard case .parcel(let kept, _, isStripped: true)? = outbox.next() else {
+                Issue.record("nothing is kept of the oldest batch")
+                continue
+            }
+            #expect(kept.batch == nil && kept.events.map { String(buffer: $0.bytes) } == ["beat"])
+        }
+    }
+
     @Test func `batches that say nothing to a client take no room`() {
         var outbox = Outbox()
         for number in 0..<100 { outbox.add(parcel(number), for: Self.samples) }
