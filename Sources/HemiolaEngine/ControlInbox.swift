@@ -14,7 +14,8 @@ final class ControlInbox: Sendable {
     static let liveCapacity = 32
     /// The same where a file is analysed as fast as possible: a block of batches takes no time that clients could see.
     static let fileCapacity = 256
-    /// Controls with lists of names among them: each may hold a megabyte.
+    /// Controls with lists of names among them: each may hold a megabyte. Beyond that, a list is accepted only from a client that has
+    /// none in the inbox; the client with the most lists then gives way.
     static let listCapacity = 4
 
     /// What a preparer computed, for the director of that index.
@@ -115,8 +116,11 @@ final class ControlInbox: Sendable {
         var startsThread = false
         let answered = update { state -> (entry: Entry, reply: ControlReply)? in
             if state.isClosed { return (entry, Self.tooLate) }
-            if entry.control.isList, state.listCount >= Self.listCapacity { return (entry, .busy) }
             var removed: Entry?
+            if entry.control.isList, state.listCount >= Self.listCapacity {
+                removed = state.removeNewest(toMakeRoomFor: entry.origin, where: \.control.isList)
+                if removed == nil, state.hasList(from: entry.origin) { return (entry, .busy) }
+            }
             if state.count >= capacity {
                 removed = state.removeNewest(toMakeRoomFor: entry.origin)
                 if removed == nil { return (entry, .busy) }
@@ -162,9 +166,12 @@ final class ControlInbox: Sendable {
 extension ControlInbox.State {
     var count: Int { ready.count + unprepared.count + (preparing == nil ? 0 : 1) }
 
-    var listCount: Int {
-        ready.count { $0.control.isList } + unprepared.count { $0.control.isList } + (preparing?.control.isList == true ? 1 : 0)
-    }
+    /// All controls, in no particular order.
+    private var entries: [ControlInbox.Entry] { ready + unprepared + (preparing.map { [$0] } ?? []) }
+
+    var listCount: Int { entries.count { $0.control.isList } }
+
+    func hasList(from origin: String) -> Bool { entries.contains { $0.origin == origin && $0.control.isList } }
 
     /// Behind another of the same client that is not prepared yet, every control waits.
     func mustPrepare(_ entry: ControlInbox.Entry) -> Bool {
@@ -173,13 +180,17 @@ extension ControlInbox.State {
     }
 
     /// Removes the newest control of the client with the most, if that client has more than the other will have.
-    mutating func removeNewest(toMakeRoomFor origin: String) -> ControlInbox.Entry? {
+    ///
+    /// - Parameter isCounted: Which controls are counted, and may be removed.
+    mutating func removeNewest(
+        toMakeRoomFor origin: String, where isCounted: (ControlInbox.Entry) -> Bool = { _ in true }
+    ) -> ControlInbox.Entry? {
         var counts: [String: Int] = [:]
-        for entry in ready { counts[entry.origin, default: 0] += 1 }
-        for entry in unprepared { counts[entry.origin, default: 0] += 1 }
-        if let preparing { counts[preparing.origin, default: 0] += 1 }
+        for entry in entries where isCounted(entry) { counts[entry.origin, default: 0] += 1 }
         let own = counts[origin] ?? 0
-        let candidates = (ready.filter { $0.preparations.isEmpty } + unprepared).filter { counts[$0.origin, default: 0] > own + 1 }
+        let candidates = (ready.filter { $0.preparations.isEmpty } + unprepared).filter {
+            isCounted($0) && counts[$0.origin, default: 0] > own + 1
+        }
         let newest = candidates.max {
             (counts[$0.origin, default: 0], $0.number) < (counts[$1.origin, default: 0], $1.number)
         }

@@ -60,6 +60,18 @@ import Testing
         #expect(log.count == 6)
     }
 
+    @Test func `two clients flood with lists of names: the lists of others are accepted`() {
+        for _ in 0..<100 {
+            post(.presetNames(["x"]), from: "a")
+            post(.ready(presets: ["x"]), from: "b")
+        }
+        for origin in ["c", "d", "e", "f", "g"] { post(.ready(presets: ["y"]), from: origin) }
+        post(.ready(presets: ["y"]), from: "g")
+        // One list of each client: none of them can be refused.
+        #expect(inbox.drain().entries.map(\.origin) == ["a", "b", "c", "d", "e", "f", "g"])
+        #expect(counts(log.items) == ["a": 99, "b": 99, "g": 1])
+    }
+
     // MARK: - Preparation
 
     /// Waits until as many controls are ready.
