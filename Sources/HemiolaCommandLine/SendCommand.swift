@@ -60,7 +60,7 @@ struct SendCommand: Command {
         let path = socket ?? SocketPath.standard().path
         let reply: Reply
         do throws(System.CallError) {
-            let connection = try System.UnixConnection(to: path)
+            let connection = try System.UnixConnection(to: path, until: deadline)
             try connection.write(WishText.quiet + message.line, until: deadline)
             reply = try self.reply(from: connection, until: deadline)
         } catch {

@@ -16,11 +16,14 @@ extension System {
         /// What was read and not yet taken.
         private var received: ArraySlice<UInt8> = []
 
-        init(to path: String) throws(CallError) {
-            descriptor = try Self.connected(to: path)
+        /// - Parameter deadline: When to give up, on `System.now`'s clock: a server that does not accept connections lets a caller wait
+        ///   as soon as its backlog is full.
+        /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
+        init(to path: String, until deadline: Double) throws(CallError) {
+            descriptor = try Self.connected(to: path, until: deadline)
         }
 
-        private static func connected(to path: String) throws(CallError) -> Int32 {
+        private static func connected(to path: String, until deadline: Double) throws(CallError) -> Int32 {
             guard path.utf8.count <= SocketPath.limit else { throw CallError(number: ENAMETOOLONG) }
             #if canImport(Glibc)
                 let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -29,13 +32,38 @@ extension System {
             #endif
             let descriptor = socket(AF_UNIX, type, 0)
             guard descriptor >= 0 else { throw CallError(number: errno) }
-            let code = SocketPath.withAddress(of: path) { connect(descriptor, $0, $1) }
-            guard code == 0 else {
-                let number = errno
+            while true {
+                let number = SocketPath.withAddress(of: path) { connect(descriptor, $0, $1, until: deadline) }
+                if number == 0 { return descriptor }
+                // A signal interrupted the call.
+                if number == EINTR { continue }
                 close(descriptor)
                 throw CallError(number: number)
             }
-            return descriptor
+        }
+
+        /// Calls connect(2), which waits for room in the backlog until the send timeout of the socket has passed.
+        ///
+        /// - Returns: 0 or the error number; `ETIMEDOUT` at the deadline.
+        private static func connect(
+            _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, until deadline: Double
+        ) -> Int32 {
+            let seconds = deadline - System.now
+            guard seconds > 0 else { return ETIMEDOUT }
+            // At least a microsecond: 0 would be no limit.
+            var limit = timeval()
+            limit.tv_sec = .init(seconds)
+            limit.tv_usec = .init(max(1, seconds.truncatingRemainder(dividingBy: 1) * 1e6))
+            guard setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
+                return errno
+            }
+            #if canImport(Glibc)
+                let code = Glibc.connect(descriptor, address, length)
+            #else
+                let code = Musl.connect(descriptor, address, length)
+            #endif
+            if code == 0 { return 0 }
+            return errno == EAGAIN ? ETIMEDOUT : errno
         }
 
         deinit {

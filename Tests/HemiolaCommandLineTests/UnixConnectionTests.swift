@@ -1,0 +1,33 @@
+import HemiolaBridge
+import TestSupport
+import Testing
+
+@testable import HemiolaCommandLine
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+@Suite(.mayNotHang) struct UnixConnectionTests {
+    @Test func `backlog of a server that accepts nobody is full: connecting ends at the deadline`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder("s")
+        #if canImport(Glibc)
+            let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let server = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        defer { close(server) }
+        try #require(SocketPath.withAddress(of: path) { bind(server, $0, $1) } == 0)
+        try #require(listen(server, 0) == 0)
+        var waiting: [System.UnixConnection] = []
+        let error = #expect(throws: System.CallError.self) {
+            // The system accepts a connection more than the backlog has room for.
+            for _ in 0..<4 { waiting.append(try System.UnixConnection(to: path, until: System.now + 0.5)) }
+        }
+        #expect(error?.number == ETIMEDOUT)
+        #expect(!waiting.isEmpty)
+    }
+}
