@@ -193,6 +193,8 @@ final class InputRun {
                 case .idle:
                     let events = stream.takeEventsOfOutage()
                     if !events.isEmpty { receiver.receive(events) }
+                    // No batch comes soon that could carry the replies.
+                    if stream.isLost { receiver.sendReplies() }
                 case .gap(let gap):
                     let duration = stream.header.format.seconds(at: gap.frames)
                     let start = secondsBefore + stream.secondsHeard - duration

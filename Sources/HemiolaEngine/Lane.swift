@@ -44,6 +44,8 @@ final class Lane: StreamReceiver, @unchecked Sendable {
     /// Whoever wishes something speaks of what is heard now, not of this.
     func visit(_ stream: StreamAnalysis) {}
 
+    func sendReplies() {}
+
     /// Nothing more comes.
     func finish() {
         condition.locked { isFinished = true }

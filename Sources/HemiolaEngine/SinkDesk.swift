@@ -102,7 +102,7 @@ final class SinkDesk: StreamReceiver {
         }
         for runner in runners { runner.mailbox.put(.end(summary)) }
         isInputDone = summary.reason != .interrupted
-        answerRest()
+        sendReplies()
     }
 
     var reporter: @Sendable (PipelineNotice) -> Void { tell }
@@ -131,6 +131,14 @@ final class SinkDesk: StreamReceiver {
             let answer = stream.obey(entry.control, from: entry.origin, preparations: entry.preparations)
             if let reply = entry.reply { replies[entry.sink, default: []].append { reply(answer) } }
         }
+    }
+
+    /// Controls that were applied are answered also where their batch never comes, or not before the device is back. Controls that
+    /// still wait are for the next stream, if there is one.
+    func sendReplies() {
+        if replies.isEmpty { return }
+        for reply in replies.values.joined() { reply() }
+        replies.removeAll()
     }
 
     /// Refuses whatever was wished: nothing can be changed in streams that were analysed ahead.
@@ -170,12 +178,5 @@ final class SinkDesk: StreamReceiver {
 
     private func takeReplies(forSink index: Int) -> [Mailbox.Reply] {
         replies.isEmpty ? [] : replies.removeValue(forKey: index) ?? []
-    }
-
-    /// Wishes that were obeyed and whose batch never came are answered all the same. Those that still wait are the next
-    /// stream's, if there is one.
-    private func answerRest() {
-        for reply in replies.values.joined() { reply() }
-        replies.removeAll()
     }
 }

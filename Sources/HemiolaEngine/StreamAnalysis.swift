@@ -53,7 +53,7 @@ final class StreamAnalysis {
     private var events = EventList()
     /// Whether a device event waits for the end of a batch, and whether the last one was that the device was lost.
     private var hasDeviceEvent = false
-    private var isLost = false
+    private(set) var isLost = false
 
     /// - Parameters:
     ///   - voices: Prepared for this stream.
@@ -137,12 +137,12 @@ final class StreamAnalysis {
         return delivery
     }
 
-    /// Takes the events that wait for a batch, when no audio comes and a device event is among them. A batch that is under way when the
-    /// device is lost is published first, as a partial one.
+    /// Takes the events that wait for a batch, when no audio comes: all while the device is lost, otherwise only with a device event
+    /// among them. A batch that is under way when the device is lost is published first, as a partial one.
     ///
     /// - Returns: What no batch carries, in order; mostly nothing.
     func takeEventsOfOutage() -> [Event] {
-        guard hasDeviceEvent, isLost || isBetweenBatches else { return [] }
+        guard isLost || hasDeviceEvent && isBetweenBatches else { return [] }
         if !isBetweenBatches {
             closeBatch()
             // What comes next does not follow what was heard last.

@@ -24,4 +24,6 @@ protocol StreamReceiver: AnyObject {
 
     /// Once per batch, between two: lets the wishes of the world into the stream.
     func visit(_ stream: StreamAnalysis)
+    /// Sends the replies that wait for a batch: none comes as long as the device is lost.
+    func sendReplies()
 }

@@ -66,6 +66,27 @@ import Testing
         #expect(sink.replies.map(\.batchCount) == [4])
     }
 
+    @Test func `control during an outage of the device: its record and its reply are sent before audio returns`() async throws {
+        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
+        var opened = lost
+        opened.state = .opened
+        let sink = CollectingSink()
+        let early = Shared<[ControlReply]>([])
+        try await Trial(
+            [
+                silence(batches: 1), .samples(TestSignal.silence(frames: 300)), .device(lost), .idle(),
+                .call {
+                    sink.post(.tap)
+                    sink.post(.randomPreset)
+                }, .idle(times: 2), .pause { sink.streams.first?.recordTypes.contains("control") == true },
+                .call { early.value = sink.replies.map(\.reply) }, .device(opened), silence(batches: 1),
+            ], isLive: true, analyzers: [.witness()], sinks: [.collecting(sink)]
+        ).run()
+        #expect(early.value == [.done, .refused("nothing in this pipeline obeys randomPreset")])
+        #expect(sink.replies.count == 2)
+        #expect(sink.streams[0].recordTypes.filter { $0 != "event" } == ["device", "control", "device"])
+    }
+
     @Test func `each sink hears the answers to its own wishes`() async throws {
         let (one, other) = (CollectingSink(), CollectingSink())
         try await Trial(
