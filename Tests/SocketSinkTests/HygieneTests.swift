@@ -56,6 +56,13 @@ import Testing
         close(descriptor)
     }
 
+    @Test func `folder of the owner of the root folder is trusted, where a user namespace gives root another number`() {
+        #expect(SocketFolder.isTrusted(65_534, by: 1000, rootFolderOwner: 65_534))
+        #expect(!SocketFolder.isTrusted(65_534, by: 1000, rootFolderOwner: 0))
+        #expect(SocketFolder.isTrusted(1000, by: 1000, rootFolderOwner: 0) && SocketFolder.isTrusted(0, by: 1000, rootFolderOwner: 0))
+        #expect(!SocketFolder.isTrusted(1001, by: 1000, rootFolderOwner: 0))
+    }
+
     @Test func `the socket is its user's alone, and gone at the end`() async throws {
         let sink = try await open("socket:\(folder("s"))")
         #expect(mode(folder("s")) == 0o600)

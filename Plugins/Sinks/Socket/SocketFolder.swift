@@ -67,7 +67,17 @@ enum SocketFolder {
         }
     }
 
-    private static func isTrusted(_ user: uid_t) -> Bool { user == geteuid() || user == 0 }
+    private static func isTrusted(_ user: uid_t) -> Bool {
+        var root = stat()
+        return isTrusted(user, by: geteuid(), rootFolderOwner: lstat("/", &root) == 0 ? root.st_uid : 0)
+    }
+
+    /// Whether a user may be able to change the way to the socket: the user itself, root, and the owner of `/`, who can change every
+    /// way anyhow. In a user namespace that does not map root, that owner is root under the system's overflow number. Other users that
+    /// the namespace does not map have the same number there, and cannot be told from root.
+    static func isTrusted(_ user: uid_t, by own: uid_t, rootFolderOwner: uid_t) -> Bool {
+        user == own || user == 0 || user == rootFolderOwner
+    }
 
     /// Whether a group is root's, or this user's alone: many systems give every user a group of the same name.
     private static func isOwnGroup(_ group: gid_t) -> Bool {
