@@ -95,6 +95,6 @@ import Testing
         let report = try #require(object as? [String: Any])
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
-        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 12) + [false])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 13) + [false])
     }
 }
