@@ -44,7 +44,8 @@ package struct RecordFile: ~Copyable {
     package mutating func begin(_ stream: StreamHeader) throws(SinkError) {
         let source = stream.inputPath
         meter.beginStream()
-        if template.isPerInput, output == nil || source != input {
+        // In real time there is one input: another device or format continues its file.
+        if template.isPerInput, output == nil || source != input && !stream.isLive {
             try close()
             input = source
             try openFile(number: 1)

@@ -75,6 +75,24 @@ import Testing
         #expect(try folder.text(of: "one.beats").hasPrefix("0.464399\t1\n"))
     }
 
+    @Test func `live, per-input path: another device and the return of the first continue the first device's file`() async throws {
+        let sink = try sink(folder("{stem}.beats"))
+        try await sink.open(SinkContext(name: "beats", isLive: true))
+        for name in ["one", "two", "one"] { try await live(sink, name) }
+        try await sink.close()
+        #expect(folder.names == ["one.beats"])
+        #expect(try folder.text(of: "one.beats") == String(repeating: "0.464399\t1\n1.25\t2\n1.75\n", count: 3))
+    }
+
+    /// A live stream with all beats that ends because the device or its format changes.
+    private func live(_ sink: any Sink, _ name: String) async throws {
+        var header = header(name)
+        header.isLive = true
+        try await sink.begin(header)
+        try await sink.write(Self.beats)
+        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .formatChange))
+    }
+
     // MARK: - Documents
 
     private func object(_ name: String) throws -> [String: Any] {

@@ -258,6 +258,22 @@ import Testing
         }
     }
 
+    @Test func `live, per-input path: another device and the return of the first continue the first device's tables`() async throws {
+        let sink = try Fixture.sink(folder("{stem}.csv"))
+        try await sink.open(SinkContext(name: "csv", isLive: true))
+        for name in ["one", "two", "one"] {
+            var header = Fixture.header()
+            header.source.name = name
+            header.isLive = true
+            try await sink.begin(header)
+            try await sink.write(Fixture.block())
+            try await sink.end(Fixture.summary())
+        }
+        try await sink.close()
+        #expect(folder.names == ["one.csv", "one.events.csv"])
+        #expect(try folder.table("one.csv").map { $0[0] } == ["n", "0", "1", "0", "1", "0", "1"])
+    }
+
     @Test(arguments: [("auto", true, 3), ("auto", false, 0), ("line", false, 3), ("block", true, 0)])
     func `rows leave at once when live or asked to, else in blocks`(flush: String, live: Bool, lines: Int) async throws {
         let sink = try Fixture.sink(folder("a.csv"), ["flush": flush, "events": "none"])

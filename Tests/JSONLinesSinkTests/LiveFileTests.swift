@@ -148,6 +148,20 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "end", "header", "end"])
     }
 
+    @Test func `live, per-input path: another device and the return of the first continue the first device's file`() async throws {
+        let sink = try Fixture.sink(folder("{stem}.jsonl"))
+        try await open(sink)
+        for name in ["one", "two", "one"] {
+            var header = header(name)
+            header.isLive = true
+            try await sink.begin(header)
+            try await sink.end(StreamSummary(frames: 0, batches: 0, reason: .formatChange))
+        }
+        try await sink.close()
+        #expect(folder.names == ["one.jsonl"])
+        #expect(try folder.types("one.jsonl") == ["header", "end", "header", "end", "header", "end"])
+    }
+
     // MARK: - Interrupted
 
     @Test(arguments: [true, false]) func `run that was stopped between two inputs: an old file stays`(isOld: Bool) async throws {

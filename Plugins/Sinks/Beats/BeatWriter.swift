@@ -42,7 +42,8 @@ final class BeatWriter: Sink {
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         try attempt { state throws(SinkError) in
             let source = stream.inputPath
-            if template.isPerInput, state.output == nil || source != state.input {
+            // In real time there is one input: another device or format continues its file.
+            if template.isPerInput, state.output == nil || source != state.input && !stream.isLive {
                 try finishFile(&state)
                 state.input = source
                 try openFile(&state)

@@ -101,7 +101,8 @@ extension CSVWriter.State {
     mutating func begin(_ stream: StreamHeader) throws(SinkError) {
         let source = stream.inputPath
         meter.beginStream()
-        if places.isPerInput, source != input || rows == nil && events == nil {
+        // In real time there is one input: another device or format continues its files.
+        if places.isPerInput, rows == nil && events == nil || source != input && !stream.isLive {
             try finishTables()
             input = source
             try openTables(number: 1)
