@@ -7,7 +7,7 @@ internal import HemiolaSignal
 /// |---|---|
 /// | `{stem}` | the input's file name without its ending |
 /// | `{name}` | the input's file name |
-/// | `{dir}` | the input's folder; `.` for a mere name |
+/// | `{dir}` | the input's folder; `.` for a mere name; after other parts without what leads out of them: `/`, `../` |
 /// | `{time}` | the start of the run in local time, `20261122-130501` |
 /// | `{n}` | the number of the file: `0001`, `0002` … |
 ///
@@ -100,12 +100,14 @@ package struct PathTemplate: Sendable, Hashable {
     /// The path of one file.
     package func path(_ values: Values) -> String {
         let input = PathText.portable(values.input)
-        return parts.reduce(into: "") { path, part in
-            switch part {
+        return parts.enumerated().reduce(into: "") { path, item in
+            switch item.element {
             case .literal(let text): path += text
             case .placeholder(.stem): path += Self.stem(of: input)
             case .placeholder(.name): path += Self.name(of: input)
-            case .placeholder(.dir): path += OutputTarget.folder(of: input)
+            case .placeholder(.dir): 
+                let folder = OutputTarget.folder(of: input)
+                path += item.offset == 0 ? folder : Self.descending(folder)
             case .placeholder(.time): path += values.time
             case .placeholder(.number): path += String("0000\(values.number)".suffix(max(4, "\(values.number)".count)))
             }
@@ -127,6 +129,13 @@ package struct PathTemplate: Sendable, Hashable {
         let plain = name.lowercased().hasSuffix(".zst") ? name.dropLast(4) : name[...]
         guard let dot = plain.lastIndex(of: "."), dot > plain.startIndex else { return String(name[plain.endIndex...]) }
         return String(name[dot...])
+    }
+
+    /// A folder without `/` at its start and everything up to the last `..`, so that it stays in the folder that it is appended to.
+    private static func descending(_ folder: String) -> String {
+        let names = folder.split(separator: "/").filter { $0 != "." }
+        let rest = names.lastIndex(of: "..").map { names[names.index(after: $0)...] } ?? names[...]
+        return rest.isEmpty ? "." : rest.joined(separator: "/")
     }
 
     private static func name(of input: String) -> String {

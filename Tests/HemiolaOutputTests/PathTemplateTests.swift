@@ -11,7 +11,10 @@ import Testing
     @Test(arguments: [
         ("out/{stem}.beats", "music/song.flac", "out/song.beats"), ("{name}.jsonl", "music/song.flac", "song.flac.jsonl"),
         ("{dir}/{stem}.x", "music/song.flac", "music/song.x"), ("{dir}/{stem}.x", "song.flac", "./song.x"),
-        ("{dir}/{stem}.x", "/song.flac", "//song.x"), ("{stem}", "two.x.mp3", "two.x"), ("{stem}", ".hidden", ".hidden"),
+        ("{dir}/{stem}.x", "/song.flac", "//song.x"), ("{dir}/{stem}.x", "../a/song.flac", "../a/song.x"),
+        ("out/{dir}/{stem}.x", "../a/song.flac", "out/a/song.x"), ("out/{dir}/{stem}.x", "b/../../a/song.flac", "out/a/song.x"),
+        ("out/{dir}/{stem}.x", "/a/b/song.flac", "out/a/b/song.x"), ("out/{dir}/{stem}.x", "../song.flac", "out/./song.x"),
+        ("out/{dir}/{stem}.x", "./a/song.flac", "out/a/song.x"), ("{stem}", "two.x.mp3", "two.x"), ("{stem}", ".hidden", ".hidden"),
         ("{stem}", "-", "stdin"), ("{stem}", "", "input"), ("a-{time}.jsonl", "", "a-20261122-130501.jsonl"),
         ("{stem}{stem}", "{name}.wav", "{name}{name}"),
     ])
