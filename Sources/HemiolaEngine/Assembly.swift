@@ -195,6 +195,7 @@ extension PluginRegistry {
     ) {
         /// By file: the sink that writes there, and the input whose result it is; nil: that of all.
         var owners: [String: (sink: Int, input: String?)] = [:]
+        var folders: [String: String] = [:]
         outlets: for (index, (path, outlet)) in outlets.enumerated() {
             for output in outlet.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
@@ -204,11 +205,12 @@ extension PluginRegistry {
                     problems.append(ConfigurationProblem(path, message))
                     continue outlets
                 }
-                // Descriptors and devices take what comes.
-                if template.target.descriptor != nil || output.path.hasPrefix("/dev/") { continue }
                 for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
                     let file = template.path(PathTemplate.Values(input: input ?? "", time: "{time}", number: 0))
-                    guard let owner = owners.updateValue((index, input), forKey: OutputTarget.normalized(file)) else { continue }
+                    // Descriptors, devices and pipes take several results.
+                    if OutputTarget(file).isSpecial { continue }
+                    let identity = OutputTarget.identity(of: file, folders: &folders)
+                    guard let owner = owners.updateValue((index, input), forKey: identity) else { continue }
                     let message =
                         if owner.sink == index, let input, let other = owner.input {
                             input == other

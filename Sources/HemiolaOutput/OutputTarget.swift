@@ -49,6 +49,24 @@ package struct OutputTarget: Sendable, Hashable {
         return (path.hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
     }
 
+    /// The absolute path of the file that a path leads to, now or once it exists: links of what exists are followed, and `..` is resolved.
+    ///
+    /// - Parameter folders: The identities of folders, by path, which are looked up once. Begin with none.
+    package static func identity(of path: String, folders: inout [String: String], depth: Int = 0) -> String {
+        let path = normalized(path)
+        if let pointer = realpath(path.isEmpty ? "." : path, nil) {
+            defer { free(pointer) }
+            return String(cString: pointer)
+        }
+        let target = depth < 40 ? OutputFile.followingDanglingLinks(path) : path
+        if target != path { return identity(of: target, folders: &folders, depth: depth + 1) }
+        let (folder, name) = (folder(of: path), lastName(of: path))
+        if path == "/" || path.isEmpty { return path }
+        let parent = folders[folder] ?? identity(of: folder, folders: &folders, depth: depth)
+        folders[folder] = parent
+        return name == ".." ? Self.folder(of: parent) : (parent == "/" ? "" : parent) + "/" + name
+    }
+
     /// Up to the last slash; `.` for a mere name.
     package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

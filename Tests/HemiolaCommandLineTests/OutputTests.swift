@@ -1,6 +1,8 @@
+import Foundation
 import Hemiola
 import HemiolaPlugins
 import HemiolaSignal
+import TestSupport
 import Testing
 
 @testable import HemiolaCommandLine
@@ -98,6 +100,25 @@ import Testing
     ])
     func `two sinks that write to one file: refused`(arguments: [String]) throws {
         #expect(throws: Failure.self) { try plan(["a.wav"] + arguments).assemble() }
+    }
+
+    @Test func `two paths of one file, through a link, a parent folder or the current folder: refused`() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder("real"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "real")
+        try FileManager.default.createSymbolicLink(atPath: folder("file.x"), withDestinationPath: "real/new.x")
+        let current = FileManager.default.currentDirectoryPath
+        for (one, other) in [
+            (folder("real/a.x"), folder("link/a.x")), (folder("real/new.x"), folder("file.x")),
+            (folder("real/../b/a.x"), folder("b/a.x")), (folder("c/../b/a.x"), folder("b/a.x")),
+            ("no-such-folder/a.x", current + "/no-such-folder/a.x"), ("/dev/shm/hemiola-a.x", "/dev/shm/./hemiola-a.x"),
+        ] {
+            let plan = try plan(["a.wav", "--sink", "json-lines:\(one)", "--sink", "csv:\(other)"])
+            #expect(throws: Failure.self, "\(one) \(other)") { try plan.assemble() }
+        }
+        _ = try plan(["a.wav", "--sink", "json-lines:/dev/null", "--sink", "csv:/dev/null,events=none"]).assemble()
+        #expect(throws: Failure.self) { try plan(["c/a.wav", "c/a.mp3", "-o", "/dev/shm/{stem}.jsonl"]).assemble() }
+        #expect(throws: Failure.self) { try plan(["c/out/a.wav", "c/x/a.mp3", "-o", "{dir}/../out/{stem}.jsonl"]).assemble() }
     }
 
     @Test func `documents of several inputs in one file: refused before any work`() throws {
