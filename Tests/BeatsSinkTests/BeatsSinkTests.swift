@@ -2,6 +2,7 @@ import BeatsSink
 import Foundation
 import Hemiola
 import HemiolaSignal
+import Synchronization
 import TestSupport
 import Testing
 
@@ -82,6 +83,24 @@ import Testing
         try await sink.close()
         #expect(folder.names == ["one.beats"])
         #expect(try folder.text(of: "one.beats") == String(repeating: "0.464399\t1\n1.25\t2\n1.75\n", count: 3))
+    }
+
+    @Test(arguments: ["mid", "jams"]) func `live document, the device changes: a numbered file for each later stream`(ending: String) async throws {
+        try folder.write("old", to: "a.0002.\(ending)")
+        let sink = try sink(folder("a.\(ending)"))
+        let remarks = Mutex<[String]>([])
+        try await sink.open(SinkContext(name: "beats", isLive: true, warn: { text in remarks.withLock { $0.append(text) } }))
+        try await live(sink, "one")
+        try await live(sink, "two")
+        try await sink.close()
+        #expect(folder.names == ["a.0002.\(ending)", "a.0003.\(ending)", "a.\(ending)"])
+        #expect(try folder.text(of: "a.0002.\(ending)") == "old")
+        #expect(remarks.withLock { $0.count } == 1 && remarks.withLock { $0[0].hasPrefix("\(folder("a.\(ending)")) ends here: ") })
+        if ending == "mid" {
+            for name in ["a.mid", "a.0003.mid"] {
+                #expect(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder(name)))))?.clicks.count == 3)
+            }
+        }
     }
 
     /// A live stream with all beats that ends because the device or its format changes.

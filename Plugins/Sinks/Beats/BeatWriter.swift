@@ -16,10 +16,13 @@ final class BeatWriter: Sink {
         var output: BufferedOutput?
         var path = ""
         var input = ""
+        /// The number of the file, where a recording goes on in another one.
+        var number = 1
         var streams = WrittenStreams()
         var streamCount = 0
         var track: BeatTrack?
         var isStreamLive = false
+        var warn: @Sendable (String) -> Void = { _ in }
     }
 
     private let template: PathTemplate
@@ -35,6 +38,7 @@ final class BeatWriter: Sink {
         try attempt { state throws(SinkError) in
             // Lines leave as they come, or a document in one piece; nothing is compressed.
             state.opener = OutputOpener(OutputPlan(compression: .none), context)
+            state.warn = context.warn
             if !template.isPerInput { try openFile(&state) }
         }
     }
@@ -48,11 +52,14 @@ final class BeatWriter: Sink {
                 state.input = source
                 try openFile(&state)
             }
-            state.streamCount += 1
-            if state.streamCount > 1, !format.takesSeveral {
-                throw SinkError(
-                    "cannot write \(OutputTarget(state.path).name): \(format.rawValue) holds one input per file; write {stem} in the path")
+            if state.streamCount > 0, !format.takesSeveral {
+                guard stream.isLive else {
+                    throw SinkError(
+                        "cannot write \(OutputTarget(state.path).name): \(format.rawValue) holds one input per file; write {stem} in the path")
+                }
+                try continueInNextFile(&state)
             }
+            state.streamCount += 1
             state.streams.begin(isLive: stream.isLive)
             state.isStreamLive = stream.isLive
             state.track = BeatTrack(stream)
@@ -96,12 +103,25 @@ final class BeatWriter: Sink {
 
     // MARK: - Under the lock
 
-    private func openFile(_ state: inout State) throws(SinkError) {
+    /// - Parameter first: The smallest number that the file may have; 1: it has none.
+    private func openFile(_ state: inout State, number first: Int = 1) throws(SinkError) {
         guard let opener = state.opener else { return }
-        state.path = opener.path(template, for: state.input)
+        let (input, numbered) = (state.input, template.numbered())
+        state.number = first == 1 ? 1 : opener.freeNumber(from: first) { [opener.path(numbered, for: input, number: $0)] }
+        state.path = first == 1 ? opener.path(template, for: input) : opener.path(numbered, for: input, number: state.number)
         state.streams = WrittenStreams()
         state.streamCount = 0
         state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesAtOnce: true)
+    }
+
+    /// The document of a live stream is whole: the next stream gets a file of its own.
+    private func continueInNextFile(_ state: inout State) throws(SinkError) {
+        let target = OutputTarget(state.path)
+        try finishFile(&state)
+        let cause = "\(target.name) ends here: the device or its format changed, and \(format.rawValue) holds one stream; "
+        guard !target.isSpecial else { throw SinkError(cause + "give a path to continue in another file") }
+        try openFile(&state, number: state.number + 1)
+        state.warn(cause + "the recording continues in \(state.path)")
     }
 
     /// A file for which no stream began is not written.
