@@ -98,11 +98,20 @@ package struct OutputOpener: Sendable {
         return isDocument && wasCut ? .discard : .create
     }
 
+    /// What becomes of several files that hold these streams and belong together: all take their paths, or none does.
+    package func ending(of streams: WrittenStreams, at paths: [String], isWholeRun: Bool) -> OutputEnding {
+        let ending = ending(of: streams, isWholeRun: isWholeRun)
+        return ending == .create && paths.contains { OutputTarget($0).isOccupied } ? .discard : ending
+    }
+
     /// Ends a file, and reports one that is not what was asked for.
+    ///
+    /// - Parameter ending: What becomes of it; nil: as its streams ended.
     package func finish(
-        _ output: inout BufferedOutput, at path: String, _ streams: WrittenStreams, isWholeRun: Bool, isDocument: Bool = false
+        _ output: inout BufferedOutput, at path: String, _ streams: WrittenStreams, isWholeRun: Bool, isDocument: Bool = false,
+        ending: OutputEnding? = nil
     ) throws(SinkError) {
-        let ending = ending(of: streams, isWholeRun: isWholeRun, isDocument: isDocument)
+        let ending = ending ?? self.ending(of: streams, isWholeRun: isWholeRun, isDocument: isDocument)
         let isThere = try output.finish(ending)
         let target = OutputTarget(path)
         if ending == .replace || target.isSpecial { return }

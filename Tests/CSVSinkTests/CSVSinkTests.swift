@@ -258,6 +258,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a.csv", "a.events.csv", nil])
+    func `interrupted run: both tables are kept, or neither where one path has a file`(old: String?) async throws {
+        if let old { try folder.write("old", to: old) }
+        let sink = try Fixture.sink(folder("a.csv"))
+        try await sink.open(SinkContext(name: "csv", isRunComplete: { false }))
+        try await sink.begin(Fixture.header())
+        try await sink.write(Fixture.block())
+        try await sink.close()
+        #expect(folder.names == old.map { [$0] } ?? ["a.csv", "a.events.csv"])
+        if let old { #expect(try folder.text(of: old) == "old") }
+    }
+
     @Test func `live, per-input path: another device and the return of the first continue the first device's tables`() async throws {
         let sink = try Fixture.sink(folder("{stem}.csv"))
         try await sink.open(SinkContext(name: "csv", isLive: true))

@@ -172,13 +172,16 @@ extension CSVWriter.State {
         try finishTables()
     }
 
-    /// Both tables are written to their ends before either gets its path.
+    /// Both tables are written to their ends before either gets its path. A table of an interrupted run does not take its path where
+    /// the other one's path has a file: the two would be of different runs.
     private mutating func finishTables() throws(SinkError) {
         guard streams.hasBegun, let opener else { return }
         try rows?.complete()
         try events?.complete()
-        try rows?.finish(streams, opener, isWholeRun: !places.isPerInput)
-        try events?.finish(streams, opener, isWholeRun: !places.isPerInput)
+        let isWholeRun = !places.isPerInput
+        let ending = opener.ending(of: streams, at: [rows?.path, events?.path].compactMap(\.self), isWholeRun: isWholeRun)
+        try rows?.finish(streams, opener, isWholeRun: isWholeRun, ending: ending)
+        try events?.finish(streams, opener, isWholeRun: isWholeRun, ending: ending)
         (rows, events) = (nil, nil)
     }
 

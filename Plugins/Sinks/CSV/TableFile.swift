@@ -7,7 +7,7 @@ internal import HemiolaWire
 ///
 /// The columns are those of the first stream that has a row.
 final class TableFile {
-    private let path: String
+    let path: String
     private var output: BufferedOutput
     private(set) var columns: [String] = []
     private var hasHeader = false
@@ -74,8 +74,8 @@ final class TableFile {
         try output.finish()
     }
 
-    /// Ends the file as its streams ended.
-    func finish(_ streams: WrittenStreams, _ opener: OutputOpener, isWholeRun: Bool) throws(SinkError) {
-        try opener.finish(&output, at: path, streams, isWholeRun: isWholeRun)
+    /// Ends the file of these streams.
+    func finish(_ streams: WrittenStreams, _ opener: OutputOpener, isWholeRun: Bool, ending: OutputEnding) throws(SinkError) {
+        try opener.finish(&output, at: path, streams, isWholeRun: isWholeRun, ending: ending)
     }
 }
