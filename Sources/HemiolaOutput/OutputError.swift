@@ -60,6 +60,11 @@ extension OutputError {
                 + (offersAppend ? "write {time} into it, or set append=true" : "or write {time} into it"))
     }
 
+    /// Another live recording has the file open.
+    static func inUse(_ name: String) -> OutputError {
+        OutputError("cannot write \(name): another program records into it; choose another path")
+    }
+
     /// In the system's words, as the middle of a sentence.
     private static func text(of code: Int32) -> String {
         let text = String(cString: strerror(code))

@@ -54,6 +54,20 @@ extension OutputFile {
         _ = Glibc.close(descriptor)
     }
 
+    /// Locks a file for one recorder until the file is closed. It is empty until the first stream begins, and would else be taken for free.
+    static func lock(_ descriptor: Int32, _ name: String, offersAppend: Bool) throws(OutputError) {
+        while flock(descriptor, LOCK_EX | LOCK_NB) == -1 {
+            if errno == EWOULDBLOCK { throw OutputError.inUse(name) }
+            // Not every file system has locks.
+            guard errno == EINTR else { return }
+        }
+        var info = stat()
+        guard fstat(descriptor, &info) == 0 else { return }
+        // Another recorder may have ended between the opening and the lock: it wrote to the file, or removed it.
+        if info.st_size > 0 { throw OutputError.exists(name, offersAppend: offersAppend) }
+        if info.st_nlink == 0 { throw OutputError.inUse(name) }
+    }
+
     static func isEmptyFile(_ path: String) -> Bool {
         var info = stat()
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_size == 0

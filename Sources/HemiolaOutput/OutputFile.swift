@@ -133,6 +133,7 @@ package final class OutputFile {
             throw OutputError.cannotOpen(name, errno)
         }
         do throws(OutputError) {
+            if mode == .live, isRegular { try Self.lock(descriptor, name, offersAppend: offersAppend) }
             sync = mode.keepsEverything && isRegular ? try PeriodicSync(descriptor) : nil
         } catch {
             _ = Glibc.close(descriptor)

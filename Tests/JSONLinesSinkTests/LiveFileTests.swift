@@ -44,6 +44,17 @@ import Testing
         #expect(try folder.types("b.jsonl").last == "end")
     }
 
+    @Test(arguments: [true, false]) func `live: a file that another recorder has open is refused while it is empty`(exists: Bool) async throws {
+        if exists { try folder.write("", to: "a.jsonl") }
+        let first = try Fixture.sink(folder("a.jsonl"))
+        try await open(first)
+        let message = await sinkError { try await open(Fixture.sink(folder("a.jsonl"))) }?.message
+        #expect(message == "cannot write \(folder("a.jsonl")): another program records into it; choose another path")
+        try await first.begin(Fixture.header)
+        #expect(try folder.types("a.jsonl") == ["header"])
+        try await first.close()
+    }
+
     @Test func `live: a file for which no stream began disappears`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await open(sink)
