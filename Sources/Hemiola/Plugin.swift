@@ -96,11 +96,15 @@ public struct SinkPlugin: Plugin {
         public var path: String
         /// Whether the records of several inputs can follow one another in it.
         public var takesSeveralInputs: Bool
+        /// Whether a file at the path is replaced, which is refused in real time. False where it is added to, or where the sink
+        /// chooses another name.
+        public var replacesFile: Bool
 
         /// A file at a path.
-        public init(_ path: String, takesSeveralInputs: Bool = true) {
+        public init(_ path: String, takesSeveralInputs: Bool = true, replacesFile: Bool = false) {
             self.path = path
             self.takesSeveralInputs = takesSeveralInputs
+            self.replacesFile = replacesFile
         }
     }
 

@@ -127,6 +127,13 @@ public final class Pipeline: Sendable {
         }
         let inbox = ControlInbox(capacity: isLive || isPaced ? ControlInbox.liveCapacity : ControlInbox.fileCapacity)
         let runners = makeRunners(inbox: inbox, report: report)
+        if let first = runners.first, let (sink, error) = firstUnwritableOutput(startTime: first.context.startTime) {
+            report(.sinkFailed(sink: sink, error))
+            outcome.failedSinks += 1
+            for runner in runners { runner.dismiss() }
+            inbox.close()
+            return outcome
+        }
         for (index, runner) in runners.enumerated() {
             guard let error = await runner.open() else { continue }
             report(.sinkFailed(sink: runner.context.name, error))

@@ -68,6 +68,36 @@ extension OutputFile {
         if info.st_nlink == 0 { throw OutputError.inUse(name) }
     }
 
+    /// Checks that a file can be written, and creates its folder, before it is opened.
+    ///
+    /// A folder is checked by creating a file in it, for only that proves it.
+    ///
+    /// - Parameters:
+    ///   - replaces: Whether a file at the path is replaced by a new one.
+    ///   - isRealTime: Whether replacing a file that has data is refused.
+    ///   - folders: Folders that were checked before.
+    package static func check(
+        _ target: OutputTarget, replaces: Bool, isRealTime: Bool, folders: inout Set<String>
+    ) throws(OutputError) {
+        let name = target.name
+        if target.descriptor != nil { return }
+        if replaces, isRealTime, target.isOccupied { throw OutputError.exists(name, offersAppend: false) }
+        var path = followingDanglingLinks(target.path)
+        var info = stat()
+        if stat(path, &info) == 0 {
+            if info.st_mode & S_IFMT == S_IFDIR { throw OutputError("cannot write \(name): it is a folder; name a file in it") }
+            guard replaces, info.st_mode & S_IFMT == S_IFREG else { return }
+            path = try resolved(path, name)
+        } else {
+            guard errno == ENOENT else { throw OutputError.cannotOpen(name, errno) }
+            try createFolder(of: path, name)
+        }
+        guard folders.insert(OutputTarget.folder(of: path)).inserted else { return }
+        let probe = try openPartial(for: path, mode: nil, name)
+        _ = Glibc.close(probe.descriptor)
+        unlink(probe.partial)
+    }
+
     static func isEmptyFile(_ path: String) -> Bool {
         var info = stat()
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_size == 0

@@ -112,4 +112,32 @@ enum OfflineRun {
         #expect(outcome.status == 0, "\(outcome.errors)")
         for name in ["c1", "c2"] { #expect(FileManager.default.fileExists(atPath: folder("out/\(name)/a.beats"))) }
     }
+
+    @Test(arguments: ["/proc/nope/{stem}.csv", "a.wav/{stem}.csv", "{stem}.d"], [[], ["--realtime"]])
+    func `per-input output that cannot be written: found before any sink writes`(path: String, options: [String]) throws {
+        try folder.writeTone("a.wav", frames: 4096)
+        try FileManager.default.createDirectory(atPath: folder("a.d"), withIntermediateDirectories: false)
+        let outcome = try Hemiola.run(
+            ["analyze", "a.wav", "--sink", "json-lines", "--sink", "csv:\(path)"] + options, in: folder.path)
+        #expect(outcome.status == 3 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains("cannot write "), "\(outcome.errors)")
+        #expect(folder.names == ["a.d", "a.wav"])
+    }
+
+    @Test(arguments: [("csv:{stem}.csv", true), ("csv:{stem}.csv,append=true", false), ("csv:{stem}.csv,rotate_s=60", false)])
+    func `per-input output in real time that has a file: refused before any sink writes, unless it is not replaced`(
+        sink: String, isRefused: Bool
+    ) throws {
+        try folder.writeTone("a.wav", frames: 4096)
+        try folder.write("", to: "a.events.csv")
+        let plain = try Hemiola.run(["analyze", "a.wav", "-o", "a.csv", "--sink", "csv"], in: folder.path)
+        #expect(plain.status == 0, "\(plain.errors)")
+        let old = try folder.text(of: "a.csv")
+        let outcome = try Hemiola.run(
+            ["analyze", "a.wav", "--realtime", "--sink", "json-lines", "--sink", sink], in: folder.path)
+        #expect(outcome.status == (isRefused ? 3 : 0), "\(outcome.errors)")
+        #expect(outcome.output.isEmpty == isRefused)
+        #expect(try folder.text(of: "a.csv").hasPrefix(old))
+        if isRefused { #expect(outcome.errors.contains("a.csv: the file exists")) }
+    }
 }

@@ -16,7 +16,7 @@ extension SinkPlugin {
             let format = settings[format].resolved(for: settings[path])
             return Needs(
                 analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings[path]).isStandardOutput,
-                outputs: [Output(settings[path], takesSeveralInputs: format.takesSeveral)])
+                outputs: [Output(settings[path], takesSeveralInputs: format.takesSeveral, replacesFile: true)])
         },
         make: { settings throws(ConfigurationError) in
             BeatWriter(try PathTemplate(settings[path], at: path.key), settings[format].resolved(for: settings[path]))

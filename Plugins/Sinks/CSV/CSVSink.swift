@@ -23,8 +23,11 @@ extension SinkPlugin {
         needs: { settings in
             let besides = OutputTarget(settings[path]).descriptor == nil ? [TablePlaces.besides(settings[path])] : []
             let paths = [settings[path]] + (settings[events].isEmpty ? besides : settings[events] == "none" ? [] : [settings[events]])
+            // A selection may leave out any table but the first of two that lie beside each other.
+            let replacesFirst = !settings[appends] && !FileRotation(settings).isOn && settings[events].isEmpty
             return Needs(
-                standardOutput: paths.contains { OutputTarget($0).isStandardOutput }, outputs: paths.map { Output($0) })
+                standardOutput: paths.contains { OutputTarget($0).isStandardOutput },
+                outputs: paths.enumerated().map { Output($1, replacesFile: $0 == 0 && replacesFirst) })
         },
         make: { settings throws(ConfigurationError) in
             let rotation = FileRotation(settings)

@@ -19,7 +19,10 @@ extension SinkPlugin {
         ],
         primary: path.key,
         needs: { settings in
-            Needs(standardOutput: OutputTarget(settings[path]).isStandardOutput, outputs: [Output(settings[path])])
+            let replacesFile = !settings[appends] && !FileRotation(settings).isOn
+            return Needs(
+                standardOutput: OutputTarget(settings[path]).isStandardOutput,
+                outputs: [Output(settings[path], replacesFile: replacesFile)])
         },
         make: { settings throws(ConfigurationError) in
             let rotation = FileRotation(settings)

@@ -1,0 +1,31 @@
+internal import Hemiola
+internal import HemiolaOutput
+
+extension Pipeline {
+    /// Checks the files that are opened only when their input begins, so that no other sink has written when one cannot be.
+    ///
+    /// The names of a live capture are not known yet: then only a folder that does not depend on them is checked.
+    ///
+    /// - Returns: The first sink that cannot write one of its files, and why.
+    func firstUnwritableOutput(startTime: Int) -> (sink: String, error: SinkError)? {
+        let time = PathTemplate.timeText(startTime)
+        var folders: Set<String> = []
+        for outlet in outlets {
+            for output in outlet.needs.outputs {
+                guard let template = try? PathTemplate(output.path, isNumbered: true), template.isPerInput else { continue }
+                if isLive, (try? PathTemplate(OutputTarget.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }
+                for input in inputs {
+                    let path = template.path(PathTemplate.Values(input: input.path ?? input.name, time: time))
+                    do throws(OutputError) {
+                        try OutputFile.check(
+                            OutputTarget(path), replaces: output.replacesFile && !template.isNumbered && !isLive,
+                            isRealTime: isPaced, folders: &folders)
+                    } catch {
+                        return (outlet.name, SinkError(error.message))
+                    }
+                }
+            }
+        }
+        return nil
+    }
+}
