@@ -105,7 +105,7 @@ package struct PathTemplate: Sendable, Hashable {
             case .literal(let text): path += text
             case .placeholder(.stem): path += Self.stem(of: input)
             case .placeholder(.name): path += Self.name(of: input)
-            case .placeholder(.dir): 
+            case .placeholder(.dir):
                 let folder = OutputTarget.folder(of: input)
                 path += item.offset == 0 ? folder : Self.descending(folder)
             case .placeholder(.time): path += values.time

@@ -85,7 +85,9 @@ import Testing
         #expect(try folder.text(of: "one.beats") == String(repeating: "0.464399\t1\n1.25\t2\n1.75\n", count: 3))
     }
 
-    @Test(arguments: ["mid", "jams"]) func `live document, the device changes: a numbered file for each later stream`(ending: String) async throws {
+    @Test(arguments: ["mid", "jams"]) func `live document, the device changes: a numbered file for each later stream`(ending: String)
+        async throws
+    {
         try folder.write("old", to: "a.0002.\(ending)")
         let sink = try sink(folder("a.\(ending)"))
         let remarks = Mutex<[String]>([])

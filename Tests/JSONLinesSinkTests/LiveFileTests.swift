@@ -44,7 +44,9 @@ import Testing
         #expect(try folder.types("b.jsonl").last == "end")
     }
 
-    @Test(arguments: [true, false]) func `live: a file that another recorder has open is refused while it is empty`(exists: Bool) async throws {
+    @Test(arguments: [true, false]) func `live: a file that another recorder has open is refused while it is empty`(exists: Bool)
+        async throws
+    {
         if exists { try folder.write("", to: "a.jsonl") }
         let first = try Fixture.sink(folder("a.jsonl"))
         try await open(first)

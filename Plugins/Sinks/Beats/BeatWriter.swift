@@ -55,7 +55,8 @@ final class BeatWriter: Sink {
             if state.streamCount > 0, !format.takesSeveral {
                 guard stream.isLive else {
                     throw SinkError(
-                        "cannot write \(OutputTarget(state.path).name): \(format.rawValue) holds one input per file; write {stem} in the path")
+                        "cannot write \(OutputTarget(state.path).name): \(format.rawValue) holds one input per file; "
+                            + "write {stem} in the path")
                 }
                 try continueInNextFile(&state)
             }
