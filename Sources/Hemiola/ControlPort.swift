@@ -29,7 +29,7 @@ public struct ControlPort: Sendable {
     ///   - control: The wish.
     ///   - origin: Who wishes: goes into the `control` record's `from`.
     ///   - reply: Called once: when the batch with the effect has reached this sink, or with `busy` as soon as it is known that no
-    ///     batch will take it.
+    ///     batch will take it. While the device is lost it is called without a batch, and the effect is in the first batch after that.
     public func post(_ control: Control, from origin: String, reply: (@Sendable (ControlReply) -> Void)? = nil) {
         postToInbox(control, origin, reply)
     }
