@@ -94,6 +94,27 @@ struct FaultTests {
         expectOneGap(log, .suspended, atLeast: 2.4)
     }
 
+    @Test func `source without data: lost is reported once, opened with its next audio, then one gap`() async throws {
+        let server = try SoundServer(.pulseAudio)
+        let pipe = try server.loadPipeSource("pipe")
+        let listener = try Listener("pulse:pipe,server=\(server.address)")
+        try await pipe.write(until: { listener.current.frames > 22_050 })
+        try await listener.wait(for: "the loss") { $0.allDevices.last == "lost pipe" }
+        let before = listener.current.told.count
+        // The session reopens the stream every 2 s.
+        try await Task.sleep(for: .seconds(5))
+        #expect(listener.current.told.count == before, "\(listener.current.told)")
+        try await pipe.write(until: { listener.current.allDevices.last == "opened pipe" && listener.current.told.count > before + 1 })
+        try await listener.stop()
+        let after = listener.current.told.dropFirst(before)
+        guard case .device(let notice)? = after.first, case .gap(let gap)? = after.dropFirst().first else {
+            Issue.record("\(listener.current.told)")
+            return
+        }
+        #expect(notice.state == .opened && notice.name == "pipe")
+        #expect(gap.reason == .frozen && gap.frames > 4 * 44_100)
+    }
+
     @Test(arguments: SoundServer.Kind.expected)
     func `the default output is followed, and back when it goes`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind, sinks: [.init("stage"), .init("hall")])

@@ -92,4 +92,39 @@ extension SoundServer {
         ]
         return try ChildProcess(try self.path(of: "pacat"), arguments, environment: environment)
     }
+
+    /// Adds a source that delivers what is written to a named pipe, stereo 32-bit floats at 44.1 kHz. PulseAudio only.
+    public func loadPipeSource(_ name: String) throws -> PipeSource {
+        let path = file(named: "\(name).fifo")
+        try control(
+            "load-module", "module-pipe-source", "source_name=\(name)", "file=\(path)", "format=float32le", "rate=44100", "channels=2")
+        let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(description: "\(path) cannot be opened: \(String(cString: strerror(errno)))") }
+        return PipeSource(descriptor: descriptor)
+    }
+
+    /// The writing end of a source that `loadPipeSource` made. Between two calls of `write` the source delivers nothing.
+    public final class PipeSource: Sendable {
+        private let descriptor: Int32
+
+        init(descriptor: Int32) { self.descriptor = descriptor }
+
+        deinit { close(descriptor) }
+
+        /// Writes silence at its own pace, for at most 20 s.
+        public func write(until isDone: () -> Bool) async throws {
+            let start = ProcessInfo.processInfo.systemUptime
+            var written = 0
+            while !isDone() {
+                let seconds = ProcessInfo.processInfo.systemUptime - start
+                if seconds > 20 { throw Failure(description: "no use writing to the source any longer") }
+                let frames = Int(seconds * 44_100) - written
+                let bytes = [UInt8](repeating: 0, count: frames * 8)
+                // What does not fit into the pipe is left out.
+                _ = Foundation.write(descriptor, bytes, bytes.count)
+                written += frames
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
 }

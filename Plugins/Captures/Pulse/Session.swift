@@ -163,6 +163,8 @@ final class Session: ConnectionDelegate, RecordStreamDelegate {
         hasBegun = false
         lastSign = Connection.now
         connection.tickMilliseconds = Self.tickWhileRunning
+        // After an outage the reopened stream may deliver nothing: only its first audio reports the device as opened.
+        if let announced, !announced.isThere, announced.name == label(target), feed?.format == stream.request.format { return }
         announce(label(target), summary: target.summary, stream.request.format)
     }
 
