@@ -91,6 +91,36 @@ import Testing
         #expect(recording.others == damage(frames))
     }
 
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `chained Ogg of 1100 links: every link is decoded`() throws {
+        let recipe = FileCaptureTests.Recipe(name: "a.ogg", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libvorbis", "OUT"])
+        _ = try recipe.make(in: workshop, from: .sines(channels: 1, frames: 4800))
+        let link = try workshop.bytes(of: "a.ogg")
+        let whole = try recording(link, "one.ogg")
+        try #require(whole.frameCount > 4000)
+        let chain = try recording(Array(repeatElement(link, count: 1100).joined()), "chain.ogg")
+        #expect(chain.frameCount == 1100 * whole.frameCount)
+        #expect(chain.others == [.end])
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `Ogg with more damaged places than sections: what follows the last section is decoded`() throws {
+        var bytes = try encoded("a.opus", ["-c:a", "libopus", "-frame_duration", "2.5", "-page_duration", "1"])
+        let pages = pages(of: bytes)
+        try #require(pages.count > 3900)
+        // 1100 holes in 8.25 s, then 1.75 s without one.
+        for index in stride(from: 4, to: 3304, by: 3) { bytes[pages[index].upperBound - 1] ^= 1 }
+        let recording = try recording(bytes, "holes.opus")
+        #expect(recording.error == nil)
+        let gaps = recording.others.compactMap { if case .gap(let gap) = $0 { gap } else { nil } }
+        #expect(gaps.count > 900 && gaps.allSatisfy { $0.reason == .damagedFile })
+        #expect(recording.others.last == .end)
+        // The decoder counts up to the last page's position.
+        #expect(abs(recording.frameCount + gaps.reduce(0) { $0 + Int($1.frames) } - 480_000) < 4800)
+        let tail = Array(recording.channel(0).suffix(72_000))
+        #expect(abs(level(of: 1000, in: tail, rate: 48_000) - 0.5) < 0.05)
+    }
+
     // MARK: MP3
 
     /// Where the frames of an MP3 lie.

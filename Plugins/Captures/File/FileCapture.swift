@@ -202,10 +202,10 @@ final class FileCapture: RewindableCapture {
     /// What a section lacks at its end; nil when it is whole.
     private func missingFrames(_ family: SoundFile.Family) -> Gap? {
         if let frames = header.missingFrames(promised: promisedFrames, delivered: position, in: family) {
-            return Gap(frames: frames, reason: .truncatedFile)
+            return Gap(frames: frames, reason: header.section(section).isDamaged ? .damagedFile : .truncatedFile)
         }
         if header.section(section).lacksEnd { return Gap(frames: 0, reason: .truncatedFile) }
-        if header.isDamaged { return Gap(frames: 0, reason: .damagedFile) }
+        if header.isDamaged || header.section(section).isDamaged { return Gap(frames: 0, reason: .damagedFile) }
         return header.understatesLength ? Gap(frames: 0, reason: .falseLength) : nil
     }
 

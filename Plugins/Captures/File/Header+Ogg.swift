@@ -9,13 +9,15 @@ extension Header {
         channelOrder = ChannelOrder(oggPage: file.bytes(at: start, count: 27 + 255 + 64))
         var reader = OggPageReader(file, from: start)
         var link: OggLink?
-        while sections.count < Self.sectionLimit, let page = reader.next() {
+        var splitsLeft = Self.sectionLimit
+        while let page = reader.next() {
             if page.isFirst, link?.hasOnlyFirstPages ?? false {
                 // Several streams side by side, film and sound for example.
                 link?.isMultiplexed = true
             } else if page.isFirst {
                 link?.finish(into: &self, of: file)
-                link = OggLink(page)
+                splitsLeft = link?.splitsLeft ?? splitsLeft
+                link = OggLink(page, splitsLeft: splitsLeft)
             } else {
                 link?.add(page, file, to: &self)
             }
@@ -28,7 +30,9 @@ extension Header {
         }
     }
 
-    /// Sections of a file at most. Each costs a decoder of its own; behind the last one damage is not looked for.
+    /// Damaged places of a file at most that begin a section. Each costs a decoder of its own and, in Ogg, a copy of the stream's
+    /// header. Behind the last of them damaged places do not end a section: the decoder passes over them. The links of a chained
+    /// Ogg file are not limited: a section takes about as many bytes as the smallest link.
     static let sectionLimit = 1000
 }
 
@@ -51,12 +55,17 @@ private struct OggLink {
     private var lastGranule: Int64?
     private var granuleBefore: Int64?
     private var sectionCount = 0
+    /// Damaged places that may still begin a section, 0….
+    private(set) var splitsLeft: Int
+    /// Whether pages are missing inside of the section under way.
+    private var isSectionDamaged = false
     /// Granules per second, where they are not the decoder's frames: Opus counts at 48 kHz whatever its rate.
     private let granuleRate: Int?
     /// The pages of header, once they are needed a second time.
     private var headerBytes: [UInt8] = []
 
-    init(_ page: OggPage) {
+    init(_ page: OggPage, splitsLeft: Int) {
+        self.splitsLeft = splitsLeft
         start = page.offset
         sectionStart = page.offset
         serial = page.serial
@@ -80,8 +89,14 @@ private struct OggLink {
         if headerEnd == nil {
             takeHeader(page)
         } else if page.sequence != lastSequence &+ 1 {
-            closeSection(into: &header, of: file)
-            sectionStart = page.offset
+            if splitsLeft > 0 {
+                let count = header.sections.count
+                closeSection(into: &header, of: file)
+                splitsLeft -= header.sections.count - count
+                sectionStart = page.offset
+            } else {
+                isSectionDamaged = true
+            }
         }
         if headerEnd != nil, page.granule > 0 { lastGranule = page.granule }
         lastSequence = page.sequence
@@ -108,6 +123,7 @@ private struct OggLink {
         if lastGranule == nil, headerEnd != nil, !(isLast && sectionCount == 0) { return }
         var section = Section()
         section.view.hidden = file.size - end
+        section.isDamaged = isSectionDamaged
         if sectionStart == start {
             section.view.replaced = start
         } else {

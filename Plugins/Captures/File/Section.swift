@@ -17,4 +17,6 @@ struct Section: Sendable, Hashable {
     var lossBefore = Loss.nothing
     /// Whether the stream goes on behind this section, or was meant to: it has no end-of-stream page.
     var lacksEnd = false
+    /// Whether parts inside of it are missing that the decoder passes over.
+    var isDamaged = false
 }
