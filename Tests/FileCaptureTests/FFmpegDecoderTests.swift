@@ -75,4 +75,50 @@ import Testing
         let number = try #require(pid_t(String(contentsOfFile: pidFile, encoding: .utf8).trimmingCharacters(in: .newlines)))
         #expect(kill(number, 0) == -1 && errno == ESRCH)
     }
+
+    // MARK: - A program that fails
+
+    /// A file that is given to ffmpeg, and a shell script in the place of ffmpeg.
+    private func standIn(_ lines: String) throws -> (path: String, ffmpeg: FFmpegDecoder) {
+        let path = try workshop.write(Array("\0\0\0\u{20}ftypM4A ".utf8) + [UInt8](repeating: 0, count: 500), to: "a.m4a")
+        let script = try workshop.write(Array("#!/bin/sh\n\(lines)\n".utf8), to: "script")
+        chmod(script, 0o755)
+        return (path, FFmpegDecoder(program: script))
+    }
+
+    /// Writes an AU header and some samples.
+    private static let someSound =
+        #"printf '.snd\000\000\000\030\377\377\377\377\000\000\000\006\000\000\273\200\000\000\000\001'; "#
+        + "head -c 4000 /dev/zero"
+
+    @Test(.mayNotHang) func `full temporary folder: refused with the folder's name, not called damaged`() throws {
+        let (path, ffmpeg) = try standIn(
+            "\(Self.someSound); echo 'av_interleaved_write_frame(): No space left on device' >&2; exit 1")
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        #expect(
+            refusal(of: path, ffmpeg: ffmpeg)
+                == "\(path): no space left in \(folder) for the decoded sound; set TMPDIR to a folder with more space")
+    }
+
+    @Test(.mayNotHang) func `ffmpeg that is ended by a signal: refused with the signal's number`() throws {
+        let (path, ffmpeg) = try standIn("\(Self.someSound); kill -9 $$")
+        let line = try #require(refusal(of: path, ffmpeg: ffmpeg))
+        #expect(line.hasPrefix("\(path): ffmpeg was ended by signal 9 while it decoded the file; "), "\(line)")
+    }
+
+    @Test(.mayNotHang) func `ffmpeg that reports errors without end: they go through a pipe, and the first line is kept`() throws {
+        let (path, ffmpeg) = try standIn(
+            "[ -p /dev/fd/2 ] && echo 'through a pipe' >&2; head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1")
+        let line = try #require(refusal(of: path, ffmpeg: ffmpeg))
+        #expect(line.contains("ffmpeg cannot decode it (through a pipe);"), "\(line)")
+    }
+
+    @Test(.mayNotHang) func `ffmpeg that takes long: waiting for it is not counted as a decoder that loops`() throws {
+        let (path, ffmpeg) = try standIn("sleep 0.3; exit 1")
+        let watch = OpenWatch()
+        #expect(throws: FFmpegDecoder.Failure.failed("it holds no sound")) {
+            _ = try ffmpeg.decode(path, watch, isCancelled: { false })
+        }
+        #expect(watch.readCount > 2)
+    }
 }

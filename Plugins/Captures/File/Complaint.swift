@@ -82,16 +82,27 @@ enum Complaint {
         }
     }
 
-    /// What only ffmpeg reads, and ffmpeg did not.
+    /// A file that was given to ffmpeg, and why that has not decoded it.
     static func notDecoded(_ path: String, _ likeness: Likeness, _ failure: FFmpegDecoder.Failure) -> CaptureError {
         let name = path.shown
-        guard case .foreignAudio(let what) = likeness else { return notAudio(path, likeness, reason: "") }
+        let what: String
+        switch likeness {
+        case .foreignAudio(let format), .knownAudio(let format): what = format
+        case .other, .unknown: return notAudio(path, likeness, reason: "")
+        }
         switch failure {
         case .cancelled:
             return CaptureError("\(name): interrupted while it was decoded", remedy: .finish)
         case .notInstalled:
             return CaptureError(
                 "\(name): looks like \(what), which ffmpeg decodes, and ffmpeg is not installed; install it: apt install ffmpeg")
+        case .noSpace(let folder):
+            return CaptureError(
+                "\(name): no space left in \(folder.shown) for the decoded sound; set TMPDIR to a folder with more space")
+        case .killed(let signal):
+            return CaptureError(
+                "\(name): ffmpeg was ended by signal \(signal) while it decoded the file; free memory and analyse it again, or see "
+                    + "what it says: ffmpeg -i \(path.quotedForShell) -f null -")
         case .failed(let reason):
             return CaptureError(
                 "\(name): looks like \(what), but ffmpeg cannot decode it (\(reason.shown)); to see all that it says: "

@@ -10,6 +10,10 @@ struct FFmpegDecoder: Sendable {
     enum Failure: Error, Hashable {
         case notInstalled
         case cancelled
+        /// The folder for temporary files is full.
+        case noSpace(folder: String)
+        /// ffmpeg was ended by this signal.
+        case killed(Int32)
         /// In ffmpeg's words, one line.
         case failed(String)
     }
@@ -21,6 +25,8 @@ struct FFmpegDecoder: Sendable {
     static let limit: Int64 = 1 << 35
     /// Bytes of an AU header: less than this is no sound.
     private static let headerSize: Int64 = 24
+    /// Bytes below which a file system counts as full after ffmpeg has failed: more than ffmpeg writes at once (32 KiB).
+    private static let leastSpace: UInt64 = 1 << 18
 
     /// Decodes the first audio stream of a file. Ends the program when the run is cancelled.
     ///
@@ -29,13 +35,16 @@ struct FFmpegDecoder: Sendable {
         _ path: String, _ watch: OpenWatch, isCancelled: () -> Bool
     ) throws(Failure) -> (file: InputFile, isDamaged: Bool) {
         let output = try InputFile.unnamed(watch)
-        let errors = try InputFile.unnamed(OpenWatch())
+        var errors = try ErrorPipe()
         let words = ["-nostdin", "-v", "error", "-protocol_whitelist", "file,pipe", "-i"].map { Array($0.utf8) }
         let source = Array("file:".utf8) + PathText.bytes(of: path)
         let result = ["-map", "0:a:0", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"].map { Array($0.utf8) }
-        let process = try spawn(words + [source] + result, output.descriptor, errors.descriptor)
+        let process = try spawn(words + [source] + result, output.descriptor, errors.writer)
         var status: Int32 = 0
         while waitpid(process, &status, WNOHANG) == 0 {
+            // The time that this loop computes is no sign of a decoder that loops.
+            watch.noteRead()
+            errors.drain()
             let isTooLong = output.currentSize > Self.limit
             if isCancelled() || isTooLong {
                 kill(process, SIGKILL)
@@ -44,7 +53,13 @@ struct FFmpegDecoder: Sendable {
             }
             usleep(5000)
         }
-        let message = errors.resized().bytes(at: 0, count: 400)
+        errors.drain()
+        let message = errors.start
+        if status & 0x7f != 0 { throw .killed(status & 0x7f) }
+        if status != 0 || !message.isEmpty {
+            let isFull = Self.isSpaceError(message) || output.freeSpace.map { $0 < Self.leastSpace } ?? false
+            if isFull { throw .noSpace(folder: InputFile.temporaryFolder) }
+        }
         let decoded = output.resized()
         guard decoded.size > Self.headerSize else {
             var line = String(decoding: message.prefix { $0 != 0x0a }, as: UTF8.self)[...]
@@ -53,6 +68,12 @@ struct FFmpegDecoder: Sendable {
             throw .failed(line.isEmpty ? "it holds no sound" : String(line))
         }
         return (decoded, status != 0 || !message.isEmpty)
+    }
+
+    /// Whether ffmpeg's errors name a file system or quota that is full.
+    private static func isSpaceError(_ message: [UInt8]) -> Bool {
+        let text = String(decoding: message, as: UTF8.self)
+        return [ENOSPC, EDQUOT].contains { text.contains(String(cString: strerror($0))) }
     }
 
     private func spawn(_ arguments: [[UInt8]], _ output: Int32, _ errors: Int32) throws(Failure) -> pid_t {
@@ -76,10 +97,46 @@ struct FFmpegDecoder: Sendable {
     }
 }
 
+/// A pipe for the errors of a child process, of which the first bytes are kept. Bounded in memory however much comes.
+private struct ErrorPipe: ~Copyable {
+    /// The end for the child process.
+    let writer: Int32
+    private let reader: Int32
+    /// The first bytes, at most `limit`.
+    private(set) var start: [UInt8] = []
+
+    private static let limit = 400
+
+    init() throws(FFmpegDecoder.Failure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .failed("no pipe can be made: \(String(cString: strerror(errno)))") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (reader, writer) = (ends[0], ends[1])
+        _ = fcntl(reader, F_SETFL, O_NONBLOCK)
+    }
+
+    deinit {
+        close(reader)
+        close(writer)
+    }
+
+    /// Reads what the pipe holds. Never blocks; at most 256 KiB a call, so that a child that writes without end is not waited for.
+    mutating func drain() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        for _ in 0..<64 {
+            let count = read(reader, &buffer, buffer.count)
+            guard count > 0 else { return }
+            start += buffer[..<min(count, Self.limit - start.count)]
+        }
+    }
+}
+
 extension InputFile {
+    fileprivate static var temporaryFolder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+
     /// A new file without a name, in the folder for temporary files.
     fileprivate static func unnamed(_ watch: OpenWatch) throws(FFmpegDecoder.Failure) -> InputFile {
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let folder = temporaryFolder
         var template = Array("\(folder)/hemiola-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else {
@@ -93,6 +150,12 @@ extension InputFile {
     fileprivate var currentSize: Int64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Bytes that are free on its file system; nil when the system does not tell.
+    fileprivate var freeSpace: UInt64? {
+        var status = statvfs()
+        return fstatvfs(descriptor, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : nil
     }
 
     /// The same file with the size that it has now.

@@ -316,10 +316,14 @@ extension FileCapture {
         do {
             sound = try SoundFile(file, view: header.section(0).view)
         } catch {
-            if case .knownAudio = likeness, let ffmpeg, let opening = try? open(path, decodedBy: ffmpeg, watch, isCancelled) {
-                return opening
+            guard case .knownAudio = likeness, let ffmpeg else { throw Complaint.notAudio(path, likeness, reason: error.reason) }
+            do throws(FFmpegDecoder.Failure) {
+                return try open(path, decodedBy: ffmpeg, watch, isCancelled)
+            } catch .notInstalled, .failed {
+                throw Complaint.notAudio(path, likeness, reason: error.reason)
+            } catch let failure {
+                throw Complaint.notDecoded(path, likeness, failure)
             }
-            throw Complaint.notAudio(path, likeness, reason: error.reason)
         }
         if let error = Complaint.outOfRange(path, sound.format) { throw error }
         let frames = header.knownFrames(found: sound.frameCount, in: sound.family, of: file)

@@ -46,6 +46,9 @@ final class OpenWatch: Sendable {
         reads.wrappingAdd(1, ordering: .relaxed)
     }
 
+    /// Reads recorded so far, 0….
+    var readCount: Int { reads.load(ordering: .relaxed) }
+
     /// Runs `work` on a thread and waits for it.
     ///
     /// - Parameters:
