@@ -98,13 +98,16 @@ struct FaultTests {
         let server = try SoundServer(.pulseAudio)
         let pipe = try server.loadPipeSource("pipe")
         let listener = try Listener("pulse:pipe,server=\(server.address)")
-        try await pipe.write(until: { listener.current.frames > 22_050 })
+        pipe.flow(true)
+        try await listener.hear(seconds: 0.5)
+        pipe.flow(false)
         try await listener.wait(for: "the loss") { $0.allDevices.last == "lost pipe" }
         let before = listener.current.told.count
         // The session reopens the stream every 2 s.
         try await Task.sleep(for: .seconds(5))
         #expect(listener.current.told.count == before, "\(listener.current.told)")
-        try await pipe.write(until: { listener.current.allDevices.last == "opened pipe" && listener.current.told.count > before + 1 })
+        pipe.flow(true)
+        try await listener.wait(20, for: "the return") { $0.told.count > before + 1 }
         try await listener.stop()
         let after = listener.current.told.dropFirst(before)
         guard case .device(let notice)? = after.first, case .gap(let gap)? = after.dropFirst().first else {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 extension SoundServer {
     /// Tells it something with pactl.
@@ -103,28 +104,31 @@ extension SoundServer {
         return PipeSource(descriptor: descriptor)
     }
 
-    /// The writing end of a source that `loadPipeSource` made. Between two calls of `write` the source delivers nothing.
+    /// The writing end of a source that `loadPipeSource` made.
     public final class PipeSource: Sendable {
-        private let descriptor: Int32
+        private let isFlowing = Atomic(false)
 
-        init(descriptor: Int32) { self.descriptor = descriptor }
-
-        deinit { close(descriptor) }
-
-        /// Writes silence at its own pace, for at most 20 s.
-        public func write(until isDone: () -> Bool) async throws {
-            let start = ProcessInfo.processInfo.systemUptime
-            var written = 0
-            while !isDone() {
-                let seconds = ProcessInfo.processInfo.systemUptime - start
-                if seconds > 20 { throw Failure(description: "no use writing to the source any longer") }
-                let frames = Int(seconds * 44_100) - written
-                let bytes = [UInt8](repeating: 0, count: frames * 8)
-                // What does not fit into the pipe is left out.
-                _ = Foundation.write(descriptor, bytes, bytes.count)
-                written += frames
-                try await Task.sleep(for: .milliseconds(10))
+        /// Takes over the descriptor of the named pipe.
+        init(descriptor: Int32) {
+            // A thread of its own: tasks wait for each other when the machine is busy.
+            let thread = Thread { [weak self] in
+                var last = ProcessInfo.processInfo.systemUptime
+                while let isFlowing = self?.isFlowing.load(ordering: .relaxed) {
+                    let now = ProcessInfo.processInfo.systemUptime
+                    // What does not fit into the pipe is left out.
+                    let bytes = [UInt8](repeating: 0, count: isFlowing ? Int((now - last) * 44_100) * 8 : 0)
+                    if !bytes.isEmpty { _ = write(descriptor, bytes, bytes.count) }
+                    last = now
+                    usleep(10_000)
+                }
+                close(descriptor)
             }
+            thread.start()
+        }
+
+        /// Starts or stops to write silence at its own pace. While it is stopped, the source delivers nothing.
+        public func flow(_ isFlowing: Bool) {
+            self.isFlowing.store(isFlowing, ordering: .relaxed)
         }
     }
 }
