@@ -64,8 +64,7 @@ import Testing
 
     @Test(.mayNotHang) func `program that does not end: killed when the run is cancelled`() throws {
         let path = try workshop.write(Array("\0\0\0\u{20}ftypM4A ".utf8) + [UInt8](repeating: 0, count: 500), to: "a.m4a")
-        let script = try workshop.write(Array("#!/bin/sh\necho $$ > '\(workshop.path("pid"))'\nexec sleep 1000\n".utf8), to: "slow")
-        chmod(script, 0o755)
+        let script = try workshop.writeScript("echo $$ > '\(workshop.path("pid"))'\nexec sleep 1000", to: "slow")
         let pidFile = workshop.path("pid")
         let capture = FileCapture(path, ffmpeg: FFmpegDecoder(program: script))
         let error = #expect(throws: CaptureError.self) {
@@ -81,9 +80,7 @@ import Testing
     /// A file that is given to ffmpeg, and a shell script in the place of ffmpeg.
     private func standIn(_ lines: String) throws -> (path: String, ffmpeg: FFmpegDecoder) {
         let path = try workshop.write(Array("\0\0\0\u{20}ftypM4A ".utf8) + [UInt8](repeating: 0, count: 500), to: "a.m4a")
-        let script = try workshop.write(Array("#!/bin/sh\n\(lines)\n".utf8), to: "script")
-        chmod(script, 0o755)
-        return (path, FFmpegDecoder(program: script))
+        return (path, FFmpegDecoder(program: try workshop.writeScript(lines, to: "script")))
     }
 
     /// Writes an AU header and some samples.

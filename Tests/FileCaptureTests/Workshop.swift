@@ -29,6 +29,23 @@ final class Workshop {
         return path
     }
 
+    /// Writes a program for the shell.
+    ///
+    /// A child process writes the file: this process may start other programs at the same time, which would inherit a descriptor that
+    /// is open for writing, and a file that is open for writing cannot be run (ETXTBSY).
+    ///
+    /// - Returns: The path.
+    func writeScript(_ lines: String, to name: String) throws -> String {
+        let path = path(name)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", #"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 755 "$2""#, "sh", lines, path]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+        return path
+    }
+
     func bytes(of name: String) throws -> [UInt8] {
         try [UInt8](Data(contentsOf: URL(fileURLWithPath: path(name))))
     }
