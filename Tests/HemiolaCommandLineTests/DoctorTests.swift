@@ -28,7 +28,7 @@ import Testing
         #expect(report.isWell)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All is well.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 14)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 15)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
