@@ -217,7 +217,7 @@ def main():
         crowded = [load(options.hemiola, clients, options.seconds, 1, stalled=100) for _ in range(options.rounds)]
         figure("100 stalled clients: memory above that with one", statistics.median(run[2] for run in crowded) - calm[2], " MiB", 40)
         figure("100 stalled clients: a healthy one's interval, 99th", statistics.median(run[1]["p99"] for run in crowded), " ms", 35)
-        names = ("--sink", f"presets:{folder}/plan.jsonl,state=none,mode=manual,list={presets(folder)}")
+        names = ("--sink", f"presets:/dev/null,state=none,mode=manual,list={presets(folder)}")
         calm = load(options.hemiola, clients, options.seconds, 1, arguments=names)
         for name, lines in FLOODS.items():
             floods = [load(options.hemiola, clients, options.seconds, 1, floods=[lines] * 4, arguments=names) for _ in range(options.rounds)]
