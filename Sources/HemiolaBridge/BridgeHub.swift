@@ -167,7 +167,7 @@ final class BridgeHub {
         return bytes.readableBytes > 0 ? bytes : nil
     }
 
-    /// How things stand, as far as the records of the stream tell.
+    /// The state of the visualizer and the stream, as far as the records state it.
     var status: ByteBuffer {
         let tempo = beat.flatMap { abs($0.time - time) <= Self.tempoSeconds ? $0.beatsPerMinute : nil }
         return line { buffer in

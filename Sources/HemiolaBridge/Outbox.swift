@@ -41,7 +41,7 @@ struct Outbox {
     private(set) var byteCount = 0
     /// The most bytes that ever waited.
     private(set) var largestByteCount = 0
-    /// Lost since the client was last told.
+    /// Losses since the last `dropped` line to the client.
     private var hole = Lost()
     /// Lost in all.
     private(set) var lost = Lost()

@@ -1,5 +1,5 @@
 /// Checks the grammar of RFC 8259, which Foundation's parser does not hold to: it takes a byte order mark and commas before a closing
-/// bracket, and does not read the numbers that nobody asks for.
+/// bracket, and does not parse numbers that no caller needs.
 struct StrictJSON {
     /// Brackets inside each other.
     static let deepest = 512

@@ -12,7 +12,7 @@ struct LiveLine: Sendable, Hashable {
     var isTempoLocked = false
     /// The preset that the visualizer shows, where the pipeline has a preset cycler.
     var preset: String?
-    /// What the last key did, shown in the place of the bars; nil: nothing.
+    /// The effect of the last key, shown instead of the bars; nil: none.
     var notice: String?
     /// Seconds of sound that were lost.
     var lost = 0.0

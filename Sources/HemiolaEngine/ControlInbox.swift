@@ -5,7 +5,7 @@ internal import Synchronization
 /// Controls from clients, which wait for the next batch: bounded, emptied once per batch by the analysis thread.
 ///
 /// When it is full, the client with the most controls in it gives way: its newest is answered `busy`. So what one batch can take is
-/// shared evenly among the clients, and one that floods delays nobody.
+/// shared evenly among the clients, and a client that floods delays no other.
 ///
 /// A control that some director wants prepared is prepared on a thread beside, and joins the others when that is done. The controls
 /// of one client keep their order.

@@ -6,7 +6,7 @@ extension OutputFile {
     static func followingDanglingLinks(_ path: String) -> String {
         var path = path
         var info = stat()
-        // A chain that never ends is another error than this, and is told by whoever opens the path.
+        // An endless chain of links is another error, which opening the path reports.
         while stat(path, &info) == -1, errno == ENOENT, let target = linkText(at: path) {
             path = target.hasPrefix("/") ? target : OutputTarget.folder(of: path) + "/" + target
         }
@@ -27,7 +27,7 @@ extension OutputFile {
     static func resolved(_ path: String, _ name: String) throws(OutputError) -> String {
         guard let pointer = realpath(path, nil) else { throw OutputError.cannotOpen(name, errno) }
         defer { free(pointer) }
-        // Renaming onto it would not ask, but whoever took the permission away meant something by it.
+        // Renaming needs no write permission on the file, but a read-only file is meant to stay as it is.
         guard access(pointer, W_OK) == 0 else { throw OutputError.cannotOpen(name, errno) }
         return String(cString: pointer)
     }

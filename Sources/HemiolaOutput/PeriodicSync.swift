@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Calls `fdatasync` for a file once a second, on a thread of its own, while the file changes: a power loss then costs one second.
 ///
-/// The thread has a duplicate of the descriptor, so that whoever owns the file may close it at any time.
+/// The thread has a duplicate of the descriptor, so that the file's owner may close it at any time.
 final class PeriodicSync: Sendable {
     private let isChanged = Atomic<Bool>(false)
     private let failure = Atomic<Int32>(0)

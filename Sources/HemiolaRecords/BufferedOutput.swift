@@ -4,7 +4,7 @@ package import HemiolaWire
 
 /// An output that is written in blocks, or at once where somebody waits for it.
 ///
-/// Whoever writes puts bytes into the buffer and calls `flushIfDue` where they may be cut off. What becomes of a file without
+/// The writer appends bytes to the buffer and calls `flushIfDue` after each unit that must stay whole. What becomes of a file without
 /// `finish` is the business of its mode.
 package struct BufferedOutput: ~Copyable {
     /// Bytes that are worth a `write(2)`.

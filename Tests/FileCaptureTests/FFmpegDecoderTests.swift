@@ -77,7 +77,7 @@ import Testing
 
     // MARK: - A program that fails
 
-    /// A file that is given to ffmpeg, and a shell script in the place of ffmpeg.
+    /// A file that is given to ffmpeg, and a shell script that stands in for ffmpeg.
     private func standIn(_ lines: String) throws -> (path: String, ffmpeg: FFmpegDecoder) {
         let path = try workshop.write(Array("\0\0\0\u{20}ftypM4A ".utf8) + [UInt8](repeating: 0, count: 500), to: "a.m4a")
         return (path, FFmpegDecoder(program: try workshop.writeScript(lines, to: "script")))

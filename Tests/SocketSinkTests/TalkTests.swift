@@ -179,7 +179,7 @@ import Testing
         try await stage.play(events: [
             Self.preset("one"), .speed(0.5), .beat(Beat(beatsPerMinute: 120.5, position: 1, confidence: 1)), .device(opened),
         ])
-        // A device that has changed is told without a request.
+        // A device change is sent without a request.
         let text =
             #"{"type":"status","preset":"one","speed":0.5,"cycling":true,"next_in_s":null,"bpm":120.5,"source":"stage \"1\"","#
             + #""device":{"name":"hdmi.monitor","description":"HDMI \"1\"","state":"opened"}}"#

@@ -152,7 +152,7 @@ extension InputFile {
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Bytes that are free on its file system; nil when the system does not tell.
+    /// Free bytes on its file system; nil when the system does not report them.
     fileprivate var freeSpace: UInt64? {
         var status = statvfs()
         return fstatvfs(descriptor, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : nil

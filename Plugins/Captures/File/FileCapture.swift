@@ -22,7 +22,7 @@ extension CapturePlugin {
 
 /// Delivers a sound file from its first frame to its last, at its own rate.
 ///
-/// What is damaged or missing is delivered as a gap: at its place where the format tells it, else before the end. A file that
+/// What is damaged or missing is delivered as a gap: at its position where the format states it, else before the end. A file that
 /// cannot be decoded any further throws, and says where.
 final class FileCapture: RewindableCapture {
     let isLive = false

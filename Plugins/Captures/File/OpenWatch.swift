@@ -21,7 +21,7 @@ final class OpenWatch: Sendable {
     /// our collection takes 0.01 s between two reads.
     static let computingLimit = 2.0
 
-    /// Reads of the file so far: whoever reads raises it.
+    /// Number of reads of the file so far; incremented by the reader.
     private let reads = Atomic<Int>(0)
     private let isDone = Atomic<Bool>(false)
     /// A pipe that a byte is written to when the work is done, to wake the caller. Where the system

@@ -38,7 +38,7 @@ struct PresetOrder: Sendable {
         replace(PresetNames(names))
     }
 
-    /// Puts another list in the place of this one. What is shown stays. The cost does not depend on the list.
+    /// Replaces the list. The preset that is shown stays. Constant cost, whatever the list's length.
     mutating func replace(_ list: PresetNames) {
         guard list !== self.list else { return }
         self.list = list

@@ -6,9 +6,9 @@ internal import Hemiola
     internal import Musl
 #endif
 
-/// Checks that nobody else can put another socket in the place of ours: of every folder and symbolic link on the way to it.
+/// Checks every folder and symbolic link on the socket's path, so that no other user can replace the socket.
 ///
-/// Whoever may write to a folder may rename what is in it, unless the folder is sticky and what is in it belongs to somebody else.
+/// A user with write permission on a folder can rename its entries, unless the folder is sticky and the entry has another owner.
 enum SocketFolder {
     /// As many as Linux follows.
     private static let linkLimit = 40
@@ -74,7 +74,7 @@ enum SocketFolder {
 
     /// Whether a user may be able to change the way to the socket: the user itself, root, and the owner of `/`, who can change every
     /// way anyhow. In a user namespace that does not map root, that owner is root under the system's overflow number. Other users that
-    /// the namespace does not map have the same number there, and cannot be told from root.
+    /// the namespace does not map have the same number there, and cannot be distinguished from root.
     static func isTrusted(_ user: uid_t, by own: uid_t, rootFolderOwner: uid_t) -> Bool {
         user == own || user == 0 || user == rootFolderOwner
     }

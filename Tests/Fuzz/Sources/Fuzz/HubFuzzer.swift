@@ -19,7 +19,7 @@ extension Fuzzer {
     }
 }
 
-/// A hub with an event loop that runs when it is told to, and what an engine would be to it.
+/// A hub with an event loop that the test advances, and a stand-in for the engine.
 private final class HubFixture {
     /// A client with its channel.
     private final class Client {
