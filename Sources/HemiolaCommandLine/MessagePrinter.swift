@@ -1,3 +1,4 @@
+internal import Hemiola
 internal import Synchronization
 
 /// Writes messages, and a status line below them, on a thread of its own: a terminal that is held with Ctrl-S or a full pipe
@@ -91,7 +92,7 @@ final class MessagePrinter: Sendable {
             return true
         }
         guard isNew, let wake = state.withLock({ $0.pipes?.wake }) else { return }
-        System.startThread { [self] in
+        startThread { [self] in
             while true {
                 writeAll()
                 _ = wake.wait(timeout: nil)

@@ -34,7 +34,7 @@ struct PipelineSession {
         console.start()
         tellWhatRuns()
         let ear = System.SignalEar()
-        System.startThread { [self] in attend(ear) }
+        startThread { [self] in attend(ear) }
         let teller = NoticeTeller(pipeline, console)
         let outcome = await pipeline.run(replaying: replay) { teller.tell($0) }
         ear.finish()

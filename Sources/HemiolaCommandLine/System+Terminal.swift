@@ -1,3 +1,4 @@
+internal import Hemiola
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -31,7 +32,7 @@ extension System {
                 action = .restoringTerminal
                 sigaction(number, &action, nil)
             }
-            System.startThread { [self] in read(process) }
+            startThread { [self] in read(process) }
         }
 
         /// Ends the reading and restores the terminal's mode.

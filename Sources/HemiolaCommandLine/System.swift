@@ -171,30 +171,9 @@ extension System {
     }
 }
 
-// MARK: - Threads and signals
+// MARK: - Signals
 
 extension System {
-    /// Carries a thread's work through C.
-    private final class Body: Sendable {
-        let work: @Sendable () -> Void
-
-        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-    }
-
-    /// Starts a thread of its own for work that may wait.
-    static func startThread(_ work: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let body = Unmanaged.passRetained(Body(work))
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().work()
-                return nil
-            }, body.toOpaque())
-        precondition(code == 0, "the system gives no thread: error \(code)")
-        pthread_detach(thread)
-    }
-
     /// Hears SIGINT, SIGTERM and SIGHUP; SIGHUP only when the caller does not have it ignored, as `nohup` does. A script's
     /// background job starts with SIGINT ignored, and `kill -INT` shall end it in order all the same.
     ///

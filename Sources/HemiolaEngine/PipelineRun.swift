@@ -83,7 +83,7 @@ private final class LaneQueue: @unchecked Sendable {
 
     func startThread(_ body: @escaping @Sendable (LaneQueue) -> Void) {
         condition.locked { threadCount += 1 }
-        HemiolaEngine.startThread { [self] in
+        Hemiola.startThread { [self] in
             body(self)
             condition.locked { threadCount -= 1 }
             condition.broadcast()

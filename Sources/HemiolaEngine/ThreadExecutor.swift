@@ -1,25 +1,10 @@
+internal import Hemiola
+
 #if canImport(Glibc)
     internal import Glibc
 #else
     internal import Musl
 #endif
-
-/// Runs it on a thread of its own.
-func startThread(_ body: @escaping @Sendable () -> Void) {
-    final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var thread = pthread_t()
-    let code = pthread_create(
-        &thread, nil,
-        { argument in
-            Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
-            return nil
-        }, Unmanaged.passRetained(Box(body)).toOpaque())
-    precondition(code == 0, "the system gives no thread: error \(code)")
-    pthread_detach(thread)
-}
 
 /// Lets all other threads of the process run before this one where processors are short (nice 10).
 func yieldToOtherThreads() {

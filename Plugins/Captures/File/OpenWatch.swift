@@ -64,18 +64,8 @@ final class OpenWatch: Sendable {
             _ = write(writer, &byte, 1)
             return value
         }
-        var handle = pthread_t()
-        let code = pthread_create(
-            &handle, nil,
-            { argument in
-                Unmanaged<AnyJob>.fromOpaque(argument!).takeRetainedValue().run()
-                return nil
-            }, Unmanaged<AnyJob>.passRetained(job).toOpaque())
-        // Without a thread to spare the work is done here, unwatched.
-        guard code == 0 else {
-            Unmanaged<AnyJob>.passUnretained(job).release()
-            return work()
-        }
+        // Without a thread the work runs here, unwatched.
+        guard let handle = startJoinableThread({ job.run() }).thread else { return work() }
         do {
             try wait(for: handle, isCancelled)
         } catch {
@@ -125,19 +115,14 @@ final class OpenWatch: Sendable {
     private static let idleScheduling: Int32 = 5
 }
 
-/// Carries a thread's work through C.
-private class AnyJob {
-    func run() {}
-}
-
 /// `@unchecked Sendable`: the value is written by the thread before it rings, and taken after that by the one that waits.
-private final class Job<Value>: AnyJob, @unchecked Sendable {
+private final class Job<Value>: @unchecked Sendable {
     private let work: @Sendable () -> Value
     private var value: Value?
 
     init(_ work: @escaping @Sendable () -> Value) { self.work = work }
 
-    override func run() { value = work() }
+    func run() { value = work() }
 
     func takeValue() -> Value {
         defer { value = nil }

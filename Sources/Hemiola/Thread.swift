@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+    package import Glibc
+#else
+    package import Musl
+#endif
+
+/// Runs a closure on a new thread, which ends with the closure. Traps if the system cannot create a thread.
+package func startThread(_ body: @escaping @Sendable () -> Void) {
+    let (thread, code) = startJoinableThread(body)
+    guard let thread else { preconditionFailure("cannot create a thread: error \(code)") }
+    pthread_detach(thread)
+}
+
+/// Runs a closure on a new thread, which the caller must join or detach.
+///
+/// - Returns: The thread, or nil and the error number of `pthread_create`. The closure is released then.
+package func startJoinableThread(_ body: @escaping @Sendable () -> Void) -> (thread: pthread_t?, errorNumber: Int32) {
+    var thread = pthread_t()
+    let argument = Unmanaged.passRetained(ThreadBody(body))
+    let code = pthread_create(
+        &thread, nil,
+        { argument in
+            Unmanaged<ThreadBody>.fromOpaque(argument!).takeRetainedValue().run()
+            return nil
+        }, argument.toOpaque())
+    if code == 0 { return (thread, 0) }
+    argument.release()
+    return (nil, code)
+}
+
+/// Passes a closure through the C interface.
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
