@@ -45,6 +45,10 @@ let package = Package(
         .executable(name: "hemiola", targets: ["HemiolaMain"]),
         .library(name: "Hemiola", targets: ["Hemiola", "HemiolaSignal"]),
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
+        .library(name: "HemiolaWire", targets: ["HemiolaWire"]),
+        .library(name: "HemiolaOutput", targets: ["HemiolaOutput"]),
+        .library(name: "HemiolaSpectrum", targets: ["HemiolaSpectrum"]),
+        .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
         .library(name: "HemiolaEvaluation", targets: ["HemiolaEvaluation"]),
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
@@ -86,15 +90,15 @@ let package = Package(
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
-        plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaRecords", "HemiolaOutput", "HemiolaWire"]),
-        plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaRecords", "HemiolaOutput", "HemiolaWire"]),
-        plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaRecords", "HemiolaOutput"]),
-        plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaRecords", "HemiolaOutput"]),
+        plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
+        plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
+        plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
+        plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge"]),
         room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
-        room("HemiolaRecords", uses: ["Hemiola", "HemiolaOutput", "HemiolaSignal", "HemiolaWire"]),
+        room("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
         room("HemiolaBridge", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix]),
 
         // 1
@@ -102,7 +106,6 @@ let package = Package(
         room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lending),
         room("HemiolaEvaluation"),
         room("HemiolaWire", uses: ["HemiolaSignal"]),
-        room("HemiolaOutput", uses: ["HemiolaSignal", "CZstd"]),
 
         // 0
         room("HemiolaSignal", settings: lending),
@@ -130,7 +133,7 @@ let package = Package(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
         tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
-        tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport"]),
+        tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),
         tests(
             "HemiolaEngineTests",

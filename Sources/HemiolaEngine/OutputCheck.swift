@@ -16,12 +16,11 @@ extension Pipeline {
                 if isLive, (try? PathTemplate(OutputTarget.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }
                 for input in inputs {
                     let path = template.path(PathTemplate.Values(input: input.path ?? input.name, time: time))
-                    do throws(OutputError) {
-                        try OutputFile.check(
-                            OutputTarget(path), replaces: output.replacesFile && !template.isNumbered && !isLive,
-                            isRealTime: isPaced, folders: &folders)
+                    do throws(SinkError) {
+                        try OutputTarget(path).checkWritable(
+                            replaces: output.replacesFile && !template.isNumbered && !isLive, isRealTime: isPaced, folders: &folders)
                     } catch {
-                        return (outlet.name, SinkError(error.message))
+                        return (outlet.name, error)
                     }
                 }
             }

@@ -1,17 +1,61 @@
-/// That an output is compressed with zstd, and how hard.
-package struct Compression: Sendable, Hashable {
-    /// What libzstd offers without asking the reader for more memory than usual.
-    package static let levels = 1...19
-    package static let standardLevel = 3
+public import Hemiola
 
-    package var level: Int
+/// zstd compression of an output.
+public struct Compression: Sendable, Hashable {
+    /// The levels of the setting `level`: 1 (fastest) to 19 (smallest). Higher levels need more memory in the reader.
+    public static let levels = 1...19
+    /// The default level, 3.
+    public static let standardLevel = 3
 
-    package init(level: Int = standardLevel) {
+    /// The compression level, in `levels`.
+    public var level: Int
+
+    /// Creates compression at a level.
+    public init(level: Int = standardLevel) {
         self.level = level
     }
 
-    /// Whether a path asks for it by its name.
-    package static func isAsked(by path: String) -> Bool {
+    /// Whether a path requests compression: it ends in `.zst`.
+    public static func isRequested(by path: String) -> Bool {
         path.hasSuffix(".zst")
+    }
+}
+
+/// The value of the setting `compress`: whether a file is compressed.
+public enum CompressionChoice: String, SettingChoice {
+    /// Compress if the path ends in `.zst`.
+    case auto
+    /// Do not compress.
+    case none
+    /// Compress with zstd.
+    case zstd
+
+    /// The setting `compress`, default `auto`.
+    ///
+    /// - Parameter summary: One sentence for the help; it depends on whether the sink writes one file or several.
+    public static func setting(_ summary: String) -> Setting<CompressionChoice> {
+        Setting("compress", default: .auto, summary)
+    }
+
+    /// The setting `level`, default 3.
+    public static var level: Setting<Int> {
+        Setting("level", default: Compression.standardLevel, in: Compression.levels, "zstd compression level: 1 is fastest, 19 smallest.")
+    }
+
+    /// The compression of a file; nil: none.
+    public func compression(of path: String, level: Int = Compression.standardLevel) -> Compression? {
+        self == .zstd || self == .auto && Compression.isRequested(by: path) ? Compression(level: level) : nil
+    }
+}
+
+extension ConfigurationProblem {
+    /// A sink is configured to append to a compressed file.
+    ///
+    /// - Parameters:
+    ///   - key: The setting that requests appending.
+    ///   - remedy: What to do instead, as the second half of a sentence.
+    public static func cannotAddToCompressed(at key: String, _ remedy: String) -> ConfigurationProblem {
+        ConfigurationProblem(
+            key, "nothing can be added to a compressed file: readers stop at the incomplete end of an interrupted run; \(remedy)")
     }
 }

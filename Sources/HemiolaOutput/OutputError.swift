@@ -1,28 +1,35 @@
 internal import Glibc
+internal import Hemiola
 
 /// An output cannot be opened or written.
-package struct OutputError: Error, Sendable {
-    /// One line: what is wrong with which thing, and the way out.
-    package var message: String
-    /// Nothing is wrong: the reader has gone and wants no more.
-    package var isReaderGone: Bool
+struct OutputError: Error, Sendable {
+    /// One line: the output, the cause, and what to do.
+    var message: String
+    /// Whether the reader has closed the pipe, which ends the run without an error.
+    var isReaderGone: Bool
 
-    package init(_ message: String, isReaderGone: Bool = false) {
+    init(_ message: String, isReaderGone: Bool = false) {
         self.message = message
         self.isReaderGone = isReaderGone
     }
 }
 
-/// What a file holds after a write that failed.
+extension SinkError {
+    init(_ error: OutputError) {
+        self.init(error.message, remedy: error.isReaderGone ? .finish : .giveUp)
+    }
+}
+
+/// The contents of a file after a failed write.
 struct KeptOutput: Sendable {
-    /// Whole lines that this run wrote.
+    /// Whole lines written by this run.
     var lines: Int
-    /// The length of the file.
+    /// The size of the file.
     var bytes: Int64
 }
 
 extension OutputError {
-    /// A file cannot be opened or named.
+    /// A file cannot be opened or renamed.
     static func cannotOpen(_ name: String, _ code: Int32) -> OutputError {
         let advice =
             switch code {
@@ -37,9 +44,9 @@ extension OutputError {
         return OutputError("cannot write \(name): \(text(of: code)); \(advice)")
     }
 
-    /// Data cannot be written.
+    /// A write failed.
     ///
-    /// - Parameter kept: What the file holds all the same; nil: nothing is kept.
+    /// - Parameter kept: The contents of the file; nil: nothing is kept.
     static func cannotWrite(_ name: String, _ code: Int32, kept: KeptOutput? = nil) -> OutputError {
         let (cause, advice) =
             switch code {
@@ -48,24 +55,24 @@ extension OutputError {
             case EFBIG: ("the file would be larger than allowed", "raise the limit (ulimit -f) or select less")
             default: (text(of: code), "write to another file")
             }
-        if code == EPIPE || code == ECONNRESET { return OutputError("nobody reads \(name) any more", isReaderGone: true) }
+        if code == EPIPE || code == ECONNRESET { return OutputError("the reader of \(name) has closed it", isReaderGone: true) }
         let keeps = kept.map { "it keeps \($0.lines) whole line\($0.lines == 1 ? "" : "s") of this run, \($0.bytes) bytes in all; " } ?? ""
         return OutputError("cannot write \(name): \(cause); \(keeps)\(advice)")
     }
 
-    /// A live recording would replace a file.
+    /// A recording in real time would replace a file.
     static func exists(_ name: String, offersAppend: Bool) -> OutputError {
         OutputError(
             "cannot write \(name): the file exists, and a recording in real time does not replace it; choose another path, "
                 + (offersAppend ? "write {time} into it, or set append=true" : "or write {time} into it"))
     }
 
-    /// Another live recording has the file open.
+    /// Another process records into the file.
     static func inUse(_ name: String) -> OutputError {
         OutputError("cannot write \(name): another program records into it; choose another path")
     }
 
-    /// In the system's words, as the middle of a sentence.
+    /// The system's text for an error number, with a lower-case first letter.
     private static func text(of code: Int32) -> String {
         let text = String(cString: strerror(code))
         return text.prefix(1).lowercased() + text.dropFirst()

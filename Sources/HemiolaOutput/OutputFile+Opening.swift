@@ -1,38 +1,39 @@
 internal import Glibc
+package import Hemiola
 
-// Files and folders that are found or made when an output is opened.
+// File system operations for opening an output.
 extension OutputFile {
-    /// The place that the last of a chain of links points to, when it does not exist yet. Any other path stays as it is.
+    /// The target of a chain of symbolic links that does not exist yet. Any other path is returned unchanged.
     static func followingDanglingLinks(_ path: String) -> String {
         var path = path
         var info = stat()
-        // An endless chain of links is another error, which opening the path reports.
+        // A loop of links is another error (ELOOP), which opening the path reports.
         while stat(path, &info) == -1, errno == ENOENT, let target = linkText(at: path) {
             path = target.hasPrefix("/") ? target : OutputTarget.folder(of: path) + "/" + target
         }
         return path
     }
 
-    /// What a link says; nil for anything else.
+    /// The text of a symbolic link; nil for anything else.
     private static func linkText(at path: String) -> String? {
-        let text = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { room, count in
-            room.withMemoryRebound(to: CChar.self) { room in
-                count = max(0, readlink(path, room.baseAddress!, room.count))
+        let text = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                count = max(0, readlink(path, text.baseAddress!, text.count))
             }
         }
         return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }
 
-    /// Where a path really leads, so that a link stays a link.
+    /// The absolute path of an existing writable file with links resolved, so that renaming to it keeps the links.
     static func resolved(_ path: String, _ name: String) throws(OutputError) -> String {
         guard let pointer = realpath(path, nil) else { throw OutputError.cannotOpen(name, errno) }
         defer { free(pointer) }
-        // Renaming needs no write permission on the file, but a read-only file is meant to stay as it is.
+        // `rename` needs no write permission on the file, but a read-only file must not be replaced.
         guard access(pointer, W_OK) == 0 else { throw OutputError.cannotOpen(name, errno) }
         return String(cString: pointer)
     }
 
-    /// Creates the folders of a path that are missing, as `mkdir -p` does.
+    /// Creates the missing folders of a path, as `mkdir -p`.
     static func createFolder(of path: String, _ name: String) throws(OutputError) {
         guard !path.hasSuffix("/") else {
             throw OutputError("cannot write \(name): it is a folder; name a file in it")
@@ -42,11 +43,11 @@ extension OutputFile {
         if stat(folder, &info) == 0 { return }
         guard errno == ENOENT else { throw OutputError.cannotOpen(name, errno) }
         try createFolder(of: folder, name)
-        // Another process may have been faster.
+        // EEXIST: another process has created it since.
         if mkdir(folder, 0o777) == -1, errno != EEXIST { throw OutputError.cannotOpen(name, errno) }
     }
 
-    /// Brings the names in a folder to the disk. Not every file system can, and the data does not depend on it.
+    /// Calls `fsync` for the folder of a path. Errors are ignored: not every file system supports it, and the data does not depend on it.
     static func synchronizeFolder(of path: String) {
         let descriptor = Glibc.open(OutputTarget.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor != -1 else { return }
@@ -54,29 +55,22 @@ extension OutputFile {
         _ = Glibc.close(descriptor)
     }
 
-    /// Locks a file for one recorder until the file is closed. It is empty until the first stream begins, and would else be taken for free.
+    /// Locks a file until it is closed. Until the first stream begins it is empty, so that its size alone would not show that it is in use.
     static func lock(_ descriptor: Int32, _ name: String, offersAppend: Bool) throws(OutputError) {
         while flock(descriptor, LOCK_EX | LOCK_NB) == -1 {
             if errno == EWOULDBLOCK { throw OutputError.inUse(name) }
-            // Not every file system has locks.
+            // Not every file system supports locks.
             guard errno == EINTR else { return }
         }
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { return }
-        // Another recorder may have ended between the opening and the lock: it wrote to the file, or removed it.
+        // Another process may have written or removed the file between `open` and `flock`.
         if info.st_size > 0 { throw OutputError.exists(name, offersAppend: offersAppend) }
         if info.st_nlink == 0 { throw OutputError.inUse(name) }
     }
 
-    /// Checks that a file can be written, and creates its folder, before it is opened.
-    ///
-    /// A folder is checked by creating a file in it, for only that proves it.
-    ///
-    /// - Parameters:
-    ///   - replaces: Whether a file at the path is replaced by a new one.
-    ///   - isRealTime: Whether replacing a file that has data is refused.
-    ///   - folders: Folders that were checked before.
-    package static func check(
+    /// Implements `OutputTarget.checkWritable`.
+    fileprivate static func check(
         _ target: OutputTarget, replaces: Bool, isRealTime: Bool, folders: inout Set<String>
     ) throws(OutputError) {
         let name = target.name
@@ -114,18 +108,18 @@ extension OutputFile {
         }
     }
 
-    /// A new file beside the final one, with the permissions of the old file or those that any new file gets.
+    /// Creates a file beside the final one, with the permissions of the old file or the default ones.
     ///
-    /// `mkstemp` would make it private to its owner, and only the system knows what else applies (the umask, the folder's
-    /// default access list): so the name is drawn here and the file made as any other is.
+    /// `mkstemp` would restrict the permissions to the owner. Only `open` applies the umask and the folder's default access control
+    /// list: so the random name is chosen here.
     static func openPartial(for final: String, mode: mode_t?, _ name: String) throws(OutputError) -> (descriptor: Int32, partial: String) {
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
         var stem = OutputTarget.lastName(of: final)
-        // A name has 255 bytes at most, and 16 of them are ours.
+        // A name has 255 bytes at most, 16 of which are added below.
         while stem.utf8.count > 239 { stem.removeLast() }
         while true {
-            let draw = String((0..<6).map { _ in letters.randomElement()! })
-            let partial = "\(OutputTarget.folder(of: final))/.\(stem).\(draw).partial"
+            let suffix = String((0..<6).map { _ in letters.randomElement()! })
+            let partial = "\(OutputTarget.folder(of: final))/.\(stem).\(suffix).partial"
             let descriptor = Glibc.open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             if descriptor != -1 {
                 if let mode { _ = fchmod(descriptor, mode) }
@@ -138,5 +132,22 @@ extension OutputFile {
     static func endsInsideLine(_ descriptor: Int32, length: off_t) -> Bool {
         var last: UInt8 = 0
         return length > 0 && pread(descriptor, &last, 1, length - 1) == 1 && last != UInt8(ascii: "\n")
+    }
+}
+
+extension OutputTarget {
+    /// Checks that a file can be written, before any output of the run is opened. Creates the missing folders of the path, and creates
+    /// and removes a file in its folder.
+    ///
+    /// - Parameters:
+    ///   - replaces: Whether an existing file is replaced by a new one.
+    ///   - isRealTime: Whether replacing a file with data is refused.
+    ///   - folders: Folders that were checked before, which are not checked again.
+    package func checkWritable(replaces: Bool, isRealTime: Bool, folders: inout Set<String>) throws(SinkError) {
+        do throws(OutputError) {
+            try OutputFile.check(self, replaces: replaces, isRealTime: isRealTime, folders: &folders)
+        } catch {
+            throw SinkError(error)
+        }
     }
 }

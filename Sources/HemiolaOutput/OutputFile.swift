@@ -1,44 +1,44 @@
 internal import Glibc
 
-/// How a file comes to its path.
-package enum OutputMode: Sendable, Hashable {
-    /// A new file beside the path, which takes the path, and the place of an old file there, when it is complete.
+/// Where a file is while it is written.
+enum OutputMode: Sendable, Hashable {
+    /// Beside the path, as `.NAME.XXXXXX.partial`. When it is complete it is renamed to the path and replaces an old file.
     case replace
-    /// A new file beside the path, which takes the path when it is complete. A path that has data is refused.
+    /// Beside the path. When it is complete it is renamed to the path. Opening fails if a file with data is at the path.
     case create
-    /// A new file at the path from the start: what is written is there at once and stays. A path that has data is refused.
+    /// At the path from the start. Every write is kept. Opening fails if a file with data is at the path.
     case live
-    /// The file at the path, or a new one: what is written is added and stays.
+    /// At the path, appended to the existing file or a new one. Every write is kept.
     case append
 
-    /// Whether what is written stays, whatever happens to the run.
+    /// Whether every write is kept, whatever happens to the run.
     var keepsEverything: Bool { self == .live || self == .append }
 }
 
-/// What becomes of a file when it is finished.
-package enum OutputEnding: Sendable, Hashable {
-    /// It takes its path, and the place of an old file there if the mode allows it.
+/// Where a file goes when it is finished. It only concerns files that are not at their path yet.
+public enum OutputEnding: Sendable, Hashable {
+    /// The file is renamed to its path and replaces an old file there.
     case replace
-    /// It takes its path unless a file is there.
+    /// The file is renamed to its path unless a file with data is there; then it is removed.
     case create
-    /// It is removed.
+    /// The file is removed.
     case discard
 }
 
-/// An open output: standard output, a device or pipe, or a file in one of the modes.
+/// An open output: standard output, a device, a pipe, or a file in one of the modes.
 ///
-/// What is written may be compressed on its way: then it is one zstd frame from the first byte to `finish`.
+/// A compressed output is one zstd frame from the first byte to `finish`.
 ///
-/// Where everything is kept (`live`, `append`), a file ends in a whole line, or compressed in a whole zstd block, even after a write
-/// that failed, and a thread calls `fdatasync` once a second.
-package final class OutputFile {
+/// In the modes that keep every write (`live`, `append`), a file ends with a whole line, or compressed with a whole zstd block, even
+/// after a failed write, and a thread calls `fdatasync` once a second.
+final class OutputFile {
     private enum Ending {
-        /// It was open before and stays so.
+        /// A descriptor that the process was given: it stays open.
         case leave
         case close
-        /// The file did not exist before: it is removed when nothing is written.
+        /// The file did not exist before: it is removed if it is empty.
         case closeNew(String)
-        /// The partial file takes the final path.
+        /// The partial file is renamed to the final path.
         case rename(partial: String, final: String)
     }
 
@@ -46,41 +46,41 @@ package final class OutputFile {
     private let name: String
     private let mode: OutputMode
     private let ending: Ending
-    /// Whether the file and its folder are synchronized with the disk when it is finished.
+    /// Whether `finish` calls `fsync` for the file and its folder.
     private let syncsAtEnd: Bool
     private let offersAppend: Bool
-    /// Whether line ends between quotes are part of a line, as in CSV.
+    /// Whether line breaks between double quotes are part of a line, as in CSV.
     private let quotesLines: Bool
     private let sync: PeriodicSync?
-    /// Whether a file that is added to ends in the middle of a line, which a line of ours shall not continue.
-    package private(set) var startsInsideLine = false
-    /// The most bytes that a pipe takes in one piece.
-    package static let longestPiece = Int(PIPE_BUF)
-    /// Whether it is a pipe, into which the bytes go as they are.
-    package let isPipe: Bool
+    /// Whether the file existed and its last line has no line break.
+    private(set) var startsInsideLine = false
+    /// The largest write to a pipe that is atomic (POSIX: `PIPE_BUF`), in bytes.
+    static let atomicWriteLimit = Int(PIPE_BUF)
+    /// Whether the output is a pipe and not compressed.
+    let isPipe: Bool
     private let compressor: ZstdStream?
     private var isFinished = false
 
-    /// Bytes that were written, after compression.
-    package private(set) var size: Int64 = 0
+    /// Bytes written by this run, after compression.
+    private(set) var size: Int64 = 0
     /// The size after the last whole line, or compressed after the last flush.
     private var keptSize: Int64 = 0
-    /// Lines up to there, and those that the compressor still holds.
+    /// Lines up to `keptSize`, and lines in the compressor.
     private var keptLines = 0
     private var pendingLines = 0
 
-    /// Opens an output. Folders that are missing are created.
+    /// Opens an output. Missing folders are created.
     ///
     /// - Parameters:
-    ///   - compression: nil writes the bytes as they are. What is added to a file cannot be compressed.
-    ///   - syncsAtEnd: Whether `finish` returns only when the file and its name are on the disk.
-    ///   - offersAppend: Whether the user can add to a file that exists, for the message that says so.
-    ///   - quotesLines: Whether line ends between quotes are part of a line, as in CSV. Every write then begins outside quotes.
-    package init(
+    ///   - compression: nil: none. Must be nil in the mode `append`.
+    ///   - syncsAtEnd: Whether `finish` calls `fsync` for the file and its folder.
+    ///   - offersAppend: Whether the message about an existing file suggests `append=true`.
+    ///   - quotesLines: Whether line breaks between double quotes are part of a line, as in CSV. Every write then begins outside quotes.
+    init(
         _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, syncsAtEnd: Bool = false, offersAppend: Bool = false,
         quotesLines: Bool = false
     ) throws(OutputError) {
-        precondition(mode != .append || compression == nil, "a frame cannot be added to a file safely")
+        precondition(mode != .append || compression == nil, "a zstd frame cannot be appended to a file safely")
         name = target.name
         self.mode = mode
         self.syncsAtEnd = syncsAtEnd
@@ -152,7 +152,7 @@ package final class OutputFile {
         discard()
     }
 
-    /// Closes the file; one that is not at its path yet, or is new and empty, is removed.
+    /// Closes the file. Removes it if it is not at its path yet, or is new and empty.
     private func discard() {
         isFinished = true
         switch ending {
@@ -172,30 +172,30 @@ package final class OutputFile {
 // MARK: - Writing
 
 extension OutputFile {
-    /// Writes all of the bytes, however many calls and however much waiting it takes.
+    /// Writes all bytes. Blocks until the system has accepted them.
     ///
-    /// - Parameter flushes: Whether a reader can have them at once. Compressed bytes else wait for more of their kind.
-    package func write(_ bytes: UnsafeRawBufferPointer, flushes: Bool = true) throws(OutputError) {
+    /// - Parameter flushes: Whether a compressor writes all it has, so that a reader can decompress it at once.
+    func write(_ bytes: UnsafeRawBufferPointer, flushes: Bool = true) throws(OutputError) {
         if let code = sync?.errorNumber, code != 0 { throw OutputError.cannotWrite(name, code) }
         if compressor != nil {
             pendingLines += lines(in: bytes).count
             try compress(bytes, flushes ? .flush : .more)
         } else {
-            try send(bytes)
+            try writeUncompressed(bytes)
             let lines = self.lines(in: bytes)
             (keptSize, keptLines) = (size - Int64(bytes.count - lines.end), keptLines + lines.count)
         }
         sync?.noteWrite()
     }
 
-    /// Writes all of the bytes if a pipe has room for them now, and else nothing.
+    /// Writes all bytes if a pipe has room for them now, else none.
     ///
-    /// Any pipe that can be written to has room for as many as are never torn (POSIX: `PIPE_BUF`), if nobody else writes there at the
-    /// same moment. Of other outputs nobody knows how long they take.
+    /// A pipe that `poll` reports as writable has room for `PIPE_BUF` bytes (POSIX), unless another process writes to it at the same
+    /// moment. The duration of a write to any other output is unknown.
     ///
-    /// - Returns: Whether they are written.
-    package func writeAtOnce(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard isPipe, bytes.count <= Self.longestPiece else { return false }
+    /// - Returns: Whether the bytes are written.
+    func writeWithoutBlocking(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard isPipe, bytes.count <= Self.atomicWriteLimit else { return false }
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&request, 1, 0) == 1, request.revents == Int16(POLLOUT) else { return false }
         return Glibc.write(descriptor, bytes.baseAddress, bytes.count) == bytes.count
@@ -203,11 +203,11 @@ extension OutputFile {
 
     private func compress(_ bytes: UnsafeRawBufferPointer, _ step: ZstdStream.Step) throws(OutputError) {
         guard let compressor else { return }
-        try compressor.compress(bytes, step) { bytes throws(OutputError) in try send(bytes) }
+        try compressor.compress(bytes, step) { bytes throws(OutputError) in try writeUncompressed(bytes) }
         if step != .more { (keptSize, keptLines, pendingLines) = (size, keptLines + pendingLines, 0) }
     }
 
-    private func send(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    private func writeUncompressed(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         var rest = bytes
         while !rest.isEmpty {
             let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
@@ -218,22 +218,23 @@ extension OutputFile {
                 waitUntilWritable()
             } else if errno != EINTR {
                 let code = errno
-                throw OutputError.cannotWrite(name, code, kept: cutBack(UnsafeRawBufferPointer(rebasing: bytes.dropLast(rest.count))))
+                let written = UnsafeRawBufferPointer(rebasing: bytes.dropLast(rest.count))
+                throw OutputError.cannotWrite(name, code, kept: truncateToWholeLines(written))
             }
         }
     }
 
-    /// Cuts off what a write that failed left of a line.
+    /// Removes the incomplete line that a failed write left at the end of the file.
     ///
-    /// - Parameter written: What was written of the last piece.
-    /// - Returns: What the file keeps; nil when it keeps nothing.
-    private func cutBack(_ written: UnsafeRawBufferPointer) -> KeptOutput? {
+    /// - Parameter written: The bytes of the last call that were written.
+    /// - Returns: What the file contains then; nil if the mode does not keep it.
+    private func truncateToWholeLines(_ written: UnsafeRawBufferPointer) -> KeptOutput? {
         guard mode.keepsEverything, sync != nil else { return nil }
         if compressor == nil {
             let lines = self.lines(in: written)
             (keptSize, keptLines) = (size - Int64(written.count - lines.end), keptLines + lines.count)
         }
-        // With O_APPEND the offset is the end of what this process wrote: the file is cut only if nothing follows.
+        // With O_APPEND the offset is the end of this process's last write: the file is truncated only if nothing follows.
         let end = lseek(descriptor, 0, SEEK_CUR)
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { return nil }
@@ -244,10 +245,9 @@ extension OutputFile {
         return KeptOutput(lines: keptLines, bytes: Int64(info.st_size))
     }
 
-    /// The number of whole lines in bytes, and the offset after the last one.
+    /// The number of whole lines in bytes, and the offset after the last one. In modes that keep nothing (0, all bytes), at no cost.
     private func lines(in bytes: UnsafeRawBufferPointer) -> (count: Int, end: Int) {
         var (count, end) = (0, 0)
-        // Of no use where nothing is kept.
         guard mode.keepsEverything else { return (0, bytes.count) }
         if quotesLines {
             var isQuoted = false
@@ -264,18 +264,19 @@ extension OutputFile {
         return (count, end)
     }
 
-    /// A terminal or pipe that another process made non-blocking.
+    /// Waits for a terminal or pipe that another process has set to non-blocking.
     private func waitUntilWritable() {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&request, 1, -1)
     }
 
-    /// Closes the file. Whatever the system still has to report about the data, it reports now.
+    /// Writes what the compressor holds, closes the file and renames it if it is not at its path yet. Reports errors that the system
+    /// reports only now.
     ///
-    /// - Parameter ending: What becomes of a file that is not at its path yet. Any other stays where it is.
+    /// - Parameter how: Where a file goes that is not at its path yet.
     /// - Returns: Whether the file is at its path.
     @discardableResult
-    package func finish(_ how: OutputEnding = .replace) throws(OutputError) -> Bool {
+    func finish(_ how: OutputEnding = .replace) throws(OutputError) -> Bool {
         if case .rename = ending, how == .discard {
             discard()
             return false
@@ -284,14 +285,14 @@ extension OutputFile {
         if case .leave = ending { return true }
         let code = synchronize()
         isFinished = true
-        // Linux has closed it even when a signal came in between.
+        // After EINTR, Linux has closed the descriptor all the same.
         let closed = Glibc.close(descriptor) == -1 && errno != EINTR ? errno : 0
         if code != 0 || closed != 0 {
             if case .rename(let partial, _) = ending { unlink(partial) }
             throw OutputError.cannotWrite(name, code != 0 ? code : closed)
         }
         guard case .rename(let partial, let final) = ending else { return true }
-        let isThere = try take(final, from: partial, replaces: how == .replace && mode == .replace)
+        let isThere = try rename(partial, to: final, replaces: how == .replace && mode == .replace)
         if !isThere {
             unlink(partial)
             if how == .replace { throw OutputError.exists(name, offersAppend: offersAppend) }
@@ -301,26 +302,26 @@ extension OutputFile {
         return isThere
     }
 
-    /// Gives a partial file its final path.
+    /// Renames a partial file to its final path.
     ///
-    /// - Returns: Whether it has it: not where a file is there that is not to be replaced.
-    private func take(_ final: String, from partial: String, replaces: Bool) throws(OutputError) -> Bool {
+    /// - Returns: false if a file is there that must not be replaced.
+    private func rename(_ partial: String, to final: String, replaces: Bool) throws(OutputError) -> Bool {
         if !replaces {
             if link(partial, final) == 0 {
                 unlink(partial)
                 return true
             }
-            // An empty file is not worth keeping, and some file systems have no hard links.
+            // An empty file is replaced. On file systems without hard links, `link` fails with another error.
             let isRefused = errno == EEXIST ? !Self.isEmptyFile(final) : access(final, F_OK) == 0
             if isRefused { return false }
         }
-        guard rename(partial, final) == -1 else { return true }
+        guard Glibc.rename(partial, final) == -1 else { return true }
         let code = errno
         unlink(partial)
         throw OutputError.cannotOpen(name, code)
     }
 
-    /// - Returns: 0, or the number of the error that the disk reported.
+    /// - Returns: 0, or the error number of a failed `fdatasync` or `fsync`.
     private func synchronize() -> Int32 {
         if let sync {
             if sync.errorNumber != 0 { return sync.errorNumber }
@@ -330,21 +331,21 @@ extension OutputFile {
         return fsync(descriptor) == 0 ? 0 : errno
     }
 
-    /// The first line of a file that is added to, without its end; empty when there is none.
+    /// The first line of a file that existed, without its line break; else empty.
     ///
-    /// - Parameter limit: Bytes that are looked at.
-    package func firstLine(limit: Int = 1 << 20) -> String {
+    /// - Parameter limit: Bytes read at most.
+    func firstLine(limit: Int = 1 << 20) -> String {
         guard case .close = ending else { return "" }
         var line: [UInt8] = []
-        var room = [UInt8](repeating: 0, count: 4096)
+        var chunk = [UInt8](repeating: 0, count: 4096)
         while line.count < limit {
-            let count = pread(descriptor, &room, room.count, off_t(line.count))
+            let count = pread(descriptor, &chunk, chunk.count, off_t(line.count))
             guard count > 0 else { break }
-            if let end = room.prefix(count).firstIndex(of: UInt8(ascii: "\n")) {
-                line += room[..<end]
+            if let end = chunk.prefix(count).firstIndex(of: UInt8(ascii: "\n")) {
+                line += chunk[..<end]
                 break
             }
-            line += room.prefix(count)
+            line += chunk.prefix(count)
         }
         return String(decoding: line, as: UTF8.self)
     }

@@ -1,16 +1,18 @@
 internal import Glibc
 
-/// What a path setting stands for.
-package struct OutputTarget: Sendable, Hashable {
-    /// As the user wrote it.
-    package let path: String
+/// The destination that a path denotes: a file, a device, a named pipe, or a file descriptor such as standard output.
+public struct OutputTarget: Sendable, Hashable {
+    /// The path as the user wrote it.
+    public let path: String
 
-    package init(_ path: String) {
+    /// Creates a target. Does not access the file system.
+    public init(_ path: String) {
         self.path = path
     }
 
-    /// The file descriptor that the path stands for: one that the process was given, and that is written to as it is.
-    package var descriptor: Int32? {
+    /// The file descriptor that the path denotes: 1 for `-` and `/dev/stdout`, 2 for `/dev/stderr`, N for `/dev/fd/N` and
+    /// `/proc/self/fd/N`; nil for any other path.
+    public var descriptor: Int32? {
         switch path {
         case "-", "/dev/stdout": return STDOUT_FILENO
         case "/dev/stderr": return STDERR_FILENO
@@ -22,37 +24,40 @@ package struct OutputTarget: Sendable, Hashable {
         }
     }
 
-    package var isStandardOutput: Bool { descriptor == STDOUT_FILENO }
+    /// Whether the path denotes standard output.
+    public var isStandardOutput: Bool { descriptor == STDOUT_FILENO }
 
-    /// Whether it is a descriptor that leads to a terminal.
-    package var isTerminal: Bool { descriptor.map { isatty($0) == 1 } ?? false }
+    /// Whether the path denotes a file descriptor of a terminal.
+    public var isTerminal: Bool { descriptor.map { isatty($0) == 1 } ?? false }
 
-    /// As messages name it.
-    package var name: String { path == "-" ? "standard output" : path }
+    /// The name for messages: the path, or `standard output` for `-`.
+    public var name: String { path == "-" ? "standard output" : path }
 
-    /// Whether it is no file of its own: a descriptor, or a device, pipe or folder that is there.
-    package var isSpecial: Bool {
+    /// Whether the target is written in place: a file descriptor, or an existing device, pipe or folder.
+    public var isSpecial: Bool {
         if descriptor != nil { return true }
         var info = stat()
         return stat(path, &info) == 0 && info.st_mode & S_IFMT != S_IFREG
     }
 
-    /// Whether a regular file with data is there.
-    package var isOccupied: Bool {
+    /// Whether a regular file that is not empty exists at the path.
+    public var isOccupied: Bool {
         var info = stat()
         return descriptor == nil && stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_size > 0
     }
 
-    /// A path without what changes nothing in it: `./`, `//`. Two texts for one file are then the same, unless links are involved.
-    package static func normalized(_ path: String) -> String {
+    /// Removes `./` and repeated slashes. Two paths of one file are then equal unless they differ by links or `..`.
+    public static func normalized(_ path: String) -> String {
         let names = path.split(separator: "/").filter { $0 != "." }
         return (path.hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
     }
 
-    /// The absolute path of the file that a path leads to, now or once it exists: links of what exists are followed, and `..` is resolved.
+    /// The absolute path of a file that exists or is to be created. Existing links are followed and `..` is resolved.
     ///
-    /// - Parameter folders: The identities of folders, by path, which are looked up once. Begin with none.
-    package static func identity(of path: String, folders: inout [String: String], depth: Int = 0) -> String {
+    /// - Parameters:
+    ///   - folders: Cache of the identities of folders by path. Pass an empty dictionary to the first call, and the same one to the next.
+    ///   - depth: Links followed so far; at most 40 dangling links are followed.
+    public static func identity(of path: String, folders: inout [String: String], depth: Int = 0) -> String {
         let path = normalized(path)
         if let pointer = realpath(path.isEmpty ? "." : path, nil) {
             defer { free(pointer) }
@@ -67,14 +72,14 @@ package struct OutputTarget: Sendable, Hashable {
         return name == ".." ? Self.folder(of: parent) : (parent == "/" ? "" : parent) + "/" + name
     }
 
-    /// Up to the last slash; `.` for a mere name.
-    package static func folder(of path: String) -> String {
+    /// The path up to the last slash; `.` for a path without a slash.
+    public static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// What follows the last slash.
-    package static func lastName(of path: String) -> String {
+    /// The path after the last slash.
+    public static func lastName(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 }

@@ -1,39 +1,50 @@
 internal import Glibc
+public import Hemiola
 internal import HemiolaSignal
 
 /// An output path with placeholders.
 ///
 /// | placeholder | value |
 /// |---|---|
-/// | `{stem}` | the input's file name without its ending |
+/// | `{stem}` | the input's file name without its extension |
 /// | `{name}` | the input's file name |
-/// | `{dir}` | the input's folder; `.` for a mere name; after other parts without what leads out of them: `/`, `../` |
+/// | `{dir}` | the input's folder; `.` for a name without a folder; after other text without a leading `/` and without everything up to the last `..` |
 /// | `{time}` | the start of the run in local time, `20261122-130501` |
 /// | `{n}` | the number of the file: `0001`, `0002` … |
 ///
-/// `{{` is a literal `{`. Braces around anything but letters are literal.
-package struct PathTemplate: Sendable, Hashable {
-    package enum Placeholder: String, CaseIterable, Sendable {
-        case stem, name, dir, time
+/// `{{` is a literal `{`. Braces that do not enclose letters only are literal.
+public struct PathTemplate: Sendable, Hashable {
+    /// A placeholder that the template replaces.
+    public enum Placeholder: String, CaseIterable, Sendable {
+        /// The input's file name without its extension.
+        case stem
+        /// The input's file name.
+        case name
+        /// The input's folder.
+        case dir
+        /// The start of the run in local time.
+        case time
+        /// The number of the file.
         case number = "n"
     }
 
-    /// A placeholder that does not exist.
-    package struct UnknownPlaceholder: Error, Sendable {
-        /// One line: which one, and which exist.
-        package var message: String
+    /// The template contains a placeholder that does not exist.
+    public struct UnknownPlaceholder: Error, Sendable {
+        /// One line: the unknown placeholder and the existing ones.
+        public var message: String
     }
 
     /// The values of the placeholders for one file.
-    package struct Values: Sendable {
-        /// The input's path as `PathText` makes it, or the name of a source that is no file. Bytes that are not UTF-8 become `%E9`.
-        package var input: String
-        /// The start of the run.
-        package var time: String
+    public struct Values: Sendable {
+        /// The input's path in the form of `PathText`, or the name of a live source. Bytes that are not UTF-8 are written as `%E9`.
+        public var input: String
+        /// The start of the run, as returned by `timeText`.
+        public var time: String
         /// The number of the file, from 1.
-        package var number: Int
+        public var number: Int
 
-        package init(input: String = "", time: String = "", number: Int = 1) {
+        /// Creates the values for one file.
+        public init(input: String = "", time: String = "", number: Int = 1) {
             self.input = input
             self.time = time
             self.number = number
@@ -45,12 +56,15 @@ package struct PathTemplate: Sendable, Hashable {
         case placeholder(Placeholder)
     }
 
-    /// As the user wrote it.
-    package let text: String
+    /// The template as the user wrote it.
+    public let text: String
     private let parts: [Part]
 
-    /// - Parameter isNumbered: Whether `{n}` is a placeholder of this path.
-    package init(_ text: String, isNumbered: Bool = false) throws(UnknownPlaceholder) {
+    /// Parses a template.
+    ///
+    /// - Parameter isNumbered: Whether `{n}` is a placeholder.
+    /// - Throws: The first placeholder that does not exist.
+    public init(_ text: String, isNumbered: Bool = false) throws(UnknownPlaceholder) {
         self.text = text
         let known = Placeholder.allCases.filter { $0 != .number || isNumbered }
         var parts: [Part] = []
@@ -79,26 +93,26 @@ package struct PathTemplate: Sendable, Hashable {
         self.parts = parts
     }
 
-    /// The letters between the brace that a text begins with and the next closing one.
+    /// The letters between a leading `{` and the next `}`; nil if there is any other character.
     private static func word(in text: Substring) -> Substring? {
         guard let end = text.firstIndex(of: "}") else { return nil }
         let word = text[..<end].dropFirst()
         return !word.isEmpty && word.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "_") } ? word : nil
     }
 
-    /// Whether every input has a file of its own.
-    package var isPerInput: Bool {
+    /// Whether each input is written to its own file: the template contains `{stem}`, `{name}` or `{dir}`.
+    public var isPerInput: Bool {
         parts.contains { [.placeholder(.stem), .placeholder(.name), .placeholder(.dir)].contains($0) }
     }
 
-    /// Whether the path contains the number of the file.
-    package var isNumbered: Bool { parts.contains(.placeholder(.number)) }
+    /// Whether the template contains `{n}`.
+    public var isNumbered: Bool { parts.contains(.placeholder(.number)) }
 
-    /// The path itself, or the paths that it stands for, as the target of a descriptor or a file.
-    package var target: OutputTarget { OutputTarget(path(Values())) }
+    /// The target of the path with empty placeholders. For a path without placeholders, the target itself.
+    public var target: OutputTarget { OutputTarget(path(Values())) }
 
-    /// The path of one file.
-    package func path(_ values: Values) -> String {
+    /// The path of one file: placeholders replaced by values.
+    public func path(_ values: Values) -> String {
         let input = PathText.portable(values.input)
         return parts.enumerated().reduce(into: "") { path, item in
             switch item.element {
@@ -114,24 +128,24 @@ package struct PathTemplate: Sendable, Hashable {
         }
     }
 
-    /// This path with `.{n}` before its ending, unless it has the number already: `a.jsonl.zst` → `a.{n}.jsonl.zst`.
-    package func numbered() -> PathTemplate {
+    /// A template with `{n}`: this one if it contains `{n}`, else with `.{n}` before the extension: `a.jsonl.zst` → `a.{n}.jsonl.zst`.
+    public func numbered() -> PathTemplate {
         if isNumbered { return self }
         let ending = Self.ending(of: text)
         let text = "\(text.dropLast(ending.count)).{n}\(ending)"
-        guard let template = try? PathTemplate(text, isNumbered: true) else { preconditionFailure("\(text) was read before") }
+        guard let template = try? PathTemplate(text, isNumbered: true) else { preconditionFailure("\(text) was parsed before") }
         return template
     }
 
-    /// The ending of a path's last name with its dot, `.zst` not counted by itself; empty when there is none.
-    package static func ending(of path: String) -> String {
+    /// The extension of a path's last name with its dot, and with the one before `.zst`: `.jsonl.zst`; empty if there is none.
+    public static func ending(of path: String) -> String {
         let name = OutputTarget.lastName(of: path)
         let plain = name.lowercased().hasSuffix(".zst") ? name.dropLast(4) : name[...]
         guard let dot = plain.lastIndex(of: "."), dot > plain.startIndex else { return String(name[plain.endIndex...]) }
         return String(name[dot...])
     }
 
-    /// A folder without `/` at its start and everything up to the last `..`, so that it stays in the folder that it is appended to.
+    /// A folder without a leading `/` and without everything up to the last `..`. Appended to another folder, it stays inside.
     private static func descending(_ folder: String) -> String {
         let names = folder.split(separator: "/").filter { $0 != "." }
         let rest = names.lastIndex(of: "..").map { names[names.index(after: $0)...] } ?? names[...]
@@ -150,10 +164,10 @@ package struct PathTemplate: Sendable, Hashable {
         return String(name[..<dot])
     }
 
-    /// `20261122-130501`, in local time.
+    /// A time as `20261122-130501`, in local time.
     ///
-    /// - Parameter seconds: Since 1970.
-    package static func timeText(_ seconds: Int) -> String {
+    /// - Parameter seconds: Seconds since 1970.
+    public static func timeText(_ seconds: Int) -> String {
         var seconds = time_t(seconds)
         var parts = tm()
         localtime_r(&seconds, &parts)
@@ -163,5 +177,22 @@ package struct PathTemplate: Sendable, Hashable {
         }
         return digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1) + digits(parts.tm_mday) + "-" + digits(parts.tm_hour)
             + digits(parts.tm_min) + digits(parts.tm_sec)
+    }
+}
+
+extension PathTemplate {
+    /// Parses the path of a setting.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the setting, for errors.
+    ///   - isNumbered: Whether `{n}` is a placeholder.
+    /// - Throws: The path is empty, or contains a placeholder that does not exist.
+    public init(_ text: String, at key: String, isNumbered: Bool = false) throws(ConfigurationError) {
+        if text.isEmpty { throw ConfigurationError("an empty path names no file; write - for standard output", at: key) }
+        do throws(UnknownPlaceholder) {
+            try self.init(text, isNumbered: isNumbered)
+        } catch {
+            throw ConfigurationError(error.message, at: key)
+        }
     }
 }

@@ -1,17 +1,20 @@
 internal import Glibc
+internal import Hemiola
 internal import Synchronization
 
-/// Calls `fdatasync` for a file once a second, on a thread of its own, while the file changes: a power loss then costs one second.
+/// Calls `fdatasync` for a file once a second while the file changes, on its own thread: a power failure then loses one second.
 ///
-/// The thread has a duplicate of the descriptor, so that the file's owner may close it at any time.
+/// The thread uses a duplicate of the descriptor, so that the file can be closed at any time.
 final class PeriodicSync: Sendable {
     private let isChanged = Atomic<Bool>(false)
     private let failure = Atomic<Int32>(0)
-    /// The end of a pipe; closing it ends the thread.
+    /// The write end of a pipe. Closing it ends the thread.
     private let stopEnd: Int32
 
+    /// Starts the thread.
+    ///
     /// - Parameters:
-    ///   - interval: Seconds between two calls.
+    ///   - interval: Time between two calls, in seconds.
     ///   - sync: Returns 0 or an error number.
     init(
         _ descriptor: Int32, interval: Double = 1,
@@ -28,7 +31,7 @@ final class PeriodicSync: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         stopEnd = ends[1]
         let readEnd = ends[0]
-        Self.startThread { [weak self] in
+        startThread { [weak self] in
             var request = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
             while poll(&request, 1, Int32(interval * 1000)) <= 0 {
                 guard let self else { break }
@@ -45,28 +48,11 @@ final class PeriodicSync: Sendable {
         _ = Glibc.close(stopEnd)
     }
 
-    /// There is something new to be synchronized.
+    /// Requests a call at the end of the current interval. Call after each write.
     func noteWrite() {
         isChanged.store(true, ordering: .releasing)
     }
 
-    /// The error number of the last call that failed; 0: none has.
+    /// The error number of the last failed call; 0 if none has failed.
     var errorNumber: Int32 { failure.load(ordering: .acquiring) }
-
-    private final class Body: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
-    private static func startThread(_ body: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().run()
-                return nil
-            }, Unmanaged.passRetained(Body(body)).toOpaque())
-        precondition(code == 0, "the system gives no thread: error \(code)")
-        pthread_detach(thread)
-    }
 }

@@ -1,49 +1,50 @@
 internal import CZstd
 
-/// One zstd frame under way, with a checksum at its end.
+/// Compresses bytes into one zstd frame with a checksum.
 ///
-/// A class: as an optional noncopyable struct within `OutputFile` it was called although it was nil, and crashed (Swift 6.3.1).
+/// A class: as an optional noncopyable struct in `OutputFile`, Swift 6.3.1 called its methods although it was nil.
 final class ZstdStream {
-    /// What happens to bytes that could wait for more.
+    /// How much of the compressed data is produced.
     enum Step {
+        /// What the compressor does not keep for better compression.
         case more
-        /// A reader can have all there is.
+        /// All, so that a reader can decompress it.
         case flush
-        /// The frame is over; the next bytes begin another.
+        /// All, and the end of the frame; the next bytes begin another.
         case end
     }
 
     private let context: OpaquePointer
-    // Unsafe: memory that the C library writes to; this value owns it.
-    private let room: UnsafeMutableRawBufferPointer
+    // Unsafe: memory that the C library writes to; owned by this object.
+    private let output: UnsafeMutableRawBufferPointer
 
     init(level: Int) {
-        guard let context = ZSTD_createCCtx() else { fatalError("there is no memory for zstd") }
+        guard let context = ZSTD_createCCtx() else { fatalError("out of memory for zstd") }
         self.context = context
-        room = .allocate(byteCount: ZSTD_CStreamOutSize(), alignment: 16)
-        // Neither can fail: the library clamps a level, and has checksums since 1.0.
+        output = .allocate(byteCount: ZSTD_CStreamOutSize(), alignment: 16)
+        // Neither call can fail: the library clamps the level and supports checksums since 1.0.
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Int32(level))
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
     }
 
     deinit {
         ZSTD_freeCCtx(context)
-        room.deallocate()
+        output.deallocate()
     }
 
-    /// Takes all of the bytes and hands on what comes out, which is good until `send` returns.
+    /// Compresses all bytes and passes the compressed bytes to `write` in pieces, each valid until `write` returns.
     func compress(
-        _ bytes: UnsafeRawBufferPointer, _ step: Step, send: (UnsafeRawBufferPointer) throws(OutputError) -> Void
+        _ bytes: UnsafeRawBufferPointer, _ step: Step, write: (UnsafeRawBufferPointer) throws(OutputError) -> Void
     ) throws(OutputError) {
         var input = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: 0)
         var isDone = false
         while !isDone {
-            var output = ZSTD_outBuffer(dst: room.baseAddress, size: room.count, pos: 0)
-            let rest = ZSTD_compressStream2(context, &output, &input, step.directive)
+            var piece = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
+            let rest = ZSTD_compressStream2(context, &piece, &input, step.directive)
             guard ZSTD_isError(rest) == 0 else {
                 throw OutputError("cannot compress: \(String(cString: ZSTD_getErrorName(rest))); write without compression")
             }
-            if output.pos > 0 { try send(UnsafeRawBufferPointer(rebasing: room[..<output.pos])) }
+            if piece.pos > 0 { try write(UnsafeRawBufferPointer(rebasing: output[..<piece.pos])) }
             isDone = step == .more ? input.pos == input.size : rest == 0
         }
     }

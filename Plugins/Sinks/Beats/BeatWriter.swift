@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaOutput
-internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaWire
 internal import Synchronization
@@ -112,7 +111,7 @@ final class BeatWriter: Sink {
         state.path = first == 1 ? opener.path(template, for: input) : opener.path(numbered, for: input, number: state.number)
         state.streams = WrittenStreams()
         state.streamCount = 0
-        state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesAtOnce: true)
+        state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesEachLine: true)
     }
 
     /// The document of a live stream is whole: the next stream gets a file of its own.

@@ -1,6 +1,5 @@
 public import Hemiola
 internal import HemiolaOutput
-internal import HemiolaRecords
 
 extension SinkPlugin {
     private static let path = Setting(

@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaOutput
-internal import HemiolaRecords
 internal import HemiolaWire
 
 /// A table under way: its columns, which stay the same to the end of the file, and rows of fields.

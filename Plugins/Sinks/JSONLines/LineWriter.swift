@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaOutput
-internal import HemiolaRecords
 internal import HemiolaSignal
 internal import Synchronization
 
@@ -37,7 +36,7 @@ final class LineWriter: PromptSink {
     }
 
     func writeAtOnce(_ batches: BatchBlock) -> Bool {
-        file.withLock { $0?.writeAtOnce(batches) ?? false }
+        file.withLock { $0?.writeIfReady(batches) ?? false }
     }
 
     func end(_ summary: StreamSummary) async throws(SinkError) {

@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaOutput
-internal import HemiolaRecords
 internal import HemiolaSignal
 internal import Synchronization
 

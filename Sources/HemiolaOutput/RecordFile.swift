@@ -1,14 +1,15 @@
-package import Hemiola
-package import HemiolaOutput
-package import HemiolaSignal
+public import Hemiola
+public import HemiolaSignal
 internal import HemiolaWire
 
-/// The records of one stream after another as JSON Lines, in one output, in one per input, or in one after another.
-package struct RecordFile: ~Copyable {
+/// Writes the records of consecutive streams as JSON Lines: into one file, one file per input, or rotated files.
+///
+/// Call the methods of the same names in `Sink`, in the same order. All methods may block, except `writeIfReady`.
+public struct RecordFile: ~Copyable {
     private let template: PathTemplate
     private let opener: OutputOpener
     private let selection: Selection
-    /// The file under way and its path; nil where each input has one and none has begun.
+    /// The open file and its path; nil if each input has its own file and none has begun.
     private var output: BufferedOutput?
     private var path = ""
     private var number = 1
@@ -18,14 +19,16 @@ package struct RecordFile: ~Copyable {
     private var isLive = false
     private var streams = WrittenStreams()
     private var meter: RotationMeter
-    /// Whether the stream's batches are too long for a pipe to take in one piece.
-    private var isLong = false
+    /// Whether a batch of the stream is longer than an atomic write to a pipe.
+    private var exceedsAtomicWrite = false
 
-    /// Opens the file, unless each input has one of its own.
+    /// Opens the file, unless each input has its own file: that one is opened by `begin`.
     ///
-    /// - Parameter selection: The records that are written.
-    /// - Throws: What is wrong with the target, before anything is written.
-    package init(_ template: PathTemplate, _ opener: OutputOpener, selection: Selection) throws(SinkError) {
+    /// - Parameters:
+    ///   - template: The path. If the plan rotates, it must contain `{n}` (`FileRotation.template`).
+    ///   - selection: The records and fields to write.
+    /// - Throws: The file cannot be opened. Nothing has been written then.
+    public init(_ template: PathTemplate, _ opener: OutputOpener, selection: Selection) throws(SinkError) {
         self.template = template
         self.opener = opener
         self.selection = selection
@@ -40,11 +43,11 @@ package struct RecordFile: ~Copyable {
         output = try opener.open(path)
     }
 
-    /// A stream begins, after the end of the one before.
-    package mutating func begin(_ stream: StreamHeader) throws(SinkError) {
+    /// Writes the header of a stream. Opens the stream's file first if each input has its own.
+    public mutating func begin(_ stream: StreamHeader) throws(SinkError) {
         let source = stream.inputPath
         meter.beginStream()
-        // In real time there is one input: another device or format continues its file.
+        // A live run has one input: the streams of further devices or formats go to the same file.
         if template.isPerInput, output == nil || source != input && !stream.isLive {
             try close()
             input = source
@@ -52,22 +55,22 @@ package struct RecordFile: ~Copyable {
             meter.beginFile()
         }
         if !streams.hasBegun, output?.startsInsideLine == true { output?.buffer.append("\n") }
-        isLong = false
+        exceedsAtomicWrite = false
         rate = Double(stream.format.sampleRate)
         isLive = stream.isLive
         encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
         try beginPart()
     }
 
-    /// Writes the header of the stream under way.
+    /// Writes the header of the current stream into a new file.
     private mutating func beginPart() throws(SinkError) {
         streams.begin(isLive: isLive)
         if let encoder, output != nil { encoder.encodeHeader(into: &output!.buffer) }
         try output?.flushIfDue()
     }
 
-    /// Batches of the stream, with their events.
-    package mutating func write(_ batches: BatchBlock) throws(SinkError) {
+    /// Writes batches of the stream and their events. Opens the next file where the rotation demands it.
+    public mutating func write(_ batches: BatchBlock) throws(SinkError) {
         guard let encoder, output != nil else { return }
         for index in 0..<batches.count {
             if opener.plan.rotation.isOn { try rotateIfFull(before: batches[index]) }
@@ -76,8 +79,8 @@ package struct RecordFile: ~Copyable {
         }
     }
 
-    /// Events of the stream that come without a batch. The `emitted_t` of each is its own time.
-    package mutating func write(_ events: [Event]) throws(SinkError) {
+    /// Writes events of the stream that are in no batch. The field `emitted_t` of each is its own time.
+    public mutating func write(_ events: [Event]) throws(SinkError) {
         guard let encoder, output != nil else { return }
         for event in events { encoder.encode(event, batchEnd: event.time, into: &output!.buffer) }
         try output?.flushIfDue()
@@ -92,27 +95,28 @@ package struct RecordFile: ~Copyable {
         try beginPart()
     }
 
-    /// Writes batches if that takes no waiting, as into a pipe that has room, and else nothing.
+    /// Writes batches if this does not block, which is known of a pipe with room for all of them (at most `PIPE_BUF` bytes). Does not
+    /// allocate.
     ///
-    /// - Returns: Whether they are written.
-    package mutating func writeAtOnce(_ batches: BatchBlock) -> Bool {
-        guard let encoder, output?.canLeaveAtOnce == true, !isLong else { return false }
+    /// - Returns: Whether they are written. If not, nothing is written.
+    public mutating func writeIfReady(_ batches: BatchBlock) -> Bool {
+        guard let encoder, output?.canFlushWithoutBlocking == true, !exceedsAtomicWrite else { return false }
         for index in 0..<batches.count { encoder.encode(batches[index], into: &output!.buffer) }
-        // Others will be as long: they need not be encoded twice.
-        isLong = output!.buffer.count > OutputFile.longestPiece
-        return output!.flushAtOnce()
+        // The batches of a stream are about equally long: encoding the next one here would be wasted.
+        exceedsAtomicWrite = output!.buffer.count > OutputFile.atomicWriteLimit
+        return output!.flushWithoutBlocking()
     }
 
-    /// The stream is over.
-    package mutating func end(_ summary: StreamSummary) throws(SinkError) {
+    /// Writes the end of the stream.
+    public mutating func end(_ summary: StreamSummary) throws(SinkError) {
         if let encoder, output != nil { encoder.encodeEnd(summary, into: &output!.buffer) }
         encoder = nil
         streams.end(summary.reason)
         try output?.flushIfDue()
     }
 
-    /// What is still buffered is written, then the file gets its path; it disappears when nothing ever began.
-    package mutating func close() throws(SinkError) {
+    /// Writes what is buffered and finishes the file. A file for which no stream began is removed.
+    public mutating func close() throws(SinkError) {
         guard streams.hasBegun, output != nil else { return }
         try opener.finish(&output!, at: path, streams, isWholeRun: !template.isPerInput)
         output = nil

@@ -1,0 +1,127 @@
+public import Hemiola
+public import HemiolaWire
+
+/// The value of the setting `flush`: when written lines are handed to the operating system.
+public enum FlushPolicy: String, SettingChoice {
+    /// After each line when live, else in blocks.
+    case auto
+    /// After each line.
+    case line
+    /// In blocks of 64 KiB.
+    case block
+
+    /// The setting `flush`, default `auto`.
+    ///
+    /// - Parameter line: The sink's word for a line, in the singular: `line`, `row`.
+    public static func setting(each line: String) -> Setting<FlushPolicy> {
+        Setting(
+            "flush", default: .auto, "Write after each \(line) (line) or in blocks of 64 KiB (block); auto: line when live, else block.")
+    }
+
+    /// Whether each line is written at once.
+    ///
+    /// - Parameter isLive: Whether the run takes place in real time (`SinkContext.isLive`).
+    public func flushesEachLine(isLive: Bool) -> Bool {
+        self == .line || self == .auto && isLive
+    }
+}
+
+/// An open output with a buffer, opened by `OutputOpener.open`.
+///
+/// Append the bytes of one line (or of another unit that must stay whole) to `buffer`, then call `flushIfDue`. End with
+/// `OutputOpener.finish`. An output that is deallocated before that is closed: a file that is not at its path yet is removed, a
+/// live one stays.
+///
+/// After an error the output is closed, and later calls do nothing.
+public struct BufferedOutput: ~Copyable {
+    /// Size from which the buffer is written, in bytes.
+    private static let blockSize = 64 * 1024
+
+    /// The bytes that are not written yet.
+    public var buffer = JSONBuffer(capacity: 2 * BufferedOutput.blockSize)
+    /// nil after an error or `finish`.
+    private var file: OutputFile?
+    private let flushesEachLine: Bool
+    /// Whether each written block of compressed data can be decompressed at once.
+    private let flushesBlocks: Bool
+
+    /// - Throws: The target cannot be opened. Nothing has been written then.
+    init(
+        _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, flushesEachLine: Bool, syncsAtEnd: Bool = false,
+        offersAppend: Bool = false, quotesLines: Bool = false
+    ) throws(SinkError) {
+        self.flushesEachLine = flushesEachLine
+        flushesBlocks = flushesEachLine || mode == .live
+        do throws(OutputError) {
+            file = try OutputFile(
+                target, mode: mode, compression: compression, syncsAtEnd: syncsAtEnd, offersAppend: offersAppend,
+                quotesLines: quotesLines)
+        } catch {
+            throw SinkError(error)
+        }
+    }
+
+    /// Whether the file existed and its last line has no line break. Begin with a line break then, so that the line is not continued.
+    public var startsInsideLine: Bool { file?.startsInsideLine ?? false }
+
+    /// The first line of a file that existed and is appended to, without its line break, at most 1 MiB; else empty.
+    public var firstLine: String { file?.firstLine() ?? "" }
+
+    /// Bytes written, after compression, plus the bytes in the buffer.
+    public var size: Int64 { (file?.size ?? 0) + Int64(buffer.count) }
+
+    /// Writes the buffer if each line is to be written at once, or if the buffer holds a block.
+    ///
+    /// - Throws: A write failed, or the reader has closed the pipe (`Remedy.finish`).
+    public mutating func flushIfDue() throws(SinkError) {
+        if flushesEachLine || buffer.count >= Self.blockSize { try flush() }
+    }
+
+    /// Writes the buffer. Blocks until the system has accepted all bytes.
+    ///
+    /// - Throws: A write failed, or the reader has closed the pipe (`Remedy.finish`).
+    public mutating func flush() throws(SinkError) {
+        defer { buffer.removeAll() }
+        guard let file, buffer.count > 0 else { return }
+        do throws(OutputError) {
+            // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
+            try buffer.withUnsafeBytes { bytes throws(OutputError) in try file.write(bytes, flushes: flushesBlocks) }
+        } catch {
+            // The file ends at the error: lines written after a gap in the middle would look complete.
+            self.file = nil
+            throw SinkError(error)
+        }
+    }
+
+    /// Whether bytes that are appended now can be written by `flushWithoutBlocking`.
+    var canFlushWithoutBlocking: Bool { flushesEachLine && buffer.count == 0 && file?.isPipe == true }
+
+    /// Writes the buffer if a pipe has room for all of it, and empties the buffer in either case.
+    ///
+    /// Requires `canFlushWithoutBlocking` before the bytes were appended.
+    ///
+    /// - Returns: Whether the bytes are written. If not, the caller writes them again later.
+    mutating func flushWithoutBlocking() -> Bool {
+        defer { buffer.removeAll() }
+        guard let file else { return false }
+        // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
+        return buffer.count == 0 || buffer.withUnsafeBytes { file.writeWithoutBlocking($0) }
+    }
+
+    /// Writes the buffer and closes the file. Call through `OutputOpener.finish`, or directly for a file that is complete before the
+    /// stream ends (rotation).
+    ///
+    /// - Parameter ending: Where the file goes.
+    /// - Returns: Whether the file is at its path.
+    @discardableResult
+    public mutating func finish(_ ending: OutputEnding = .replace) throws(SinkError) -> Bool {
+        try flush()
+        guard let file else { return false }
+        self.file = nil
+        do throws(OutputError) {
+            return try file.finish(ending)
+        } catch {
+            throw SinkError(error)
+        }
+    }
+}
