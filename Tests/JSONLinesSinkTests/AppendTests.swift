@@ -12,13 +12,13 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func `lines are added behind those of an old file`() async throws {
+    @Test func `append to an existing file: the new lines follow the old ones`() async throws {
         for _ in 0..<2 { try await Fixture.run(Fixture.sink(folder("a.jsonl"), ["append": .text("true")])) }
         #expect(folder.names == ["a.jsonl"])
         #expect(try folder.types("a.jsonl") == ["header", "batch", "batch", "end", "header", "batch", "batch", "end"])
     }
 
-    @Test func `a line that broke off is not continued`() async throws {
+    @Test func `append after an incomplete line: the line is ended first`() async throws {
         try folder.write("{\"type\":\"bat", to: "a.jsonl")
         try await Fixture.run(Fixture.sink(folder("a.jsonl"), ["append": .text("true")]))
         let lines = try folder.text(of: "a.jsonl").split(separator: "\n")
@@ -26,7 +26,7 @@ import Testing
         #expect(lines[1].hasPrefix(#"{"type":"header""#))
     }
 
-    @Test func `nothing is added when no stream began`() async throws {
+    @Test func `append without a stream: the old file is unchanged, and no new file is left`() async throws {
         try folder.write("old", to: "a.jsonl")
         for path in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(path), ["append": .text("true")])

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"), arguments: ["auto", "line", "block"])
-    func `a compressed file holds the same lines`(flush: String) async throws {
+    func `zstd file: the same lines as an uncompressed file`(flush: String) async throws {
         try await Fixture.run(Fixture.sink(folder("a.jsonl"), ["flush": .text(flush)]), blocks: Fixture.manyBlocks)
         try await Fixture.run(Fixture.sink(folder("a.jsonl.zst"), ["flush": .text(flush)]), blocks: Fixture.manyBlocks)
         #expect(folder.names == ["a.jsonl", "a.jsonl.zst"])
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"), arguments: ["1", "19"])
-    func `any file is compressed when asked to, and none when asked not to`(level: String) async throws {
+    func `compress setting: overrides the extension of the path`(level: String) async throws {
         try await Fixture.run(Fixture.sink(folder("a.log"), ["compress": .text("zstd"), "level": .text(level)]))
         #expect(try recordTypes(Zstd.read(folder("a.log")).text) == ["header", "batch", "batch", "end"])
         try await Fixture.run(Fixture.sink(folder("b.zst"), ["compress": .text("none")]))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
-    func `flushed lines can be read before the file is complete`() async throws {
+    func `zstd file with flush=line: every flushed line can be read before the file is complete`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl.zst"), ["flush": .text("line")])
         try await sink.open(SinkContext(name: "json-lines"))
         try await sink.begin(Fixture.header)
@@ -46,7 +46,7 @@ import Testing
         #expect(try Zstd.read(folder("a.jsonl.zst")).isWhole)
     }
 
-    @Test func `a compressed file appears when it is complete, or never`() async throws {
+    @Test func `incomplete zstd file: removed, and the old file is unchanged`() async throws {
         try folder.write("old", to: "a.zst")
         do {
             let sink = try Fixture.sink(folder("a.zst"))
@@ -58,12 +58,12 @@ import Testing
         #expect(try folder.text(of: "a.zst") == "old")
     }
 
-    @Test func `a full disk is told for compressed lines too`() async throws {
+    @Test func `full disk, compressed: error with cause and advice`() async throws {
         let error = await sinkError { try await Fixture.run(Fixture.sink("/dev/full", ["compress": .text("zstd")])) }
         #expect(error?.message == "cannot write /dev/full: the disk is full; free some space or write to another disk")
     }
 
-    @Test func `nothing is added to a compressed file`() {
+    @Test func `append to a zstd file: refused`() {
         #expect {
             try Fixture.sink(folder("a.zst"), ["append": .text("true")])
         } throws: { error in

@@ -11,13 +11,13 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func `a device is written as it is and stays a device`() async throws {
+    @Test func `device: written in place`() async throws {
         try await Fixture.run(Fixture.sink("/dev/null"))
         var info = stat()
         #expect(stat("/dev/null", &info) == 0 && info.st_mode & S_IFMT == S_IFCHR)
     }
 
-    @Test func `a named pipe is written as it is`() async throws {
+    @Test func `named pipe: written in place`() async throws {
         #expect(mkfifo(folder("pipe"), 0o600) == 0)
         let path = folder("pipe")
         let reading = Reading { open(path, O_RDONLY) }
@@ -26,7 +26,7 @@ import Testing
         #expect(folder.names == ["pipe"])
     }
 
-    @Test func `a pipe that does not block loses nothing`() async throws {
+    @Test func `non-blocking pipe: every line is written`() async throws {
         let pipe = Pipe(nonBlocking: true)
         let reading = Reading(after: 100_000) { pipe.readEnd }
         try await Fixture.run(Fixture.sink(pipe.path), blocks: Fixture.manyBlocks)
@@ -35,7 +35,7 @@ import Testing
         pipe.closeReadEnd()
     }
 
-    @Test func `standard output is written and stays open, whatever it is called`() async throws {
+    @Test func `standard output under each of its names: written, and left open`() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
             for path in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
                 try await Fixture.run(Fixture.sink(path))
@@ -45,7 +45,7 @@ import Testing
         #expect(types == Array(repeating: ["header", "batch", "batch", "end"], count: 4).flatMap(\.self))
     }
 
-    @Test func `standard output that is a file is written where it stands, not replaced`() async throws {
+    @Test func `standard output redirected to a file: appended to, not replaced`() async throws {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             try folder.write("{\"type\":\"old\"}\n", to: "a.jsonl")

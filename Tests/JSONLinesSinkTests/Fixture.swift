@@ -24,7 +24,7 @@ enum Fixture {
         sections: [.init(analyzer: "levels", values: [SummaryValue("rms_db", -13.1, .decibels), SummaryValue("peak_db", -10, .decibels)])],
         reason: .endOfInput)
 
-    /// Batches from number `first` on; the last one partial when it is to be.
+    /// Batches from number `first`. With `endsPartial` the last one is partial.
     static func block(first: Int = 0, count: Int = 2, endsPartial: Bool = false, events: [Event] = []) -> BatchBlock {
         let storage = BatchStorage(capacity: count, width: 2, samplesPerBatch: 0, channelCount: 2)
         for number in first..<first + count {
@@ -39,7 +39,7 @@ enum Fixture {
         return BatchBlock(storage)
     }
 
-    /// Blocks of 64 batches, some hundred kilobytes of lines in all.
+    /// 50 blocks of 64 batches, several hundred kilobytes of lines.
     static let manyBlocks = (0..<50).map { block(first: $0 * 64, count: 64) }
 
     static func sink(_ spec: PluginSpec) throws -> any Sink {
@@ -50,7 +50,7 @@ enum Fixture {
         try sink(PluginSpec("json-lines", primary: .text(path), settings: settings))
     }
 
-    /// A whole life: one stream.
+    /// Opens a sink, writes one stream and closes it.
     static func run(_ sink: any Sink, live: Bool = false, blocks: [BatchBlock] = [block(endsPartial: true)]) async throws {
         try await sink.open(SinkContext(name: "json-lines", isLive: live))
         try await sink.begin(header)
@@ -92,29 +92,29 @@ func recordTypes(_ text: String) throws -> [String] {
 final class Pipe: Sendable {
     let readEnd: Int32
     let writeEnd: Int32
-    /// What a sink is told to write to.
+    /// The path of the write end.
     var path: String { "/dev/fd/\(writeEnd)" }
 
     init(nonBlocking: Bool = false) {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
-        // Programs that other tests start shall not hold it open.
+        // Child processes of other tests must not inherit it.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readEnd, writeEnd) = (ends[0], ends[1])
         if nonBlocking { _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK) }
-        // A write to nobody is an error here, as in any program that writes to pipes.
+        // A write to a closed pipe returns an error, as in the program.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// What is there now, without waiting for more.
+    /// The text that can be read without waiting.
     func available() -> String {
         var place = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
         var bytes: [UInt8] = []
         while poll(&place, 1, 0) == 1, place.revents & Int16(POLLIN) != 0 {
-            var room = [UInt8](repeating: 0, count: 65_536)
-            let count = read(readEnd, &room, room.count)
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            let count = read(readEnd, &chunk, chunk.count)
             guard count > 0 else { break }
-            bytes += room.prefix(count)
+            bytes += chunk.prefix(count)
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -123,7 +123,7 @@ final class Pipe: Sendable {
     func closeWriteEnd() { close(writeEnd) }
 }
 
-/// Reads to the end on a thread of its own: the sinks under test block those of the tests.
+/// Reads to the end on its own thread: the sinks under test block those of the tests.
 struct Reading: Sendable {
     private let texts: AsyncStream<String>
 
@@ -134,8 +134,8 @@ struct Reading: Sendable {
             usleep(delay)
             let descriptor = open()
             var bytes: [UInt8] = []
-            var room = [UInt8](repeating: 0, count: 65_536)
-            while case let count = read(descriptor, &room, room.count), count > 0 { bytes += room.prefix(count) }
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            while case let count = read(descriptor, &chunk, chunk.count), count > 0 { bytes += chunk.prefix(count) }
             continuation.yield(String(decoding: bytes, as: UTF8.self))
             continuation.finish()
         }

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct FlushTests {
     @Test(arguments: [("auto", true, true), ("auto", false, false), ("line", false, true), ("block", true, false)])
-    func `lines leave at once when live or asked to, else in blocks`(flush: String, live: Bool, atOnce: Bool) async throws {
+    func `flush: each line at once with line, or with auto when live, else in blocks`(flush: String, live: Bool, atOnce: Bool) async throws
+    {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path, ["flush": .text(flush)])
         try await sink.open(SinkContext(name: "json-lines", isLive: live))
@@ -21,14 +22,14 @@ import Testing
         pipe.closeReadEnd()
     }
 
-    @Test func `a block is whole lines`() async throws {
+    @Test func `flush=block: each written block ends with a whole line`() async throws {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path)
         try await sink.open(SinkContext(name: "json-lines"))
         try await sink.begin(Fixture.header)
         let reading = Reading { pipe.readEnd }
         for block in Fixture.manyBlocks { try await sink.write(block) }
-        // Not closed: only whole blocks have left.
+        // The sink is not closed: only full blocks are written.
         pipe.closeWriteEnd()
         let text = await reading.text
         #expect(text.utf8.count > 65_536)

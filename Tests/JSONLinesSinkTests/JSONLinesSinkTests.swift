@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Settings
 
-    @Test func `it writes to standard output unless it is given a path`() throws {
+    @Test func `path: needs standard output unless it names a file`() throws {
         func needs(_ settings: [String: ParameterValue]) throws -> Bool {
             try SinkPlugin.jsonLines.needs(
                 SinkPlugin.jsonLines.about.values(from: PluginSpec("json-lines", settings: settings))
@@ -29,18 +29,18 @@ import Testing
         #expect(try !needs(["path": .text("/dev/stderr")]))
     }
 
-    @Test func `an empty path is refused before anything runs`() {
+    @Test func `empty path: configuration error`() {
         #expect(throws: ConfigurationError.self) { try Fixture.sink("") }
     }
 
-    @Test func `making it touches nothing`() throws {
+    @Test func `make: creates no file`() throws {
         _ = try Fixture.sink(folder("a.jsonl"))
         #expect(folder.names.isEmpty)
     }
 
     // MARK: Selection
 
-    @Test func `only what is selected is written`() async throws {
+    @Test func `selection: only the selected records and fields are written`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await sink.open(SinkContext(name: "json-lines", selection: Selection(items: ["onset", "levels.peak_db"])))
         try await sink.begin(Fixture.header)
@@ -55,7 +55,7 @@ import Testing
                 """)
     }
 
-    // MARK: The exam
+    // MARK: Conformance
 
     @Test(arguments: ["jsonl", "jsonl.zst"]) func `conformance tests: passed`(ending: String) async throws {
         // Live runs do not replace a file: each has its own.
@@ -64,9 +64,9 @@ import Testing
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 
-    // MARK: The manual
+    // MARK: README
 
-    @Test func `the sample in the README is what it writes`() async throws {
+    @Test func `README: its sample equals the output, its settings equal the declared ones`() async throws {
         let readMe = try ReadMe("Plugins/Sinks/JSONLines")
         let sample = try #require(readMe.samples("json").first)
         try await Fixture.run(Fixture.sink(folder("a.jsonl")))

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Files of runs in real time, and files that follow one another.
+/// Live files, rotated files and files per input.
 @Suite struct LiveFileTests {
     private let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ import Testing
 
     // MARK: - Real time
 
-    @Test func `live: lines are at the path as soon as they are written`() async throws {
+    @Test func `live: each line is at the path as soon as it is written`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await open(sink)
         #expect(folder.names == ["a.jsonl"])
@@ -31,7 +31,7 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "batch", "batch"])
     }
 
-    @Test func `live: a file with data is refused, an empty one is not`() async throws {
+    @Test func `live, existing file: refused if it has data, used if it is empty`() async throws {
         try folder.write("old", to: "a.jsonl")
         let message = await sinkError { try await Fixture.run(Fixture.sink(folder("a.jsonl")), live: true) }?.message
         #expect(
@@ -44,7 +44,7 @@ import Testing
         #expect(try folder.types("b.jsonl").last == "end")
     }
 
-    @Test(arguments: [true, false]) func `live: a file that another recorder has open is refused while it is empty`(exists: Bool)
+    @Test(arguments: [true, false]) func `live, empty file that another process records into: refused`(exists: Bool)
         async throws
     {
         if exists { try folder.write("", to: "a.jsonl") }
@@ -57,7 +57,7 @@ import Testing
         try await first.close()
     }
 
-    @Test func `live: a file for which no stream began disappears`() async throws {
+    @Test func `live without a stream: the file is removed`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await open(sink)
         try await sink.close()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: ["a.jsonl", "a.jsonl.zst"], [true, false])
-    func `limit on the size of files: whole lines stay`(name: String, appends: Bool) async throws {
+    func `limit on the size of files: whole lines are kept, and the message states the size`(name: String, appends: Bool) async throws {
         if appends, name.hasSuffix(".zst") || !Zstd.isExpected { return }
         // The limit holds for a whole process.
         await #expect(processExitsWith: .success) { [name, appends] in
@@ -90,7 +90,7 @@ import Testing
 
     // MARK: - Rotation
 
-    @Test func `rotation by time: a header and as many seconds in every file`() async throws {
+    @Test func `rotate_s: each file has a header and the set duration`() async throws {
         // 64 batches are 1.486 s.
         let sink = try Fixture.sink(folder("a.jsonl"), ["rotate_s": .number(3)])
         try await Fixture.run(sink, blocks: Array(Fixture.manyBlocks.prefix(5)))
@@ -102,7 +102,7 @@ import Testing
         #expect(types.map { $0.last == "end" } == [false, false, true])
     }
 
-    @Test func `rotation by size: a file is full when it has reached it`() async throws {
+    @Test func `rotate_mb: a file ends with the line that reaches the size`() async throws {
         let sink = try Fixture.sink(folder("{n}-a.jsonl"), ["rotate_mb": .number(1)])
         try await Fixture.run(sink, blocks: (0..<300).map { Fixture.block(first: $0 * 64, count: 64) })
         #expect(folder.names.count == 2 && folder.names[0] == "0001-a.jsonl")
@@ -112,7 +112,7 @@ import Testing
         #expect(counts.reduce(0, +) == 300 * 64)
     }
 
-    @Test func `live rotation: numbers whose files exist are passed over`() async throws {
+    @Test func `live rotation: the numbers of existing files are skipped`() async throws {
         for number in [1, 3] { try folder.write("old", to: "a.000\(number).jsonl") }
         let sink = try Fixture.sink(folder("a.jsonl"), ["rotate_s": .number(1.5)])
         try await Fixture.run(sink, live: true, blocks: Array(Fixture.manyBlocks.prefix(2)))
@@ -122,7 +122,7 @@ import Testing
         #expect(try folder.types("a.0004.jsonl").first == "header")
     }
 
-    @Test func `rotation: refused together with append and for standard output`() {
+    @Test func `rotation with append or standard output: refused`() {
         for (path, settings) in [("a", ["append": ParameterValue.text("true")]), ("-", [:])] {
             #expect(throws: ConfigurationError.self) {
                 try Fixture.sink(path, settings.merging(["rotate_s": .number(10)]) { $1 })
@@ -138,7 +138,7 @@ import Testing
         return header
     }
 
-    @Test func `placeholder of the input: a file for each`() async throws {
+    @Test func `placeholder of the input: one file per input`() async throws {
         let sink = try Fixture.sink(folder("out/{dir}/{stem}.jsonl"))
         try await open(sink, live: false)
         for name in ["c1/a.wav", "c2/a.wav"] {
@@ -177,7 +177,9 @@ import Testing
 
     // MARK: - Interrupted
 
-    @Test(arguments: [true, false]) func `run that was stopped between two inputs: an old file stays`(isOld: Bool) async throws {
+    @Test(arguments: [true, false]) func `run stopped between two inputs: old file unchanged, new file kept, one warning`(isOld: Bool)
+        async throws
+    {
         if isOld { try folder.write("old", to: "a.jsonl") }
         let sink = try Fixture.sink(folder("a.jsonl"))
         let warnings = Warnings()
@@ -194,7 +196,7 @@ import Testing
         #expect(warnings.all.count == 1)
     }
 
-    @Test func `stream whose input failed: an old file stays, a new one is kept`() async throws {
+    @Test func `stream that ends with a read error: an old file is unchanged, a new one is kept`() async throws {
         try folder.write("old", to: "a.jsonl")
         for name in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(name))
@@ -207,7 +209,7 @@ import Testing
         #expect(try folder.types("b.jsonl") == ["header", "end"])
     }
 
-    @Test func `sync: the result is the same`() async throws {
+    @Test func `sync: the file has the same contents`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await sink.open(SinkContext(name: "json-lines", syncsFiles: true))
         try await sink.begin(Fixture.header)
@@ -217,7 +219,7 @@ import Testing
     }
 }
 
-/// What a sink warned of, from any thread.
+/// The warnings of a sink. Thread-safe.
 final class Warnings: Sendable {
     private let list = Mutex<[String]>([])
 

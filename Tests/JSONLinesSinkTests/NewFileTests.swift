@@ -12,7 +12,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func `a file appears when it is complete`() async throws {
+    @Test func `new file: at its path when it is complete`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await sink.open(SinkContext(name: "json-lines"))
         try await sink.begin(Fixture.header)
@@ -25,7 +25,7 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "batch", "batch", "end"])
     }
 
-    @Test func `several streams share a file`() async throws {
+    @Test func `several streams: one file`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await sink.open(SinkContext(name: "json-lines"))
         for _ in 0..<2 {
@@ -36,7 +36,7 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "end", "header", "end"])
     }
 
-    @Test func `an old file is there until the new one takes its place`() async throws {
+    @Test func `old file: readable until the new one replaces it`() async throws {
         try folder.write("old", to: "a.jsonl")
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await sink.open(SinkContext(name: "json-lines"))
@@ -48,7 +48,7 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "end"])
     }
 
-    @Test func `when no stream began an old file stays as it is`() async throws {
+    @Test func `no stream: an old file is unchanged, and no new file is left`() async throws {
         try folder.write("old", to: "a.jsonl")
         for path in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(path))
@@ -59,7 +59,7 @@ import Testing
         #expect(try folder.text(of: "a.jsonl") == "old")
     }
 
-    @Test func `a sink that is never closed leaves nothing behind`() async throws {
+    @Test func `sink that is not closed: no file is left`() async throws {
         do {
             let sink = try Fixture.sink(folder("a.jsonl"))
             try await sink.open(SinkContext(name: "json-lines"))
@@ -68,20 +68,20 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func `a new file has the permissions of any new file`() async throws {
+    @Test func `new file: default permissions`() async throws {
         close(open(folder("other"), O_WRONLY | O_CREAT, 0o666))
         try await Fixture.run(Fixture.sink(folder("a.jsonl")))
         #expect(folder.mode("a.jsonl") == folder.mode("other"))
     }
 
-    @Test func `a file keeps its permissions when it is replaced`() async throws {
+    @Test func `replaced file: permissions of the old file`() async throws {
         try folder.write("old", to: "a.jsonl")
         chmod(folder("a.jsonl"), 0o640)
         try await Fixture.run(Fixture.sink(folder("a.jsonl")))
         #expect(folder.mode("a.jsonl") == 0o640)
     }
 
-    @Test func `what a link points to is replaced, and the link stays`() async throws {
+    @Test func `symbolic link: its target is replaced`() async throws {
         try FileManager.default.createDirectory(atPath: folder("deep"), withIntermediateDirectories: false)
         try folder.write("old", to: "deep/real.jsonl")
         symlink("deep/real.jsonl", folder("link.jsonl"))
@@ -90,7 +90,7 @@ import Testing
         #expect(try folder.types("deep/real.jsonl").last == "end")
     }
 
-    @Test func `what a dangling link points to is made`() async throws {
+    @Test func `dangling symbolic links: the target is created`() async throws {
         symlink("second.jsonl", folder("first.jsonl"))
         symlink("real.jsonl", folder("second.jsonl"))
         try await Fixture.run(Fixture.sink(folder("first.jsonl")))
@@ -99,13 +99,13 @@ import Testing
         #expect(try folder.types("real.jsonl").last == "end")
     }
 
-    @Test func `a name may be as long as the file system takes`() async throws {
+    @Test func `name of 255 bytes: written`() async throws {
         let name = String(repeating: "ä", count: 127) + "b"
         try await Fixture.run(Fixture.sink(folder(name)))
         #expect(folder.names == [name])
     }
 
-    @Test func `a mere name is a file in the working folder`() async throws {
+    @Test func `name without a folder: a file in the working directory`() async throws {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             #expect(chdir(folder.path) == 0)

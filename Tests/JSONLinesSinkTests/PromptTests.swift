@@ -6,7 +6,7 @@ import JSONLinesSink
 import TestSupport
 import Testing
 
-/// What is written without waiting for anybody.
+/// Writing on the analysis thread, without blocking.
 @Suite(.serialized) struct PromptTests {
     private static let block = Fixture.block(events: [Event(at: 0, .onset(Onset(strength: 1)))])
 
@@ -19,13 +19,13 @@ import Testing
         return sink
     }
 
-    @Test func `it is what would be written else`() async throws {
+    @Test func `writeAtOnce: the same bytes as write`() async throws {
         let (one, other) = (Pipe(), Pipe())
-        let (prompt, patient) = (try await sink(one.path), try await sink(other.path))
+        let (direct, blocking) = (try await sink(one.path), try await sink(other.path))
         for number in 0..<5 {
             let block = number == 0 ? Self.block : Fixture.block(first: 2 * number)
-            #expect(prompt.writeAtOnce(block))
-            try await patient.write(block)
+            #expect(direct.writeAtOnce(block))
+            try await blocking.write(block)
         }
         let text = one.available()
         #expect(try recordTypes(text).count == 12)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a full pipe gets nothing, and no part of a line`() async throws {
+    @Test func `full pipe: nothing is written, no part of a line`() async throws {
         let pipe = Pipe()
         let sink = try await sink(pipe.path)
         _ = pipe.available()
@@ -53,7 +53,7 @@ import Testing
         pipe.closeReadEnd()
     }
 
-    @Test func `more than a pipe takes in one piece is left alone`() async throws {
+    @Test func `batches longer than PIPE_BUF: nothing is written`() async throws {
         let pipe = Pipe()
         let sink = try await sink(pipe.path)
         _ = pipe.available()
@@ -63,7 +63,7 @@ import Testing
         pipe.closeReadEnd()
     }
 
-    @Test func `lines that are to leave in blocks are not hurried`() async throws {
+    @Test func `flush=block: nothing is written`() async throws {
         let pipe = Pipe()
         for sink in [try await sink(pipe.path, ["flush": .text("block")]), try await sink(pipe.path, isLive: false)] {
             #expect(!sink.writeAtOnce(Self.block))
@@ -73,13 +73,13 @@ import Testing
         pipe.closeReadEnd()
     }
 
-    @Test func `where nobody knows how long it takes it does not begin`() async throws {
+    @Test func `file or device: nothing is written`() async throws {
         let folder = try TemporaryFolder()
         #expect(try await !sink(folder("a.jsonl")).writeAtOnce(Self.block))
         #expect(try await !sink("/dev/null").writeAtOnce(Self.block))
     }
 
-    @Test func `that the reader has gone is for the sink's own thread to hear`() async throws {
+    @Test func `closed pipe: writeAtOnce returns false, and write throws the remedy finish`() async throws {
         let pipe = Pipe()
         let sink = try await sink(pipe.path)
         pipe.closeReadEnd()
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"))
-    func `it does not allocate`() async throws {
+    func `writeAtOnce: no allocation`() async throws {
         let pipe = Pipe()
         let sink = try await sink(pipe.path)
         var counts: [UInt64] = []

@@ -3,13 +3,13 @@ internal import HemiolaOutput
 
 extension SinkPlugin {
     private static let path = Setting(
-        "path", default: "-", "The file to write, or - for standard output; {stem}, {name}, {dir}, {time} and {n} are placeholders.")
-    private static let appends = Setting("append", default: false, "Add to a file instead of replacing it.")
+        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+    private static let appends = Setting("append", default: false, "Append to the file instead of replacing it.")
     private static let flush = FlushPolicy.setting(each: "line")
-    private static let compress = CompressionChoice.setting("Compress the file, or not; auto: when the path ends in .zst.")
+    private static let compress = CompressionChoice.setting("Compress the file with zstd; auto: if the path ends in .zst.")
     private static let level = CompressionChoice.level
 
-    /// One JSON object per line, on standard output or in a file.
+    /// Writes one JSON object per line to standard output or a file.
     public static let jsonLines = SinkPlugin(
         "json-lines", "One JSON object per line, on standard output or in a file.",
         settings: [

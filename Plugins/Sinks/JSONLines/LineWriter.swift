@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The sink `json-lines`.
 ///
-/// Its methods run on the caller's thread, the sink's own, and may block there; `writeAtOnce` runs on another and may not. The
-/// lock is never contended: it is what makes the state safe to share, not what orders the calls.
+/// All methods run on the sink's thread and may block, except `writeAtOnce`, which runs on the analysis thread and does not block.
+/// The engine never makes two calls at the same time. The mutex is therefore never contended; it makes the class `Sendable`.
 final class LineWriter: PromptSink {
     private let template: PathTemplate
     private let plan: OutputPlan
