@@ -32,7 +32,7 @@ import Testing
         return try SinkPlugin.beats.make(SinkPlugin.beats.about.values(from: spec))
     }
 
-    /// A whole life: the last beat comes after the last batch.
+    /// Opens a sink, writes a stream per header and closes the sink. The last beat follows the last batch.
     private func run(_ sink: any Sink, headers: [StreamHeader], beats: [Event] = beats) async throws {
         try await sink.open(SinkContext(name: "beats"))
         for header in headers {
@@ -49,27 +49,27 @@ import Testing
 
     // MARK: - Lines
 
-    @Test func `text is seconds, a tab and the place in the bar`() async throws {
+    @Test func `text: time in seconds, tab, position in the bar`() async throws {
         try await run(sink(folder("a.txt")), headers: [header()])
         #expect(
             try folder.text(of: "a.txt")
                 == "0.464399\t1\n1.25\t2\n1.75\n")
     }
 
-    @Test func `Audacity's labels are from a time to a time`() async throws {
+    @Test func `audacity: start, end and position of each label`() async throws {
         try await run(sink(folder("a.txt"), format: "audacity"), headers: [header()])
         #expect(
             try folder.text(of: "a.txt")
                 == "0.464399\t0.464399\t1\n1.25\t1.25\t2\n1.75\t1.75\tbeat\n")
     }
 
-    @Test func `several inputs in one file are told apart`() async throws {
+    @Test func `several inputs in one file: a comment line before each`() async throws {
         try await run(sink(folder("a.txt")), headers: [header(file: "one.wav"), header(file: "two\n.wav")])
         let lines = try folder.text(of: "a.txt").split(separator: "\n")
         #expect(lines.count == 8 && lines[0] == "# one.wav" && lines[4] == "# two .wav")
     }
 
-    @Test func `a stem in the path gives each input a file`() async throws {
+    @Test func `stem in the path: one file per input`() async throws {
         try await run(
             sink(folder("{stem}.beats")), headers: [header("a/one.wav", file: "a/one.wav"), header("b/two.x.mp3", file: "b/two.x.mp3")])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["one.beats", "two.x.beats"])
@@ -121,7 +121,7 @@ import Testing
         return try #require(object as? [String: Any])
     }
 
-    @Test func `JSON has everything`() async throws {
+    @Test func `json: file, duration, and all fields of each beat`() async throws {
         try await run(sink(folder("a.json")), headers: [header()])
         let object = try object("a.json")
         #expect(object["file"] as? String == "music/song.flac" && object["duration_s"] as? Double == 2)
@@ -131,7 +131,7 @@ import Testing
         #expect(beats[0]["position"] as? Int == 1 && beats[2]["position"] is NSNull)
     }
 
-    @Test func `JAMS is one beat annotation`() async throws {
+    @Test func `jams: one beat annotation`() async throws {
         try await run(sink(folder("a.jams")), headers: [header()])
         let object = try object("a.jams")
         let annotations = try #require(object["annotations"] as? [[String: Any]])
@@ -141,7 +141,7 @@ import Testing
         #expect((object["file_metadata"] as? [String: Any])?["duration"] as? Double == 2)
     }
 
-    @Test func `MIDI is a tempo map and a click on each beat`() async throws {
+    @Test func `midi: a tempo map and a note on each beat`() async throws {
         try await run(sink(folder("a.mid")), headers: [header()])
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))
         let file = try #require(MIDIReader(bytes))
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `a first beat at zero has nothing before it`() async throws {
+    @Test func `midi, first beat at 0: no quarter note before it`() async throws {
         let beats = [0, 0.5, 1.0].map { Event(at: $0, .beat(Beat(beatsPerMinute: 120, position: 1, confidence: 1))) }
         try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
         let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
@@ -162,7 +162,7 @@ import Testing
         [20.0, 20.5, 21], [60, 60.5, 61], [0, 0.5, 40.25, 40.75, 120.000001], [16.777215, 33.55443, 50.331646], [3600, 3600.5],
         (0..<2000).map { 0.123456 + Double($0) * 0.4687501 },
     ])
-    func `MIDI with beats far apart: every click at its time`(times: [Double]) async throws {
+    func `midi, beats far apart: each note at its time`(times: [Double]) async throws {
         let beats = times.map { Event(at: $0, .beat(Beat(beatsPerMinute: 120, position: 1, confidence: 1))) }
         try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
         let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: ["text", "audacity", "json", "jams", "midi"])
-    func `interrupted analysis of a file: an old file stays, and no document is written`(format: String) async throws {
+    func `interrupted run from files: an old file is unchanged, and no document is written`(format: String) async throws {
         try folder.write("old", to: "a")
         try await interrupt(sink(folder("a"), format: format), live: false)
         #expect(try folder.text(of: "a") == "old")
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(arguments: ["text", "json", "jams", "midi"])
-    func `live: an interruption is the end, and a file that exists is refused`(format: String) async throws {
+    func `live: an interruption completes the file, and an existing file is refused`(format: String) async throws {
         try await interrupt(sink(folder("a"), format: format), live: true)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder("a")))
         #expect(!bytes.isEmpty)
@@ -204,7 +204,7 @@ import Testing
         #expect(throws: ConfigurationError.self) { try sink("{stm}.beats") }
     }
 
-    @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats are a whole file too`(format: String) async throws {
+    @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats: a valid empty file`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
         try await sink.open(SinkContext(name: "beats"))
         try await sink.begin(header())
@@ -215,24 +215,28 @@ import Testing
         if format == "midi" { #expect(MIDIReader(bytes)?.clicks.isEmpty == true) }
     }
 
+    @Test func `README: its settings equal the declared ones`() throws {
+        #expect(try ReadMe("Plugins/Sinks/Beats").settings(notQuotedFrom: SinkPlugin.beats.about) == [])
+    }
+
     // MARK: - Faults
 
-    @Test(arguments: ["jams", "midi"]) func `two inputs do not fit into one document`(format: String) async throws {
+    @Test(arguments: ["jams", "midi"]) func `two inputs in one document: error that suggests {stem}`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
         let error = await #expect(throws: SinkError.self) { try await run(sink, headers: [header(), header()]) }
         #expect(error?.message.contains("{stem}") == true)
-        // Nothing half done is left behind.
+        // No partial file is left.
         try await sink.close()
         #expect(!FileManager.default.fileExists(atPath: folder("a")))
     }
 
-    @Test func `an empty path and an unknown format are refused`() {
+    @Test func `empty path, unknown format: configuration error`() {
         #expect(throws: ConfigurationError.self) { try sink("") }
         #expect(throws: ConfigurationError.self) { try sink("a", format: "mp3") }
     }
 }
 
-/// A second reading of the standard: when each note begins, by the tempo map.
+/// Reads a Standard MIDI File and computes the time of each note from the tempo map.
 private struct MIDIReader {
     var clicks: [(time: Double, note: UInt8)] = []
 

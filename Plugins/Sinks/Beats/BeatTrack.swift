@@ -2,14 +2,14 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaWire
 
-/// The beats of one stream, and how they are written.
+/// Encodes the beats of one stream.
 struct BeatTrack {
     struct Item {
         var time: Double
         var beat: Beat
     }
 
-    /// Decimals of a time: microseconds.
+    /// Decimals of a time in seconds: microseconds.
     private static let decimals = 6
 
     private let header: StreamHeader
@@ -21,16 +21,17 @@ struct BeatTrack {
 
     // MARK: - Lines
 
-    /// Of a file with several inputs; what reads beats passes it over.
+    /// The line that separates inputs in one file. Readers of `.beats` files skip lines that begin with `#`.
     static func comment(_ file: String) -> [UInt8] {
         Array("# \(file.replacing("\n", with: " "))\n".utf8)
     }
 
+    /// One beat as a line of the formats `text` and `audacity`.
     static func line(_ time: Double, _ beat: Beat, _ format: BeatFormat) -> [UInt8] {
         var buffer = JSONBuffer(capacity: 64)
         buffer.append(fixed: time, decimals: decimals)
         if format == .audacity {
-            // A label is from a time to a time.
+            // A label has a start and an end.
             buffer.append("\t")
             buffer.append(fixed: time, decimals: decimals)
             buffer.append("\t")
@@ -45,9 +46,9 @@ struct BeatTrack {
 
     // MARK: - Documents
 
-    /// What is written when all beats are known; nothing for formats of lines.
+    /// The beats of the stream as one document; empty for the formats that are written line by line.
     ///
-    /// - Parameter frames: The stream's length.
+    /// - Parameter frames: Length of the stream.
     func document(_ format: BeatFormat, frames: Int64) -> [UInt8] {
         switch format {
         case .auto, .text, .audacity: []

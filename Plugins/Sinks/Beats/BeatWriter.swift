@@ -4,18 +4,18 @@ internal import HemiolaSignal
 internal import HemiolaWire
 internal import Synchronization
 
-/// The sink `beats`: keeps the beats of a stream, or writes each as it comes.
+/// The sink `beats`: writes each beat when it arrives (`text`, `audacity`), or all beats of a stream at its end (documents).
 ///
-/// Its methods run on the caller's thread, the sink's own, and may block there. The lock is never contended: it is what
-/// makes the state safe to share, not what orders the calls.
+/// All methods run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
+/// contended; it makes the class `Sendable`.
 final class BeatWriter: Sink {
     private struct State: ~Copyable {
         var opener: OutputOpener?
-        /// The file under way, its path and the input that it is for. Where each input has one, none before the first begins.
+        /// The open file, its path and its input; nil if each input has its own file and none has begun.
         var output: BufferedOutput?
         var path = ""
         var input = ""
-        /// The number of the file, where a recording goes on in another one.
+        /// The number of the file, if a recording continues in further files.
         var number = 1
         var streams = WrittenStreams()
         var streamCount = 0
@@ -34,8 +34,8 @@ final class BeatWriter: Sink {
     }
 
     func open(_ context: SinkContext) async throws(SinkError) {
-        try attempt { state throws(SinkError) in
-            // Lines leave as they come, or a document in one piece; nothing is compressed.
+        try withState { state throws(SinkError) in
+            // The formats are read by other programs, which do not decompress.
             state.opener = OutputOpener(OutputPlan(compression: .none), context)
             state.warn = context.warn
             if !template.isPerInput { try openFile(&state) }
@@ -43,15 +43,15 @@ final class BeatWriter: Sink {
     }
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try attempt { state throws(SinkError) in
+        try withState { state throws(SinkError) in
             let source = stream.inputPath
-            // In real time there is one input: another device or format continues its file.
+            // A live run has one input: the streams of further devices or formats go to the same file.
             if template.isPerInput, state.output == nil || source != state.input && !stream.isLive {
                 try finishFile(&state)
                 state.input = source
                 try openFile(&state)
             }
-            if state.streamCount > 0, !format.takesSeveral {
+            if state.streamCount > 0, !format.allowsSeveralInputs {
                 guard stream.isLive else {
                     throw SinkError(
                         "cannot write \(OutputTarget(state.path).name): \(format.rawValue) holds one input per file; "
@@ -68,42 +68,42 @@ final class BeatWriter: Sink {
     }
 
     func write(_ batches: BatchBlock) async throws(SinkError) {
-        try attempt { state throws(SinkError) in
+        try withState { state throws(SinkError) in
             for index in 0..<batches.count {
                 let batch = batches[index]
-                for event in batch.events.indices { try take(batch.events[event], &state) }
+                for event in batch.events.indices { try add(batch.events[event], &state) }
             }
         }
     }
 
     func write(_ events: [Event]) async throws(SinkError) {
-        try attempt { state throws(SinkError) in
-            for event in events { try take(event, &state) }
+        try withState { state throws(SinkError) in
+            for event in events { try add(event, &state) }
         }
     }
 
     func end(_ summary: StreamSummary) async throws(SinkError) {
-        try attempt { state throws(SinkError) in
-            for event in summary.lateEvents { try take(event, &state) }
+        try withState { state throws(SinkError) in
+            for event in summary.lateEvents { try add(event, &state) }
             state.streams.end(summary.reason)
             guard let track = state.track else { return }
             state.track = nil
-            // A document cannot say that it is not whole.
+            // A document cannot state that it is incomplete.
             if summary.reason == .interrupted, !state.isStreamLive { return }
             try write(track.document(format, frames: summary.frames), &state)
         }
     }
 
     func close() async throws(SinkError) {
-        try attempt { state throws(SinkError) in
+        try withState { state throws(SinkError) in
             defer { state.output = nil }
             try finishFile(&state)
         }
     }
 
-    // MARK: - Under the lock
+    // MARK: - Called with the mutex locked
 
-    /// - Parameter first: The smallest number that the file may have; 1: it has none.
+    /// - Parameter first: The smallest number of the file; 1: the path without a number.
     private func openFile(_ state: inout State, number first: Int = 1) throws(SinkError) {
         guard let opener = state.opener else { return }
         let (input, numbered) = (state.input, template.numbered())
@@ -114,7 +114,7 @@ final class BeatWriter: Sink {
         state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesEachLine: true)
     }
 
-    /// The document of a live stream is whole: the next stream gets a file of its own.
+    /// Completes the document of a live stream and opens another file for the next stream.
     private func continueInNextFile(_ state: inout State) throws(SinkError) {
         let target = OutputTarget(state.path)
         try finishFile(&state)
@@ -124,7 +124,7 @@ final class BeatWriter: Sink {
         state.warn(cause + "the recording continues in \(state.path)")
     }
 
-    /// A file for which no stream began is not written.
+    /// Finishes the file. A file for which no stream began is removed.
     private func finishFile(_ state: inout State) throws(SinkError) {
         guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
         try opener.finish(
@@ -132,7 +132,7 @@ final class BeatWriter: Sink {
         state.output = nil
     }
 
-    private func take(_ event: Event, _ state: inout State) throws(SinkError) {
+    private func add(_ event: Event, _ state: inout State) throws(SinkError) {
         guard case .beat(let beat) = event.payload else { return }
         state.track?.beats.append(BeatTrack.Item(time: event.time, beat: beat))
         if format.isLinewise { try write(BeatTrack.line(event.time, beat, format), &state) }
@@ -144,12 +144,13 @@ final class BeatWriter: Sink {
         try state.output?.flushIfDue()
     }
 
-    private func attempt(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
+    /// Runs `body` with the mutex locked. After an error the file is closed: a partial document is removed, written lines of a live file
+    /// are kept.
+    private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
         try state.withLock { state throws(SinkError) in
             do throws(SinkError) {
                 try body(&state)
             } catch {
-                // What was begun is not kept, but for lines of a recording, which are there already.
                 state.output = nil
                 throw error
             }

@@ -1,28 +1,30 @@
-/// A Standard MIDI File (1.0, format 1) of beats: a tempo map in which every beat is a quarter note, or several where the next beat is
-/// more than 16.8 s away, and a click on each beat.
+/// Encodes beats as a Standard MIDI File (1.0, format 1) with two tracks: a tempo map and a metronome note on each beat.
+///
+/// Each interval between two beats is one quarter note. An interval above 16.8 s, the longest quarter note, is divided into several.
 struct MIDIFile {
-    /// Ticks of a quarter note.
+    /// Ticks per quarter note.
     private static let division: UInt16 = 480
-    /// Microseconds of a quarter note: three bytes.
+    /// Lengths of a quarter note in microseconds: three bytes in the tempo event.
     private static let quarters = 1...0xFF_FFFF
-    /// Ticks that a click lasts.
+    /// Length of a metronome note in ticks.
     private static let clickLength = 60
-    /// General MIDI: the drum channel's metronome bell on a downbeat, its click on the others.
+    /// General MIDI percussion: Metronome Bell on downbeats, Metronome Click on the other beats.
     private static let (bell, click): (UInt8, UInt8) = (34, 33)
 
-    /// Seconds, ascending, and places in the bar.
+    /// Times in seconds, ascending, and positions in the bar.
     var beats: [(time: Double, position: Int?)]
 
+    /// The contents of the file.
     var bytes: [UInt8] {
         Self.chunk("MThd", [0, 1, 0, 2] + Self.bigEndian(Self.division)) + Self.chunk("MTrk", tempoTrack)
             + Self.chunk("MTrk", clickTrack)
     }
 
-    /// The quarter notes from one beat to the next, in microseconds each. The first beat ends the quarters that begin at 0; with a
-    /// beat at 0 there are none before it. What is longer than one quarter can be is several.
+    /// For each beat, the quarter notes between the previous beat (0 for the first) and this one, in microseconds. Empty for a first
+    /// beat at 0.
     private var intervals: [[Int]] {
         var last = 0
-        // Of rounded times, so that no error adds up.
+        // Differences of rounded times, so that rounding errors do not add up.
         let times = beats.map { Int(($0.time * 1e6).rounded()) }
         return times.enumerated().map { index, time in
             defer { last = max(last, time) }
@@ -32,7 +34,7 @@ struct MIDIFile {
         }
     }
 
-    /// As few quarters as can be, which differ by a microsecond at most.
+    /// The smallest number of quarter notes of the given total length. They differ by at most one microsecond.
     private static func quarters(lasting length: Int) -> [Int] {
         let count = (length + quarters.upperBound - 1) / quarters.upperBound
         let (each, rest) = length.quotientAndRemainder(dividingBy: count)
@@ -75,7 +77,7 @@ struct MIDIFile {
         (0..<MemoryLayout<Number>.size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    /// Seven bits a byte, the highest first.
+    /// A variable-length quantity: seven bits per byte, most significant first.
     private static func variableLength(_ number: Int) -> [UInt8] {
         var bytes = [UInt8(number & 0x7F)]
         var rest = number >> 7
