@@ -10,13 +10,13 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// How a bridge treats its clients.
+/// The settings of a bridge.
 package struct BridgeSettings: Sendable {
-    /// For those that do not subscribe.
+    /// Sample format of clients that do not subscribe.
     package var payload: SamplePayload
-    /// How many may be there at a time.
+    /// Maximum number of connected clients.
     package var clientLimit: Int
-    /// Whether the run ends with a client's `closeViz`.
+    /// Whether a client's `closeViz` ends the run.
     package var exitsOnClose: Bool
 
     package init(payload: SamplePayload = .json, clientLimit: Int = 64, exitsOnClose: Bool = false) {
@@ -26,48 +26,52 @@ package struct BridgeSettings: Sendable {
     }
 }
 
-/// Between a sink and its clients. The sink's thread encodes what somebody wants, once, and hops to the event loop once per
-/// batch; there the bytes are shared out.
+/// Connects one sink with its clients.
 ///
-/// Its methods are for the sink's own thread, and those that open and close block it. (Continuations are resumed in a library that
-/// no sanitizer sees into.) None of them waits for a client, but `close`, for half a second at most.
+/// The sink's thread encodes each batch once, in the formats that at least one client subscribes to, and submits the result to the
+/// event loop. The event loop sends the shared bytes to the clients.
+///
+/// Call its methods on the sink's own thread. `listen` and `close` block that thread instead of suspending, because the code that
+/// resumes a continuation is not instrumented by the sanitizers. No method waits for a client, except `close`: at most 0.5 s.
 package final class Bridge: Sendable {
-    /// The one event loop of all bridges in a process, on a thread of its own, from the first bridge on.
+    /// The event loop that all bridges of a process share. It has its own thread, which the first bridge starts.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// How long clients may take to read the rest.
-    private static let grace = TimeAmount.milliseconds(500)
-    /// Bytes that are handed to the system before a client counts as slow: a batch and a half as JSON.
+    /// Time that `close` leaves the clients to read the waiting lines.
+    private static let closeTimeout = TimeAmount.milliseconds(500)
+    /// Bytes in NIO's write buffer above which a channel is not writable: one and a half batches as JSON.
     private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 32 << 10)
 
     private let loop: any EventLoop
     private let hub: NIOLoopBound<BridgeHub>
     private let server: any Channel
-    private let demand: Demand
-    private let writer: Mutex<BatchWriter>
+    private let subscriptions: SubscriptionUnion
+    private let encoder: Mutex<BatchEncoder>
 
-    private init(_ hub: NIOLoopBound<BridgeHub>, _ server: any Channel, _ demand: Demand, _ writer: consuming sending BatchWriter) {
+    private init(
+        _ hub: NIOLoopBound<BridgeHub>, _ server: any Channel, _ subscriptions: SubscriptionUnion, _ encoder: consuming sending BatchEncoder
+    ) {
         loop = server.eventLoop
         self.hub = hub
         self.server = server
-        self.demand = demand
-        self.writer = Mutex(writer)
+        self.subscriptions = subscriptions
+        self.encoder = Mutex(encoder)
     }
 
-    /// Lets clients in.
+    /// Accepts clients.
     ///
     /// - Parameters:
-    ///   - descriptor: A listening Unix socket, which is the bridge's from here on.
-    ///   - context: The sink's.
-    ///   - refusal: Why a user is turned away; nil: is let in.
+    ///   - descriptor: A listening Unix socket. The bridge takes ownership of it.
+    ///   - context: The sink's context.
+    ///   - refusal: Returns the reason why a user (by its number) is refused; nil accepts the user.
     package static func listen(
         on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings,
         refusal: @escaping @Sendable (_ user: UInt32) -> String?
     ) throws -> Bridge {
         let loop = group.next()
-        let demand = Demand()
+        let subscriptions = SubscriptionUnion()
         let hub = try loop.submit {
-            NIOLoopBound(BridgeHub(context, settings, demand, on: loop), eventLoop: loop)
+            NIOLoopBound(BridgeHub(context, settings, subscriptions, on: loop), eventLoop: loop)
         }.wait()
         let server = try ServerBootstrap(group: loop)
             .serverChannelOption(.backlog, value: 1024)
@@ -75,54 +79,54 @@ package final class Bridge: Sendable {
                 channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler()) }
             }
             .childChannelOption(.writeBufferWaterMark, value: waterMark)
-            // `echo … | socat - UNIX:PATH` says all it has to say, and reads on.
+            // `echo … | socat - UNIX:PATH` closes its sending side and continues to read.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
-                Peer.user(of: channel).flatMapThrowing { user in
+                PeerCredentials.user(of: channel).flatMapThrowing { user in
                     try channel.pipeline.syncOperations.addHandler(LineHandler(hub.value, refusal: refusal(user)))
                 }
             }
             .withBoundSocket(descriptor).wait()
-        return Bridge(hub, server, demand, BatchWriter(sink: context.name, selection: context.selection))
+        return Bridge(hub, server, subscriptions, BatchEncoder(sink: context.name, selection: context.selection))
     }
 
-    /// A stream begins.
+    /// Begins a stream.
     package func begin(_ stream: StreamHeader) {
-        let encoders = writer.withLock { $0.begin(stream) }
+        let encoders = encoder.withLock { $0.begin(stream) }
         loop.execute { [hub] in hub.value.begin(encoders) }
     }
 
-    /// Batches of the stream.
+    /// Sends batches of the stream.
     package func write(_ batches: BatchBlock) {
         for index in 0..<batches.count {
-            let parcel = writer.withLock { $0.parcel(batches[index], demand.now) }
-            if let parcel { loop.execute { [hub] in hub.value.deliver(parcel) } }
+            send(encoder.withLock { $0.encode(batches[index], subscriptions.current) })
         }
     }
 
-    /// Events of the stream that come without a batch.
+    /// Sends events of the stream that are delivered outside batches.
     package func write(_ events: [Event]) {
-        let parcel = writer.withLock { $0.parcel(events, demand.now) }
-        if let parcel { loop.execute { [hub] in hub.value.deliver(parcel) } }
+        send(encoder.withLock { $0.encode(events, subscriptions.current) })
     }
 
-    /// The stream is over.
+    /// Ends the stream.
     package func end(_ summary: StreamSummary) {
-        let parcel = writer.withLock { $0.end(summary, demand.now) }
-        if let parcel { loop.execute { [hub] in hub.value.deliver(parcel) } }
+        send(encoder.withLock { $0.end(summary, subscriptions.current) })
     }
 
-    /// Lets nobody in any more, and lets everybody go.
+    private func send(_ batch: EncodedBatch?) {
+        if let batch { loop.execute { [hub] in hub.value.send(batch) } }
+    }
+
+    /// Stops accepting clients and closes all connections.
     package func close() {
         try? server.close().wait()
-        let gone = loop.flatSubmit { [hub] in hub.value.close(within: Self.grace) }
-        try? gone.wait()
+        let closed = loop.flatSubmit { [hub] in hub.value.close(within: Self.closeTimeout) }
+        try? closed.wait()
     }
 }
 
-/// Who is at the other end of a Unix socket, as the kernel knows it.
-private struct Peer: Sendable {
-    // struct ucred
+/// The credentials of the process at the other end of a Unix socket, as the kernel reports them (`struct ucred`, `SO_PEERCRED`).
+private struct PeerCredentials: Sendable {
     var process: Int32
     var user: UInt32
     var group: UInt32
@@ -131,8 +135,8 @@ private struct Peer: Sendable {
         guard let provider = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
-        // Unsafe: the system fills in as many bytes as its structure has, and this is that structure.
-        let peer: EventLoopFuture<Peer> = provider.unsafeGetSocketOption(
+        // Unsafe: the system writes as many bytes as its structure has; this type has the same layout.
+        let peer: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
             level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
         return peer.map(\.user)
     }

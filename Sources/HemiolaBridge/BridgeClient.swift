@@ -3,200 +3,203 @@ internal import HemiolaSignal
 internal import HemiolaWire
 internal import NIOCore
 
-/// The way to one client: a channel, whatever its framing. Used on the event loop alone.
-protocol ClientWire: AnyObject {
-    /// Whether what is written now leaves at once.
+/// The connection to one client, independent of its framing. Used only on the event loop.
+protocol ClientConnection: AnyObject {
+    /// Whether the next write is sent at once.
     var isWritable: Bool { get }
-    /// A line, with its newline.
+    /// Writes a line that includes its newline.
     func write(_ line: ByteBuffer)
     func flush()
-    /// Closes when all that was written has left.
+    /// Closes after everything that was written has been sent.
     func finish()
     /// Closes at once.
     func abort()
-    /// The client is not congested any more: what it sends is wanted again.
+    /// Continues to read from the client, because it is no longer congested.
     func resume()
 }
 
-/// One client of a bridge. Used on the event loop alone.
+/// One client of a bridge. Used only on the event loop.
 final class BridgeClient {
-    /// Lines for it alone, and answers that it waits for, before its own messages have to wait.
-    private static let patience = 64
+    /// Number of waiting lines, or of waiting replies, above which no further messages of the client are read.
+    private static let congestionThreshold = 64
 
     let name: String
     private(set) var subscription: Subscription
     private let hub: BridgeHub
-    private let wire: any ClientWire
-    private var outbox = Outbox()
+    private let connection: any ClientConnection
+    private var queue = SendQueue()
     private var replies = ReplyQueue<ByteBuffer?>()
-    /// What must not come before the `hello`.
-    private var held: [ByteBuffer] = []
-    private var isGreeted = false
-    /// Whether it is a page that can be driven.
+    /// Lines that must follow the `hello`, which has not been sent yet.
+    private var linesAfterHello: [ByteBuffer] = []
+    private var hasSentHello = false
+    /// Whether the client is a page that has sent `ready`.
     private var isReady = false
     private(set) var isClosing = false
-    /// Whether it ever said how it wants the samples, or what it wants at all.
+    /// Whether the client has ever sent a valid `subscribe`.
     private var hasSubscribed = false
-    private var isPumping = false
-    /// Whether the client was congested at the last check: the wire may have stopped reading it, and has to be resumed.
+    private var isSendingQueue = false
+    /// Whether the client was congested at the last check: the connection may have stopped reading and must be resumed.
     private var wasCongested = false
     private var errorCount = 0
-    private var reportedLosses = Outbox.Lost()
-    private var lastReport = -Double.infinity
+    private var reportedDrops = SendQueue.DropCount()
+    /// Stream time of the last report of drops, in seconds.
+    private var lastReportTime = -Double.infinity
 
-    init(_ number: Int, _ hub: BridgeHub, _ wire: any ClientWire, payload: SamplePayload) {
+    init(_ number: Int, _ hub: BridgeHub, _ connection: any ClientConnection, payload: SamplePayload) {
         name = "\(number)"
         self.hub = hub
-        self.wire = wire
+        self.connection = connection
         subscription = Subscription(payload: payload)
     }
 
-    /// Whether so much was read of it or waited for it that the memory is worth giving back.
-    var hasNeededMemory: Bool { hasSentLongLine || outbox.largestByteCount > 256 << 10 }
-    /// Whether a line came from it that takes long to read.
+    /// Whether the client needed so much memory that it is worth returning it to the system.
+    var hasUsedMuchMemory: Bool { hasSentLongLine || queue.largestByteCount > 256 << 10 }
+    /// Whether the client has sent a line that was parsed on the background thread.
     var hasSentLongLine = false
 
-    /// As `control` records name it.
+    /// The client's name in `control` records.
     private var origin: String { "\(hub.name)/\(name)" }
 
-    /// Whether it has to read before anything more is heard of it.
-    var isCongested: Bool { held.count + outbox.count > Self.patience || replies.count > Self.patience }
+    /// Whether the client has to read what waits for it before its next message is read.
+    var isCongested: Bool { linesAfterHello.count + queue.count > Self.congestionThreshold || replies.count > Self.congestionThreshold }
 
-    // MARK: - What it gets
+    // MARK: - Sending
 
-    /// A stream begins, or it has just come.
-    func greet() {
+    /// Sends the `hello`: when a stream begins, and when the client has connected during a stream.
+    func sendHello() {
         guard !subscription.isBare, let hello = hub.hello else { return }
-        isGreeted = true
+        hasSentHello = true
         var lines = [hello]
-        if getsPageLines { lines.append(PageLine.resumeAudio) }
+        if getsPageLines { lines.append(PageCommand.resumeAudioLine) }
         if subscription.streams.contains(.header), let header = hub.header { lines.append(header) }
-        lines += held
-        held = []
+        lines += linesAfterHello
+        linesAfterHello = []
         send(lines)
         checkCongestion()
     }
 
-    /// The device has changed, as this line says.
-    func deliver(status: ByteBuffer) {
+    /// Sends a `status` line after a change of the device.
+    func send(status: ByteBuffer) {
         if getsPageLines { send(status) }
     }
 
-    func deliver(_ parcel: Parcel) {
+    func send(_ batch: EncodedBatch) {
         if isClosing { return }
-        outbox.byteLimit = hub.byteLimit
-        if outbox.isEmpty, wire.isWritable {
+        queue.byteLimit = hub.byteLimit
+        if queue.isEmpty, connection.isWritable {
             var hasWritten = false
-            parcel.write(subscription, client: name, isStripped: false) {
-                wire.write($0)
+            batch.forEachLine(for: subscription, client: name, eventsOnly: false) {
+                connection.write($0)
                 hasWritten = true
             }
-            for cue in parcel.cues where wants(cue) {
-                wire.write(cue.bytes)
+            for command in batch.pageCommands where gets(command) {
+                connection.write(command.bytes)
                 hasWritten = true
             }
-            if hasWritten { wire.flush() }
+            if hasWritten { connection.flush() }
         } else {
-            outbox.add(parcel, for: subscription)
-            for cue in parcel.cues where wants(cue) { outbox.add(cue.bytes) }
-            pump()
+            queue.append(batch, for: subscription)
+            for command in batch.pageCommands where gets(command) { queue.append(command.bytes) }
+            sendQueue()
         }
-        reportLosses(at: parcel.time)
+        reportDrops(at: batch.time)
     }
 
-    /// Writes what waits, as far as the client takes it.
-    func pump() {
-        if isPumping { return }
-        isPumping = true
-        while wire.isWritable, let slot = outbox.next() {
-            switch slot {
-            case .own(let line): wire.write(line)
-            case .parcel(let parcel, let subscription, let isStripped):
-                parcel.write(subscription, client: name, isStripped: isStripped) { wire.write($0) }
-            case .hole(let lost):
-                if !subscription.isBare, let line = hub.dropped(client: name, lost) { wire.write(line) }
+    /// Sends the lines in the queue while the connection is writable.
+    func sendQueue() {
+        if isSendingQueue { return }
+        isSendingQueue = true
+        while connection.isWritable, let entry = queue.next() {
+            switch entry {
+            case .line(let line): connection.write(line)
+            case .batch(let batch, let subscription, let eventsOnly):
+                batch.forEachLine(for: subscription, client: name, eventsOnly: eventsOnly) { connection.write($0) }
+            case .dropped(let count):
+                if !subscription.isBare, let line = hub.droppedLine(client: name, count) { connection.write(line) }
             }
-            wire.flush()
+            connection.flush()
         }
-        isPumping = false
-        if isClosing, outbox.isEmpty { wire.finish() }
+        isSendingQueue = false
+        if isClosing, queue.isEmpty { connection.finish() }
         checkCongestion()
     }
 
-    /// Resumes the wire when the client was congested at an earlier call and is not any more. Called at the end of everything that
-    /// changes how many lines or replies wait, because the wire may process further messages within the call.
+    /// Resumes the connection if the client was congested at an earlier call and no longer is. Called at the end of everything that
+    /// changes how many lines or replies wait, because the connection may process further messages within the call.
     private func checkCongestion() {
         if isCongested {
             wasCongested = true
         } else if wasCongested {
             wasCongested = false
-            wire.resume()
+            connection.resume()
         }
     }
 
-    /// What is left to be told of it, before it is forgotten.
-    func reportLosses(at time: Double = .infinity) {
-        let lost = outbox.lost - reportedLosses
-        guard !lost.isEmpty else { return }
-        // A new stream's clock starts anew.
-        guard time - lastReport >= 1 || time < lastReport else { return }
-        hub.controls.report(Loss(sink: hub.name, client: name, batches: lost.batches, events: lost.events))
-        reportedLosses = outbox.lost
-        lastReport = time
+    /// Reports dropped lines to the pipeline, at most once per second of stream time.
+    ///
+    /// - Parameter time: Stream time in seconds; default: report now, because the client leaves.
+    func reportDrops(at time: Double = .infinity) {
+        let drops = queue.dropped - reportedDrops
+        guard !drops.isZero else { return }
+        // The time of a new stream begins at 0.
+        guard time - lastReportTime >= 1 || time < lastReportTime else { return }
+        hub.controls.report(Loss(sink: hub.name, client: name, batches: drops.batches, events: drops.events))
+        reportedDrops = queue.dropped
+        lastReportTime = time
     }
 
-    /// Lets it have what waits, then ends it.
+    /// Sends the waiting lines, then closes the connection.
     func close() {
         isClosing = true
-        pump()
+        sendQueue()
     }
 
-    /// Ends it, whatever waits.
-    func abandon() {
-        wire.abort()
+    /// Closes the connection at once.
+    func abort() {
+        connection.abort()
     }
 
-    /// Whether it gets what only pages understand: without having chosen otherwise, or because it is one.
-    private var getsPageLines: Bool { !subscription.isBare && (!subscription.isChosen || isReady) }
+    /// Whether the client gets messages that only pages use: it has not named streams, or it has sent `ready`.
+    private var getsPageLines: Bool { !subscription.isBare && (!subscription.isExplicit || isReady) }
 
-    private func wants(_ cue: Parcel.Cue) -> Bool {
-        guard !subscription.isBare, isReady || !cue.needsReady && !subscription.isChosen else { return false }
-        return cue.except != origin
+    private func gets(_ command: PageCommand) -> Bool {
+        guard !subscription.isBare, isReady || !command.requiresReady && !subscription.isExplicit else { return false }
+        return command.excludedOrigin != origin
     }
 
     private func send(_ line: ByteBuffer) {
         send(CollectionOfOne(line))
     }
 
-    /// Sends several lines. None that a resumed wire causes comes between them.
+    /// Sends several lines without other lines between them, even if the connection is resumed meanwhile.
     private func send(_ lines: some Sequence<ByteBuffer>) {
         if isClosing || subscription.isBare { return }
-        guard isGreeted else {
-            held += lines
+        guard hasSentHello else {
+            linesAfterHello += lines
             return checkCongestion()
         }
-        outbox.byteLimit = hub.byteLimit
-        for line in lines { outbox.add(line) }
-        pump()
+        queue.byteLimit = hub.byteLimit
+        for line in lines { queue.append(line) }
+        sendQueue()
     }
 
-    // MARK: - What it says
+    // MARK: - Receiving
 
     func receive(_ message: ClientMessage) {
         if isClosing { return }
         switch message.body {
         case .subscribe(let streams, let payload):
-            answer(message.id, subscribe(streams, payload))
+            reply(to: message.id, error: subscribe(streams, payload))
         case .status:
             send(hub.status)
-            answer(message.id, nil)
+            reply(to: message.id, error: nil)
         case .close:
-            answer(message.id, nil)
+            reply(to: message.id, error: nil)
             close()
-            hub.clientHasClosed()
+            hub.clientDidClose()
         case .control(let control):
-            if case .ready(let presets) = control { becomeReady(asksForPresets: presets.isEmpty) }
-            post(control, id: message.id)
+            if case .ready(let presets) = control { becomeReady(requestsPresetNames: presets.isEmpty) }
+            submit(control, id: message.id)
         }
     }
 
@@ -204,70 +207,70 @@ final class BridgeClient {
         if isClosing { return }
         errorCount += 1
         send(hub.line { $0.appendError(fault.text, count: errorCount) })
-        answer(fault.id, fault.text)
+        reply(to: fault.id, error: fault.text)
     }
 
+    /// - Returns: The error; nil if the subscription has changed.
     private func subscribe(_ names: [String]?, _ payload: String?) -> String? {
-        var wish = subscription
-        // Bare by default are those that only read.
-        if !hasSubscribed, wish.isBare { wish.payload = .json }
+        var new = subscription
+        // `payload=bare` of the sink applies only to clients that never subscribe.
+        if !hasSubscribed, new.isBare { new.payload = .json }
         if let payload {
             guard let payload = SamplePayload(rawValue: payload) else {
-                return refuse("there is no payload \"\(payload.prefix(64))\"; there are: json, base64, bare")
+                return reject("unknown payload \"\(payload.prefix(64))\"; expected json, base64 or bare")
             }
-            wish.payload = payload
+            new.payload = payload
         }
         if let names {
-            wish.streams = []
-            wish.isChosen = true
+            new.streams = []
+            new.isExplicit = true
             for name in names {
                 guard let stream = StreamSet(named: name) else {
-                    return refuse(
-                        "there is no stream \"\(name.prefix(64))\"; there are: \(StreamSet.names.joined(separator: ", "))")
+                    return reject("unknown stream \"\(name.prefix(64))\"; expected one of: \(StreamSet.names.joined(separator: ", "))")
                 }
-                wish.streams.formUnion(stream)
+                new.streams.formUnion(stream)
             }
         }
-        // Arrays, and nothing else.
-        if wish.isBare { wish.streams.formIntersection(.samples) }
+        // A bare client gets arrays of samples and nothing else.
+        if new.isBare { new.streams.formIntersection(.samples) }
         hasSubscribed = true
         let hadHeader = subscription.streams.contains(.header)
-        subscription = wish
-        hub.subscriptionsChanged()
-        if !isGreeted {
-            greet()
-        } else if !hadHeader, wish.streams.contains(.header), let header = hub.header {
+        subscription = new
+        hub.updateSubscriptions()
+        if !hasSentHello {
+            sendHello()
+        } else if !hadHeader, new.streams.contains(.header), let header = hub.header {
             send(header)
         }
         return nil
     }
 
-    /// A wish that cannot be had counts as an error, whether or not it has an id.
-    private func refuse(_ text: String) -> String {
+    /// Sends an error line for an invalid subscription, with or without an id.
+    private func reject(_ text: String) -> String {
         errorCount += 1
         send(hub.line { $0.appendError(text, count: errorCount) })
         return text
     }
 
-    private func becomeReady(asksForPresets: Bool) {
+    private func becomeReady(requestsPresetNames: Bool) {
         isReady = true
-        if asksForPresets { send(PageLine.getPresetNames) }
+        if requestsPresetNames { send(PageCommand.getPresetNamesLine) }
         if let speed = hub.state.speed { send(hub.line { $0.appendSetSpeed(speed) }) }
         if let preset = hub.state.preset { send(hub.line { $0.appendLoadPreset(preset, blend: 0) }) }
     }
 
-    private func post(_ control: Control, id: ClientMessage.ID?) {
+    private func submit(_ control: Control, id: ClientMessage.ID?) {
         guard let id else { return hub.controls.post(control, from: origin) }
-        let number = replies.expect()
-        // What comes back is on another thread.
+        let number = replies.reserve()
+        // The reply arrives on another thread.
         let client = NIOLoopBound(self, eventLoop: hub.loop)
         let loop = hub.loop
         hub.controls.post(control, from: origin) { reply in
-            loop.execute { client.value.resolve(number, id, Self.fault(reply)) }
+            loop.execute { client.value.resolve(number, id, Self.error(reply)) }
         }
     }
 
-    private static func fault(_ reply: ControlReply) -> String? {
+    private static func error(_ reply: ControlReply) -> String? {
         switch reply {
         case .done: nil
         case .refused(let reason): reason
@@ -275,13 +278,43 @@ final class BridgeClient {
         }
     }
 
-    private func answer(_ id: ClientMessage.ID?, _ fault: String?) {
+    private func reply(to id: ClientMessage.ID?, error: String?) {
         guard let id else { return }
-        resolve(replies.expect(), id, fault)
+        resolve(replies.reserve(), id, error)
     }
 
-    private func resolve(_ number: Int, _ id: ClientMessage.ID, _ fault: String?) {
-        send(replies.resolve(number, hub.line { $0.appendReply(to: id, fault: fault) }).compactMap(\.self))
+    private func resolve(_ number: Int, _ id: ClientMessage.ID, _ error: String?) {
+        send(replies.resolve(number, hub.line { $0.appendReply(to: id, error: error) }).compactMap(\.self))
         checkCongestion()
+    }
+}
+
+/// Returns replies in the order of the requests, independent of the order in which they become available.
+struct ReplyQueue<Reply: Sendable>: Sendable {
+    private var replies: [Reply?] = []
+    /// The number of the first request in `replies`.
+    private var first = 0
+
+    /// The number of requests whose reply has not been returned.
+    var count: Int { replies.count }
+
+    /// Adds a request.
+    ///
+    /// - Returns: Its number, for `resolve`.
+    mutating func reserve() -> Int {
+        replies.append(nil)
+        return first + replies.count - 1
+    }
+
+    /// Sets the reply of a request.
+    ///
+    /// - Returns: The replies that can be sent now, in order.
+    mutating func resolve(_ number: Int, _ reply: Reply) -> [Reply] {
+        guard replies.indices.contains(number - first) else { return [] }
+        replies[number - first] = reply
+        let available = replies.prefix { $0 != nil }
+        replies.removeFirst(available.count)
+        first += available.count
+        return available.map { $0! }
     }
 }

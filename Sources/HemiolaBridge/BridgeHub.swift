@@ -3,7 +3,7 @@ internal import HemiolaSignal
 internal import HemiolaWire
 internal import NIOCore
 
-/// Where the clients of a bridge meet, on the event loop: who is there, what they want, how the visualizers stand.
+/// The clients of a bridge, their subscriptions and the state of the visualizer. Used only on the event loop.
 final class BridgeHub {
     let name: String
     let loop: any EventLoop
@@ -12,111 +12,113 @@ final class BridgeHub {
 
     private let settings: BridgeSettings
     private let endRun: @Sendable () -> Void
-    private let demand: Demand
-    /// Bytes that wait for all clients together at most.
+    private let subscriptions: SubscriptionUnion
+    /// Maximum number of bytes in the send queues of all clients together.
     private static let byteCapacity = 128 << 20
-    /// How long a beat counts: the tempo is unknown without another.
+    /// Seconds of stream time after which the tempo of the last beat is no longer reported.
     private static let tempoSeconds = 5.0
 
     private var clients: [BridgeClient] = []
     private var lastNumber = 0
     private var encoders: StreamEncoders?
-    /// Stream time of the last batch.
+    /// Stream time of the last batch, in seconds.
     private var time = 0.0
-    /// When, in stream time, another preset comes by itself.
-    private var due: Double?
+    /// Stream time of the next scheduled preset change, in seconds.
+    private var nextPresetTime: Double?
     private var beat: TempoReport?
     private var device: DeviceNotice?
     private let memory = MemoryTrimmer()
     private var buffer = JSONBuffer(capacity: 4096)
-    /// Told when the last client has gone.
-    private var emptied: EventLoopPromise<Void>?
+    /// Succeeds when the last client has left.
+    private var allClientsLeft: EventLoopPromise<Void>?
 
-    init(_ context: SinkContext, _ settings: BridgeSettings, _ demand: Demand, on loop: any EventLoop) {
+    init(_ context: SinkContext, _ settings: BridgeSettings, _ subscriptions: SubscriptionUnion, on loop: any EventLoop) {
         name = context.name
         controls = context.controls
         endRun = context.endRun
         self.settings = settings
-        self.demand = demand
+        self.subscriptions = subscriptions
         self.loop = loop
     }
 
     // MARK: - Clients
 
-    /// A client has come.
+    /// Adds a client.
     ///
-    /// - Returns: nil when there is no room; why is written on the wire.
-    func admit(_ wire: any ClientWire, refusal: String?) -> BridgeClient? {
+    /// - Parameter refusal: Why the client is refused; nil accepts it unless the limit of clients is reached.
+    /// - Returns: nil if the client is refused. The reason has then been sent, and the connection closes.
+    func addClient(_ connection: any ClientConnection, refusal: String?) -> BridgeClient? {
         var refusal = refusal
         if refusal == nil, clients.count >= settings.clientLimit {
-            refusal = "there are \(settings.clientLimit) clients already; max_clients lets in more"
+            refusal = "client limit reached (\(settings.clientLimit)); raise max_clients"
         }
         if let refusal {
-            if settings.payload != .bare { wire.write(line { $0.appendError(refusal, count: 1) }) }
-            wire.flush()
-            wire.finish()
+            if settings.payload != .bare { connection.write(line { $0.appendError(refusal, count: 1) }) }
+            connection.flush()
+            connection.finish()
             return nil
         }
         lastNumber += 1
-        let client = BridgeClient(lastNumber, self, wire, payload: settings.payload)
+        let client = BridgeClient(lastNumber, self, connection, payload: settings.payload)
         clients.append(client)
-        subscriptionsChanged()
-        client.greet()
+        updateSubscriptions()
+        client.sendHello()
         return client
     }
 
     func remove(_ client: BridgeClient) {
         guard let index = clients.firstIndex(where: { $0 === client }) else { return }
         clients.remove(at: index)
-        client.reportLosses()
-        if client.hasNeededMemory { memory.trim(soonAfter: loop) }
-        subscriptionsChanged()
+        client.reportDrops()
+        if client.hasUsedMuchMemory { memory.trim(soonAfter: loop) }
+        updateSubscriptions()
         if clients.isEmpty {
-            emptied?.succeed()
-            emptied = nil
+            allClientsLeft?.succeed()
+            allClientsLeft = nil
         }
     }
 
-    func subscriptionsChanged() {
-        var wishes = Demand.Wishes(hasClients: !clients.isEmpty)
+    func updateSubscriptions() {
+        var contents = SubscriptionUnion.Contents(hasClients: !clients.isEmpty)
         for client in clients {
-            wishes.streams.formUnion(client.subscription.streams)
-            if client.subscription.streams.contains(.samples) { wishes.payloads.insert(PayloadSet(client.subscription.payload)) }
+            contents.streams.formUnion(client.subscription.streams)
+            if client.subscription.streams.contains(.samples) { contents.payloads.insert(PayloadSet(client.subscription.payload)) }
         }
-        demand.set(wishes)
+        subscriptions.set(contents)
     }
 
-    /// Bytes that may wait for each client.
-    var byteLimit: Int { min(Outbox.byteCapacity, Self.byteCapacity / max(1, clients.count)) }
+    /// Maximum number of bytes in the send queue of one client.
+    var byteLimit: Int { min(SendQueue.byteCapacity, Self.byteCapacity / max(1, clients.count)) }
 
-    func clientHasClosed() {
+    /// Handles a client's `closeViz`.
+    func clientDidClose() {
         if settings.exitsOnClose { endRun() }
     }
 
-    /// Lets every client have what waits for it, for a while.
-    func close(within grace: TimeAmount) -> EventLoopFuture<Void> {
+    /// Closes every client after its waiting lines have been sent, or after a time limit.
+    func close(within timeout: TimeAmount) -> EventLoopFuture<Void> {
         let promise = loop.makePromise(of: Void.self)
         if clients.isEmpty {
             promise.succeed()
         } else {
-            emptied = promise
+            allClientsLeft = promise
             let hub = NIOLoopBound(self, eventLoop: loop)
-            loop.scheduleTask(in: grace) { hub.value.abandon() }
+            loop.scheduleTask(in: timeout) { hub.value.abortAll() }
             forEachClient { $0.close() }
         }
         return promise.futureResult
     }
 
-    /// Those that do not read are left.
-    private func abandon() {
+    /// Disconnects the clients that have not read their waiting lines.
+    private func abortAll() {
         while let client = clients.last {
-            client.abandon()
+            client.abort()
             remove(client)
         }
     }
 
-    /// Does something with every client. Whatever is written to one may show that it has gone, and it leaves the list at once: so
-    /// nothing iterates over the list itself.
+    /// Calls a closure with every client. Writing to a client can detect that it has disconnected, which removes it from the list at
+    /// once; therefore no iterator of the list is used.
     private func forEachClient(_ body: (BridgeClient) -> Void) {
         var index = 0
         while index < clients.count {
@@ -131,55 +133,57 @@ final class BridgeHub {
     func begin(_ encoders: StreamEncoders) {
         self.encoders = encoders
         time = 0
-        due = nil
+        nextPresetTime = nil
         beat = nil
-        forEachClient { $0.greet() }
+        forEachClient { $0.sendHello() }
     }
 
-    func deliver(_ parcel: Parcel) {
-        time = parcel.time
-        state.apply(parcel.state)
-        if parcel.state.preset != nil { due = parcel.state.due }
-        if parcel.state.losesDue { due = nil }
-        if let beat = parcel.state.beat { self.beat = beat }
-        if let device = parcel.state.device {
+    func send(_ batch: EncodedBatch) {
+        let change = batch.stateChange
+        time = batch.time
+        state.apply(change)
+        if change.preset != nil { nextPresetTime = change.nextPresetTime }
+        if change.clearsNextPresetTime { nextPresetTime = nil }
+        if let beat = change.beat { self.beat = beat }
+        if let device = change.device {
             self.device = device
             let line = status
-            forEachClient { $0.deliver(status: line) }
+            forEachClient { $0.send(status: line) }
         }
-        forEachClient { $0.deliver(parcel) }
+        forEachClient { $0.send(batch) }
     }
 
     // MARK: - Lines
 
-    /// What a client is greeted with; nil as long as nothing is heard.
+    /// The `hello` message; nil before the first stream.
     var hello: ByteBuffer? {
         guard let encoders else { return nil }
         var state = state
-        state.nextIn = due.map { max(0, $0 - time) }
-        return line { encoders.records.encodeHello(state, into: &$0) }
+        state.nextIn = nextPresetTime.map { max(0, $0 - time) }
+        return line { encoders.selected.encodeHello(state, into: &$0) }
     }
 
-    /// The record of that name, if it is selected.
+    /// The `header` record; nil if it is not selected, and before the first stream.
     var header: ByteBuffer? {
         guard let encoders else { return nil }
-        let bytes = line { encoders.records.encodeHeader(into: &$0) }
+        let bytes = line { encoders.selected.encodeHeader(into: &$0) }
         return bytes.readableBytes > 0 ? bytes : nil
     }
 
-    /// The state of the visualizer and the stream, as far as the records state it.
+    /// The `status` message: state of the visualizer, tempo, source and device. Unknown values are null.
     var status: ByteBuffer {
         let tempo = beat.flatMap { abs($0.time - time) <= Self.tempoSeconds ? $0.beatsPerMinute : nil }
         return line { buffer in
             buffer.appendStatus(
-                state, nextIn: due.map { max(0, $0 - time) }, tempo: tempo, source: encoders?.source, device: device)
+                state, nextIn: nextPresetTime.map { max(0, $0 - time) }, tempo: tempo, source: encoders?.source, device: device)
         }
     }
 
-    func dropped(client: String, _ lost: Outbox.Lost) -> ByteBuffer? {
+    /// The `dropped` line for a client; nil before the first stream.
+    func droppedLine(client: String, _ dropped: SendQueue.DropCount) -> ByteBuffer? {
         guard let encoders else { return nil }
-        let event = Event(at: time, .dropped(Loss(sink: name, client: client, batches: lost.batches, events: lost.events)))
-        return line { encoders.any.encode(event, batchEnd: time, into: &$0) }
+        let event = Event(at: time, .dropped(Loss(sink: name, client: client, batches: dropped.batches, events: dropped.events)))
+        return line { encoders.unfiltered.encode(event, batchEnd: time, into: &$0) }
     }
 
     func line(_ body: (inout JSONBuffer) -> Void) -> ByteBuffer {
@@ -190,7 +194,7 @@ final class BridgeHub {
 }
 
 extension VisualizerState {
-    /// A batch has passed. A show that can be toggled begins by cycling.
+    /// Applies the changes of a batch. The first toggle, if nothing is known about cycling, turns it off: presets cycle by default.
     mutating func apply(_ change: VisualizerChange) {
         if let preset = change.preset { self.preset = preset }
         if let speed = change.speed { self.speed = speed }

@@ -2,21 +2,21 @@ internal import FoundationEssentials
 package import HemiolaSignal
 internal import HemiolaWire
 
-/// What a client may send, typed.
+/// A message from a client.
 package struct ClientMessage: Sendable, Hashable {
-    /// What it is about.
+    /// The type of the message and its fields.
     package enum Body: Sendable, Hashable {
-        /// A wish, or what a visualizer reports.
+        /// A control, or the report of a visualizer.
         case control(Control)
-        /// What the client wants to get; nil: as it was.
+        /// Changes the subscription; nil: unchanged.
         case subscribe(streams: [String]?, payload: String?)
-        /// How things stand.
+        /// Requests a `status` message.
         case status
-        /// The visualizer is gone.
+        /// The visualizer has closed.
         case close
     }
 
-    /// By which the client knows the answer.
+    /// The client's identifier of a request. The reply repeats it.
     package enum ID: Sendable, Hashable {
         case text(String)
         case integer(Int64)
@@ -31,11 +31,11 @@ package struct ClientMessage: Sendable, Hashable {
         }
     }
 
-    /// Why a line is no message.
+    /// Why a line is not a valid message.
     package struct Fault: Error, Sendable, Hashable {
-        /// In words.
+        /// The error message.
         package var text: String
-        /// Of the message, where as much could be read.
+        /// The id of the message, if it could be read.
         package var id: ID?
     }
 
@@ -47,33 +47,33 @@ package struct ClientMessage: Sendable, Hashable {
         self.body = body
     }
 
-    /// The types of all messages, by their names.
+    /// The `type` of every message.
     package static let names = ["subscribe", "status", "closeViz"] + ControlFields.controlNames
 
-    /// Bytes that an id may have: it is sent back.
+    /// Maximum length of an id in bytes.
     private static let longestID = 256
-    /// Bytes that any other text may have.
+    /// Maximum length of any other text in bytes.
     package static let longestText = 1024
-    /// Texts that a list may have.
+    /// Maximum number of texts in a list.
     package static let longestList = 10_000
 
-    /// Reads a line. Whatever the bytes are, it ends with a message or a fault.
+    /// Parses a line, which may hold any bytes.
     ///
     /// - Complexity: O(bytes).
     package init(_ line: [UInt8]) throws(Fault) {
-        // The parser would take other encodings for what is no UTF-8.
-        guard String(validating: line, as: UTF8.self) != nil else { throw Fault(text: "this is no UTF-8") }
-        guard StrictJSON.isValid(line) else { throw Fault(text: "this is no JSON") }
+        // Without this check the JSON parser would try other encodings.
+        guard String(validating: line, as: UTF8.self) != nil else { throw Fault(text: "invalid UTF-8") }
+        guard StrictJSON.isValid(line) else { throw Fault(text: "invalid JSON") }
         let fields: MessageFields
         do {
             fields = try JSONDecoder().decode(MessageFields.self, from: Data(line))
         } catch let error as DecodingError {
             throw Fault(text: Self.text(error), id: Self.id(in: line))
         } catch {
-            throw Fault(text: "this is no JSON object")
+            throw Fault(text: "not a JSON object")
         }
         if case .text(let text)? = fields.id, text.utf8.count > Self.longestID {
-            throw Fault(text: "an id has \(Self.longestID) bytes at most")
+            throw Fault(text: "\"id\" is longer than \(Self.longestID) bytes")
         }
         id = fields.id
         if let excess = fields.excess { throw Fault(text: excess, id: fields.id) }
@@ -84,7 +84,7 @@ package struct ClientMessage: Sendable, Hashable {
         }
     }
 
-    /// A message that is well-formed but for a field can be answered.
+    /// The id of a message whose other fields are invalid.
     private static func id(in line: [UInt8]) -> ID? {
         guard let id = try? JSONDecoder().decode(IDOnly.self, from: Data(line)).id else { return nil }
         if case .text(let text) = id, text.utf8.count > longestID { return nil }
@@ -93,13 +93,13 @@ package struct ClientMessage: Sendable, Hashable {
 
     private static func text(_ error: DecodingError) -> String {
         switch error {
-        case .keyNotFound(let key, _): "the message has no \"\(key.stringValue)\""
+        case .keyNotFound(let key, _): "missing \"\(key.stringValue)\""
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            context.codingPath.isEmpty ? "this is no JSON object" : "\"\(path(context.codingPath))\" has another type"
-        // A number that is out of range ends here too.
+            context.codingPath.isEmpty ? "not a JSON object" : "\"\(path(context.codingPath))\" has the wrong type"
+        // Also thrown for a number out of range.
         case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "this is no JSON" : "\"\(path(context.codingPath))\" cannot be read"
-        @unknown default: "this is no JSON"
+            context.codingPath.isEmpty ? "invalid JSON" : "\"\(path(context.codingPath))\" has an invalid value"
+        @unknown default: "invalid JSON"
         }
     }
 
@@ -132,19 +132,19 @@ private struct MessageFields: Decodable {
         fields = try ControlFields(from: decoder)
     }
 
-    /// What is longer than the limits; nil when nothing is.
+    /// The error if a text or list is too long; nil if none is.
     var excess: String? {
         let texts: [(key: String, text: String?)] = [
             ("type", type), ("payload", payload), ("name", fields.name), ("key", fields.key), ("event", fields.event),
         ]
         for (key, text) in texts where text.map({ $0.utf8.count > ClientMessage.longestText }) == true {
-            return "\"\(key)\" has \(ClientMessage.longestText) bytes at most"
+            return "\"\(key)\" is longer than \(ClientMessage.longestText) bytes"
         }
         for (key, list) in [("streams", streams), ("presets", fields.presets), ("names", fields.names)] {
             guard let list else { continue }
-            if list.count > ClientMessage.longestList { return "\"\(key)\" has \(ClientMessage.longestList) names at most" }
+            if list.count > ClientMessage.longestList { return "\"\(key)\" has more than \(ClientMessage.longestList) names" }
             if list.contains(where: { $0.utf8.count > ClientMessage.longestText }) {
-                return "a name in \"\(key)\" has \(ClientMessage.longestText) bytes at most"
+                return "a name in \"\(key)\" is longer than \(ClientMessage.longestText) bytes"
             }
         }
         return nil
@@ -159,7 +159,7 @@ private struct MessageFields: Decodable {
         case "closeViz":
             return .close
         case "ready":
-            // A page that does not say what it has is asked.
+            // Without `presets` the page is sent `getPresetNames`.
             return .control(.ready(presets: fields.presets ?? []))
         case "keyHandler":
             var fields = fields
@@ -167,7 +167,7 @@ private struct MessageFields: Decodable {
             return .control(try fields.control(type))
         default:
             guard ClientMessage.names.contains(type) else {
-                throw ControlFault(message: "there is no message of type \"\(type.prefix(64))\"")
+                throw ControlFault(message: "unknown message type \"\(type.prefix(64))\"")
             }
             return .control(try fields.control(type))
         }

@@ -2,33 +2,36 @@ internal import NIOCore
 internal import NIOPosix
 
 /// A client on a stream socket: newline-delimited JSON in both directions.
-final class LineHandler: ChannelDuplexHandler, ClientWire {
+final class LineHandler: ChannelDuplexHandler, ClientConnection {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = Never
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Bytes of a line that is read at once; a longer one is read by a thread beside, so that nobody waits for it.
+    /// Maximum length in bytes of a line that is parsed on the event loop. Longer lines are parsed on the background thread, so that the
+    /// other clients do not wait.
     private static let shortLine = 16 << 10
-    /// Lines that are read before the other clients have their turn.
+    /// Lines of one client that are processed before the event loop serves the other clients.
     private static let linesPerTurn = 8
-    /// Lines that are still read of a client that has sent them and gone.
-    private static let linesAtEnd = 256
+    /// Lines that are still processed after the client has disconnected.
+    private static let linesAfterDisconnect = 256
 
     private let hub: BridgeHub
-    /// Why it is turned away; nil: it is let in.
+    /// Why the client is refused; nil: it is accepted.
     private let refusal: String?
     private var context: ChannelHandlerContext?
-    /// Asked for with every batch: the context would look it up.
+    /// The context's channel: used with every batch, and `context.channel` costs a lookup.
     private var channel: (any Channel)?
     private var client: BridgeClient?
     private var splitter = LineSplitter()
     private var lines: ArraySlice<LineSplitter.Line> = []
-    private var isReading = false
+    /// Whether a line is being parsed on the background thread.
+    private var isParsing = false
     private var isProcessing = false
-    private var owesRead = false
-    private var allowance = ReadAllowance()
-    /// Whether it goes on by itself: the other clients have their turn, or the allowance is used up.
+    /// Whether the channel has requested a read that was not passed on.
+    private var hasPendingRead = false
+    private var limiter = RateLimiter()
+    /// Whether processing continues at a scheduled time: the other clients are served, or the rate limit is reached.
     private var isPausing = false
 
     init(_ hub: BridgeHub, refusal: String?) {
@@ -39,29 +42,29 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         channel = context.channel
-        if context.channel.isActive { begin() }
+        if context.channel.isActive { addClient() }
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        begin()
+        addClient()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        processRest()
-        leave()
+        processRemainingLines()
+        removeClient()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        leave()
+        removeClient()
         self.context = nil
         channel = nil
     }
 
-    private func begin() {
-        if client == nil { client = hub.admit(self, refusal: refusal) }
+    private func addClient() {
+        if client == nil { client = hub.addClient(self, refusal: refusal) }
     }
 
-    private func leave() {
+    private func removeClient() {
         guard let client else { return }
         self.client = nil
         hub.remove(client)
@@ -72,10 +75,10 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { client?.pump() }
+        if context.channel.isWritable { client?.sendQueue() }
     }
 
-    // MARK: - In
+    // MARK: - Inbound
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lines += splitter.add(unwrapInboundIn(data).readableBytesView)
@@ -83,96 +86,96 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // A client that has said all it wanted to say, and goes on reading.
+        // The client has closed its sending side and continues to read.
         if case ChannelEvent.inputClosed? = event as? ChannelEvent, let line = splitter.finish() {
             lines.append(line)
             process()
         }
     }
 
-    /// The channel would read on.
+    /// Passes a read request of the channel on, or delays it while lines of the client wait.
     func read(context: ChannelHandlerContext) {
-        if isBusy { owesRead = true } else { context.read() }
+        if isBusy { hasPendingRead = true } else { context.read() }
     }
 
     func resume() {
         process()
-        if owesRead, !isBusy {
-            owesRead = false
+        if hasPendingRead, !isBusy {
+            hasPendingRead = false
             context?.read()
         }
     }
 
-    private var isBusy: Bool { isReading || isPausing || !lines.isEmpty || client?.isCongested == true }
+    private var isBusy: Bool { isParsing || isPausing || !lines.isEmpty || client?.isCongested == true }
 
     private func process() {
         if isProcessing { return }
         isProcessing = true
         defer { isProcessing = false }
         var count = 0
-        while !isReading, !isPausing, let client, !client.isCongested, let line = lines.first {
+        while !isParsing, !isPausing, let client, !client.isCongested, let line = lines.first {
             count += 1
             if count > Self.linesPerTurn { return pause(for: .zero) }
-            if let wait = allowance.wait(at: hub.loop.now) { return pause(for: wait) }
-            allowance.take(line.byteCount)
+            if let delay = limiter.delay(at: hub.loop.now) { return pause(for: delay) }
+            limiter.count(byteCount: line.byteCount)
             lines.removeFirst()
             switch line {
             case .tooLong:
-                client.receive(ClientMessage.Fault(text: "a line has \(LineSplitter.limit) bytes at most"))
+                client.receive(ClientMessage.Fault(text: "line longer than \(LineSplitter.limit) bytes"))
             case .line(let bytes) where bytes.count <= Self.shortLine:
-                Self.hand(Self.message(bytes), to: client)
+                Self.deliver(Self.parse(bytes), to: client)
             case .line(let bytes):
-                readBeside(bytes)
+                parseInBackground(bytes)
             }
         }
     }
 
-    /// A client that sends several controls and leaves at once has sent them all the same, within its allowance.
-    private func processRest() {
-        guard let client, !isReading, !client.isClosing else { return }
-        for line in lines.prefix(Self.linesAtEnd) {
-            guard case .line(let bytes) = line, bytes.count <= Self.shortLine, allowance.wait(at: hub.loop.now) == nil else { break }
-            allowance.take(bytes.count)
-            Self.hand(Self.message(bytes), to: client)
+    /// Processes the lines of a client that has sent controls and disconnected at once, within the rate limit.
+    private func processRemainingLines() {
+        guard let client, !isParsing, !client.isClosing else { return }
+        for line in lines.prefix(Self.linesAfterDisconnect) {
+            guard case .line(let bytes) = line, bytes.count <= Self.shortLine, limiter.delay(at: hub.loop.now) == nil else { break }
+            limiter.count(byteCount: bytes.count)
+            Self.deliver(Self.parse(bytes), to: client)
         }
         lines = []
     }
 
-    /// Goes on when the other clients have had their turn, and not before so much time has passed.
-    private func pause(for time: TimeAmount) {
+    /// Continues after a delay; zero: after the event loop has served the other clients.
+    private func pause(for delay: TimeAmount) {
         isPausing = true
         let handler = NIOLoopBound(self, eventLoop: hub.loop)
-        let goOn: @Sendable () -> Void = {
+        let continuation: @Sendable () -> Void = {
             handler.value.isPausing = false
             handler.value.resume()
         }
-        if time == .zero { hub.loop.execute(goOn) } else { hub.loop.scheduleTask(in: time, goOn) }
+        if delay == .zero { hub.loop.execute(continuation) } else { hub.loop.scheduleTask(in: delay, continuation) }
     }
 
-    private func readBeside(_ bytes: [UInt8]) {
-        isReading = true
+    private func parseInBackground(_ bytes: [UInt8]) {
+        isParsing = true
         client?.hasSentLongLine = true
         let handler = NIOLoopBound(self, eventLoop: hub.loop)
-        BridgeThreads.pool.runIfActive(eventLoop: hub.loop) { Self.message(bytes) }.whenComplete { result in
+        BackgroundThread.pool.runIfActive(eventLoop: hub.loop) { Self.parse(bytes) }.whenComplete { result in
             let handler = handler.value
-            handler.isReading = false
-            if case .success(let message) = result, let client = handler.client { Self.hand(message, to: client) }
+            handler.isParsing = false
+            if case .success(let message) = result, let client = handler.client { Self.deliver(message, to: client) }
             handler.resume()
         }
     }
 
-    private static func message(_ bytes: [UInt8]) -> Result<ClientMessage, ClientMessage.Fault> {
+    private static func parse(_ bytes: [UInt8]) -> Result<ClientMessage, ClientMessage.Fault> {
         Result { () throws(ClientMessage.Fault) in try ClientMessage(bytes) }
     }
 
-    private static func hand(_ message: Result<ClientMessage, ClientMessage.Fault>, to client: BridgeClient) {
+    private static func deliver(_ message: Result<ClientMessage, ClientMessage.Fault>, to client: BridgeClient) {
         switch message {
         case .success(let message): client.receive(message)
         case .failure(let fault): client.receive(fault)
         }
     }
 
-    // MARK: - Out
+    // MARK: - Outbound
 
     var isWritable: Bool { channel?.isWritable ?? false }
 
@@ -192,5 +195,32 @@ final class LineHandler: ChannelDuplexHandler, ClientWire {
 
     func abort() {
         context?.close(promise: nil)
+    }
+}
+
+/// Limits the rate at which messages of one client are read (generic cell rate algorithm), because all clients share the event loop.
+/// Above the limit the client's messages stay in the socket's buffer until the client blocks.
+struct RateLimiter {
+    /// Messages per second. A message counts once per 1024 bytes begun.
+    static let rate = 2000
+    /// Messages that are accepted at once after a second without messages.
+    static let burst = 2000
+
+    private static let interval = TimeAmount.nanoseconds(1_000_000_000 / Int64(rate))
+    /// Minimum delay, so that the event loop is not woken for each line.
+    private static let shortestDelay = TimeAmount.milliseconds(5)
+
+    /// The time at which all counted messages fit the rate: the theoretical arrival time of the algorithm.
+    private var arrival = NIODeadline.distantPast
+
+    /// - Returns: The delay before the next message may be read; nil: it may be read now.
+    mutating func delay(at now: NIODeadline) -> TimeAmount? {
+        arrival = max(arrival, now - Self.interval * Int64(Self.burst))
+        return arrival > now ? max(arrival - now, Self.shortestDelay) : nil
+    }
+
+    /// Counts a message that is read.
+    mutating func count(byteCount: Int) {
+        arrival = arrival + Self.interval * Int64(1 + byteCount >> 10)
     }
 }

@@ -1,9 +1,9 @@
-/// Finds the lines in bytes that come in pieces. A line that is too long is passed over up to its end.
+/// Splits a byte stream that arrives in pieces into lines. A line above the length limit is skipped up to its end.
 struct LineSplitter: Sendable {
-    /// A line, without its newline.
+    /// A line without its newline.
     enum Line: Sendable, Equatable {
         case line([UInt8])
-        /// Longer than the limit; told once, when that is known.
+        /// A line above the limit: reported once, as soon as the limit is exceeded.
         case tooLong
 
         var byteCount: Int {
@@ -14,15 +14,15 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Bytes that a line may have.
+    /// Maximum length of a line in bytes.
     static let limit = 1 << 20
 
     private var rest: [UInt8] = []
     private var isSkipping = false
 
-    /// Adds what came in.
+    /// Adds received bytes.
     ///
-    /// - Returns: The lines that end in it, in order. Blank ones are none.
+    /// - Returns: The lines that end in these bytes, in order, without blank lines.
     mutating func add(_ bytes: some Collection<UInt8>) -> [Line] {
         var lines: [Line] = []
         var start = bytes.startIndex
@@ -40,7 +40,7 @@ struct LineSplitter: Sendable {
         return lines
     }
 
-    /// No more will come: what is there counts as a line.
+    /// Returns the bytes after the last newline as a line, at the end of the stream; nil if there are none.
     mutating func finish() -> Line? {
         finish(EmptyCollection())
     }

@@ -1,30 +1,30 @@
 internal import HemiolaSignal
 
-/// Cuts batches of any size and any number of channels into messages of exactly 1024 stereo frames, in order, without a hole.
+/// Splits batches of any size and any number of channels into messages of exactly 1024 stereo frames, in order and without gaps.
 ///
-/// Where audio was lost, and at the end of a stream, what is under way is filled up with zeros; the next message begins with the
-/// frame that follows.
+/// Before a gap in the audio, and at the end of a stream, the current message is padded with zeros. The next message begins with the
+/// first frame after the gap.
 struct SampleFramer: Sendable {
-    /// Frames of a message: what a `pushSamples` page eats.
+    /// Frames per message: what a page's `pushSamples` function takes.
     static let frames = 1024
 
-    /// The message under way, L R L R ….
+    /// The samples of the current message, L R L R ….
     private var samples = [Float](repeating: 0, count: 2 * Self.frames)
-    /// Frames in it.
-    private var filled = 0
-    /// Its first frame.
+    /// Number of frames in the current message.
+    private var filledFrames = 0
+    /// Position of its first frame in the stream.
     private var start: Int64 = 0
-    /// How the stream's channels make left and right.
+    /// The mix of the stream's channels to left and right.
     private var channels = ChannelMix(StreamFormat(sampleRate: 1, channelCount: 2))
 
     /// Adds a batch.
     ///
     /// - Parameters:
     ///   - batch: Interleaved samples.
-    ///   - frame: The first one's place in the stream.
-    ///   - body: Gets each message that is complete: its first frame, and 2048 samples in −1…1.
+    ///   - frame: Position of the batch's first frame in the stream.
+    ///   - body: Called with each complete message: position of its first frame, and 2048 samples in −1…1.
     mutating func add(_ batch: Span<Float>, at frame: Int64, _ body: (Int64, Span<Float>) -> Void) {
-        if frame != start + Int64(filled) {
+        if frame != start + Int64(filledFrames) {
             finish(body)
             start = frame
         }
@@ -32,38 +32,38 @@ struct SampleFramer: Sendable {
         let count = batch.count / channelCount
         var taken = 0
         while taken < count {
-            let part = min(count - taken, Self.frames - filled)
+            let part = min(count - taken, Self.frames - filledFrames)
             let source = batch.extracting(taken * channelCount..<(taken + part) * channelCount)
-            Self.mix(source, by: channels, into: &samples, at: 2 * filled)
+            Self.mix(source, by: channels, into: &samples, at: 2 * filledFrames)
             taken += part
-            filled += part
-            if filled == Self.frames { flush(body) }
+            filledFrames += part
+            if filledFrames == Self.frames { flush(body) }
         }
     }
 
-    /// Fills up what is under way and tells it; nothing when there is nothing.
+    /// Pads the current message with zeros and passes it to `body`, unless it is empty.
     mutating func finish(_ body: (Int64, Span<Float>) -> Void) {
-        guard filled > 0 else { return }
-        for index in 2 * filled..<samples.count { samples[index] = 0 }
+        guard filledFrames > 0 else { return }
+        for index in 2 * filledFrames..<samples.count { samples[index] = 0 }
         flush(body)
     }
 
-    /// A stream of that format begins: its clock starts at 0.
+    /// Begins a stream at frame 0.
     mutating func begin(_ format: StreamFormat) {
         channels = ChannelMix(format)
-        filled = 0
+        filledFrames = 0
         start = 0
     }
 
     private mutating func flush(_ body: (Int64, Span<Float>) -> Void) {
         body(start, samples.span)
         start += Int64(Self.frames)
-        filled = 0
+        filledFrames = 0
     }
 
     // MARK: - Channels
 
-    /// Mono is both sides; more than two channels make the stereo downmix of their ``ChannelMix``.
+    /// Converts interleaved frames to stereo: mono is copied to both sides; more than two channels are mixed by ``ChannelMix``.
     ///
     /// The arrays are borrowed once per batch, not per sample.
     private static func mix(_ source: Span<Float>, by channels: ChannelMix, into target: inout [Float], at start: Int) {
@@ -72,12 +72,12 @@ struct SampleFramer: Sendable {
         switch channelCount {
         case 1:
             for frame in 0..<frames {
-                let value = playable(source[frame])
+                let value = clamped(source[frame])
                 target[start + 2 * frame] = value
                 target[start + 2 * frame + 1] = value
             }
         case 2:
-            for index in 0..<2 * frames { target[start + index] = playable(source[index]) }
+            for index in 0..<2 * frames { target[start + index] = clamped(source[index]) }
         default:
             let left = channels.left.span
             let right = channels.right.span
@@ -88,8 +88,8 @@ struct SampleFramer: Sendable {
                     sums.0 += value * left[channel]
                     sums.1 += value * right[channel]
                 }
-                target[start + 2 * frame] = playable(sums.0)
-                target[start + 2 * frame + 1] = playable(sums.1)
+                target[start + 2 * frame] = clamped(sums.0)
+                target[start + 2 * frame + 1] = clamped(sums.1)
             }
         }
     }
@@ -98,8 +98,8 @@ struct SampleFramer: Sendable {
         value.isFinite ? value : 0
     }
 
-    /// What a page can take: −1…1, and 0 for what is no number.
-    private static func playable(_ value: Float) -> Float {
+    /// The value limited to −1…1; 0 for NaN.
+    private static func clamped(_ value: Float) -> Float {
         if value.magnitude <= 1 { return value }
         return value.isFinite ? (value > 0 ? 1 : -1) : 0
     }

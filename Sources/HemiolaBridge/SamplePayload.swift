@@ -2,13 +2,13 @@ internal import Hemiola
 internal import HemiolaWire
 internal import NIOCore
 
-/// How a client gets the samples.
+/// The format in which a client gets the samples.
 package enum SamplePayload: String, SettingChoice, Hashable {
     /// `{"type":"pushSamples","samples":[L0,R0,…]}`, six decimals each.
     case json
-    /// The same with the samples as a text: base64 of little-endian 32-bit floats.
+    /// As `json`, but `samples` is a string: base64 of little-endian 32-bit floats.
     case base64
-    /// `[L0,R0,…]`, and nothing else.
+    /// Lines of `[L0,R0,…]` only.
     case bare
 
     fileprivate var index: Int {
@@ -20,7 +20,7 @@ package enum SamplePayload: String, SettingChoice, Hashable {
     }
 }
 
-/// Payloads that somebody wants, as bits: what threads share holds no reference.
+/// A set of payloads. Bits instead of a `Set`, because the value is shared between threads for every batch.
 struct PayloadSet: OptionSet, Sendable, Hashable {
     var rawValue: UInt8
 
@@ -37,7 +37,7 @@ struct PayloadSet: OptionSet, Sendable, Hashable {
     }
 }
 
-/// One message of samples, ready to be sent: each payload that somebody wants, encoded once and shared.
+/// One encoded message of samples, in each payload that clients subscribe to.
 struct SampleMessage: Sendable {
     private var texts: InlineArray<3, ByteBuffer?> = [nil, nil, nil]
 
@@ -47,18 +47,18 @@ struct SampleMessage: Sendable {
     }
 }
 
-/// Writes messages of samples into buffers that it uses again.
+/// Encodes messages of samples. The buffers are reused.
 struct SampleEncoder: ~Copyable {
-    /// Of 2048 numbers with six decimals, signs and commas.
-    private static let room = 24_000
+    /// Bytes of 2048 numbers with six decimals, signs and commas.
+    private static let capacity = 24_000
 
-    private var numbers = JSONBuffer(capacity: room)
-    private var line = JSONBuffer(capacity: room)
+    private var numbers = JSONBuffer(capacity: capacity)
+    private var line = JSONBuffer(capacity: capacity)
 
     /// - Parameters:
-    ///   - samples: 2048, finite.
-    ///   - frame: The first one's place in the stream.
-    ///   - payloads: Those that somebody wants.
+    ///   - samples: 2048 finite values.
+    ///   - frame: Position of the first frame in the stream.
+    ///   - payloads: The payloads to encode.
     mutating func encode(_ samples: Span<Float>, at frame: Int64, as payloads: PayloadSet) -> SampleMessage {
         var message = SampleMessage()
         if payloads.contains(.json) || payloads.contains(.bare) {
@@ -80,7 +80,7 @@ struct SampleEncoder: ~Copyable {
     private mutating func wrapped(_ start: StaticString, _ end: StaticString, _ frame: Int64?) -> ByteBuffer {
         line.removeAll()
         line.append(start)
-        // Unsafe: one buffer lends its bytes to the other, which copies them.
+        // Unsafe: the bytes of one buffer are valid during the closure, in which the other buffer copies them.
         numbers.withUnsafeBytes { line.append(bytes: $0) }
         line.append(end)
         if let frame {
@@ -93,9 +93,9 @@ struct SampleEncoder: ~Copyable {
 }
 
 extension JSONBuffer {
-    /// What is written, as a buffer that can be shared.
+    /// A copy of the bytes that can be shared.
     var bytes: ByteBuffer {
-        // Unsafe: lent for as long as it takes to copy.
+        // Unsafe: the bytes are valid during the closure, which copies them.
         withUnsafeBytes { ByteBuffer(bytes: $0) }
     }
 
@@ -107,18 +107,18 @@ extension JSONBuffer {
             func byte(_ index: Int) -> UInt32 {
                 index < count ? (values[index >> 2].bitPattern >> UInt32(8 * (index & 3))) & 0xff : 0
             }
-            // Unsafe: the alphabet's own subscript would be checked four times for every three bytes.
+            // Unsafe: avoids four bounds checks per three bytes.
             alphabet.withUnsafeBufferPointer { alphabet in
-                var place = 0
+                var position = 0
                 for index in stride(from: 0, to: count, by: 3) {
                     let bits = byte(index) << 16 | byte(index + 1) << 8 | byte(index + 2)
-                    text[place] = alphabet[Int(bits >> 18)]
-                    text[place + 1] = alphabet[Int(bits >> 12 & 63)]
-                    text[place + 2] = index + 1 < count ? alphabet[Int(bits >> 6 & 63)] : UInt8(ascii: "=")
-                    text[place + 3] = index + 2 < count ? alphabet[Int(bits & 63)] : UInt8(ascii: "=")
-                    place += 4
+                    text[position] = alphabet[Int(bits >> 18)]
+                    text[position + 1] = alphabet[Int(bits >> 12 & 63)]
+                    text[position + 2] = index + 1 < count ? alphabet[Int(bits >> 6 & 63)] : UInt8(ascii: "=")
+                    text[position + 3] = index + 2 < count ? alphabet[Int(bits & 63)] : UInt8(ascii: "=")
+                    position += 4
                 }
-                length = place
+                length = position
             }
         }
         append(bytes: text)

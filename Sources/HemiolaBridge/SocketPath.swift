@@ -4,13 +4,13 @@
     package import Musl
 #endif
 
-/// Where the socket is when nobody says otherwise: whoever listens and whoever calls look in the same place.
+/// The path of the socket. The sink and `hemiola send` use the same default.
 package struct SocketPath: Sendable, Hashable {
-    /// Bytes that the system's address of a Unix socket has room for, without the zero at its end.
+    /// Maximum length in bytes: that of `sun_path` in `sockaddr_un` without the terminating NUL byte.
     package static let limit = 107
 
     package var path: String
-    /// Whether its folder is Hemiola's own, made when it is needed.
+    /// Whether the folder is private to Hemiola: the sink creates it if it is missing.
     package var isInOwnFolder: Bool
 
     package init(path: String, isInOwnFolder: Bool) {
@@ -18,7 +18,7 @@ package struct SocketPath: Sendable, Hashable {
         self.isInOwnFolder = isInOwnFolder
     }
 
-    /// Lends a path, of which `limit` bytes count, as the system's address.
+    /// Calls a closure with the socket address of a path, which is cut to `limit` bytes.
     package static func withAddress(of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -28,9 +28,9 @@ package struct SocketPath: Sendable, Hashable {
         }
     }
 
-    /// `$XDG_RUNTIME_DIR/hemiola.sock`, else in a folder of one's own in the folder of temporary files.
+    /// The default: `$XDG_RUNTIME_DIR/hemiola.sock`, else `hemiola-UID/hemiola.sock` in the folder for temporary files.
     package static func standard() -> SocketPath {
-        // What is no absolute path has to be ignored, says the XDG Base Directory Specification.
+        // The XDG Base Directory Specification requires that a relative path is ignored.
         if let folder = environment("XDG_RUNTIME_DIR"), isUsersFolder(folder) {
             return SocketPath(path: "\(folder)/hemiola.sock", isInOwnFolder: false)
         }
@@ -45,7 +45,7 @@ package struct SocketPath: Sendable, Hashable {
         return text.hasPrefix("/") ? text : nil
     }
 
-    /// Whether it is there and belongs to whoever runs this: sudo passes on the folder of another.
+    /// Whether the folder exists and belongs to the current user. With sudo, the variable can name another user's folder.
     private static func isUsersFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()

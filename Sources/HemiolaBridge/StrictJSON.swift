@@ -1,14 +1,15 @@
-/// Checks the grammar of RFC 8259, which Foundation's parser does not hold to: it takes a byte order mark and commas before a closing
-/// bracket, and does not parse numbers that no caller needs.
+/// Checks a text against the grammar of RFC 8259. Foundation's parser is less strict: it accepts a byte order mark and a comma before a
+/// closing bracket, and does not parse numbers that are not decoded.
 struct StrictJSON {
-    /// Brackets inside each other.
-    static let deepest = 512
+    /// Maximum nesting of brackets.
+    static let maximumDepth = 512
 
     private let bytes: [UInt8]
-    private var place = 0
+    private var position = 0
 
-    /// Whether the bytes are one JSON text in UTF-8, which they are known to be.
+    /// Whether the bytes are one JSON text.
     ///
+    /// - Parameter bytes: Valid UTF-8.
     /// - Complexity: O(bytes), without recursion.
     static func isValid(_ bytes: [UInt8]) -> Bool {
         var scanner = StrictJSON(bytes: bytes)
@@ -20,19 +21,19 @@ struct StrictJSON {
     }
 
     private mutating func readText() -> Bool {
-        // Of each open bracket, whether it is an object's.
+        // For each open bracket: whether it opens an object.
         var open: [Bool] = []
         while true {
-            skipBlanks()
+            skipWhitespace()
             guard let first = peek() else { return false }
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-                place += 1
-                skipBlanks()
+                position += 1
+                skipWhitespace()
                 let isObject = first == UInt8(ascii: "{")
                 if peek() == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-                    place += 1
+                    position += 1
                 } else {
-                    guard open.count < Self.deepest else { return false }
+                    guard open.count < Self.maximumDepth else { return false }
                     open.append(isObject)
                     if isObject, !readKey() { return false }
                     continue
@@ -40,14 +41,14 @@ struct StrictJSON {
             } else if !readScalar(first) {
                 return false
             }
-            // A value is over: a comma, or brackets close.
+            // After a value: a comma or closing brackets.
             while true {
-                skipBlanks()
-                guard let isObject = open.last else { return place == bytes.count }
+                skipWhitespace()
+                guard let isObject = open.last else { return position == bytes.count }
                 guard let next = peek() else { return false }
-                place += 1
+                position += 1
                 if next == UInt8(ascii: ",") {
-                    skipBlanks()
+                    skipWhitespace()
                     if isObject, !readKey() { return false }
                     break
                 }
@@ -59,7 +60,7 @@ struct StrictJSON {
 
     private mutating func readKey() -> Bool {
         guard peek() == UInt8(ascii: "\""), readString() else { return false }
-        skipBlanks()
+        skipWhitespace()
         return take(UInt8(ascii: ":"))
     }
 
@@ -74,19 +75,19 @@ struct StrictJSON {
     }
 
     private mutating func readString() -> Bool {
-        place += 1
+        position += 1
         while let byte = peek() {
-            place += 1
+            position += 1
             switch byte {
             case UInt8(ascii: "\""): return true
             case 0..<0x20: return false
             case UInt8(ascii: "\\"):
                 guard let escaped = peek() else { return false }
-                place += 1
+                position += 1
                 if escaped == UInt8(ascii: "u") {
                     for _ in 0..<4 {
                         guard let digit = peek(), Self.isHexadecimal(digit) else { return false }
-                        place += 1
+                        position += 1
                     }
                 } else if !Self.escapes.contains(escaped) {
                     return false
@@ -124,22 +125,22 @@ struct StrictJSON {
         return true
     }
 
-    /// One digit at least.
+    /// Reads one or more digits.
     private mutating func readDigits() -> Bool {
-        let start = place
-        while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { place += 1 }
-        return place > start
+        let start = position
+        while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        return position > start
     }
 
-    private func peek() -> UInt8? { place < bytes.count ? bytes[place] : nil }
+    private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
-        place += 1
+        position += 1
         return true
     }
 
-    private mutating func skipBlanks() {
-        while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { place += 1 }
+    private mutating func skipWhitespace() {
+        while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
     }
 }

@@ -6,65 +6,67 @@ import Testing
 
 @testable import HemiolaBridge
 
-/// A client that is congested is read again as soon as it is not, whatever ended the congestion.
+/// Reading from a congested client is resumed as soon as the congestion ends, for each cause of its end.
 @Suite struct CongestionTests {
-    /// Runs on an event loop, with a hub that has no stream yet.
+    /// Runs a closure on an event loop with a hub that has no stream.
     private func onLoop(_ body: @escaping @Sendable (BridgeHub) throws -> Void) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         try await loop.submit {
-            try body(BridgeHub(SinkContext(name: "web"), BridgeSettings(), Demand(), on: loop))
+            try body(BridgeHub(SinkContext(name: "web"), BridgeSettings(), SubscriptionUnion(), on: loop))
         }.get()
     }
 
     private static func encoders() -> StreamEncoders {
-        var writer = BatchWriter(sink: "web", selection: .all)
-        return writer.begin(
+        var encoder = BatchEncoder(sink: "web", selection: .all)
+        return encoder.begin(
             StreamHeader(
                 source: StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 1), kind: "test", name: "test"),
                 isLive: true, batching: .standard, seed: 0, analyzers: []))
     }
 
-    @Test func `client congested before the stream begins: its greeting resumes it once`() async throws {
+    @Test func `client congested before the stream begins: hello resumes it once`() async throws {
         try await onLoop { hub in
-            let wire = CountingWire()
-            let client = try #require(hub.admit(wire, refusal: nil))
+            let connection = CountingConnection()
+            let client = try #require(hub.addClient(connection, refusal: nil))
             for _ in 0..<65 { client.receive(ClientMessage.Fault(text: "wrong")) }
-            #expect(client.isCongested && wire.resumeCount == 0)
+            #expect(client.isCongested && connection.resumeCount == 0)
             hub.begin(Self.encoders())
-            #expect(!client.isCongested && wire.resumeCount == 1)
-            #expect(wire.lines.count { $0.contains("wrong") } == 65)
+            #expect(!client.isCongested && connection.resumeCount == 1)
+            #expect(connection.lines.count { $0.contains("wrong") } == 65)
         }
     }
 
-    @Test func `lines that a resumed client causes come after those that waited`() async throws {
+    @Test func `client resumed by hello: later lines follow the waiting lines`() async throws {
         try await onLoop { hub in
-            let wire = CountingWire()
-            let client = try #require(hub.admit(wire, refusal: nil))
-            wire.onResume = { client.receive(ClientMessage.Fault(text: "later")) }
+            let connection = CountingConnection()
+            let client = try #require(hub.addClient(connection, refusal: nil))
+            connection.onResume = { client.receive(ClientMessage.Fault(text: "later")) }
             for _ in 0..<65 { client.receive(ClientMessage.Fault(text: "first")) }
             hub.begin(Self.encoders())
-            #expect(wire.lines.last?.contains("later") == true && wire.resumeCount == 1)
+            #expect(connection.lines.last?.contains("later") == true && connection.resumeCount == 1)
         }
     }
 
-    @Test func `client whose waiting lines are dropped for a batch: is resumed while it still does not read`() async throws {
+    @Test func `client whose waiting lines are dropped: is resumed although it does not read`() async throws {
         try await onLoop { hub in
-            let wire = CountingWire()
-            let client = try #require(hub.admit(wire, refusal: nil))
+            let connection = CountingConnection()
+            let client = try #require(hub.addClient(connection, refusal: nil))
             hub.begin(Self.encoders())
             client.receive(ClientMessage(id: nil, body: .subscribe(streams: ["batch"], payload: nil)))
-            wire.isWritable = false
+            connection.isWritable = false
             for _ in 0..<100 { client.receive(ClientMessage.Fault(text: "wrong")) }
-            #expect(client.isCongested && wire.resumeCount == 0)
-            let batch = ByteBuffer(repeating: 0x20, count: Outbox.byteCapacity - 100)
-            hub.deliver(Parcel(time: 0, batch: batch, events: [], samples: [], cues: [], state: VisualizerChange()))
-            #expect(!client.isCongested && wire.resumeCount == 1)
+            #expect(client.isCongested && connection.resumeCount == 0)
+            let batch = ByteBuffer(repeating: 0x20, count: SendQueue.byteCapacity - 100)
+            hub.send(
+                EncodedBatch(
+                    time: 0, batchLine: batch, eventLines: [], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange()))
+            #expect(!client.isCongested && connection.resumeCount == 1)
         }
     }
 }
 
 /// Collects the lines and counts how often the client is resumed.
-private final class CountingWire: ClientWire {
+private final class CountingConnection: ClientConnection {
     var isWritable = true
     var lines: [String] = []
     var resumeCount = 0

@@ -166,7 +166,7 @@ import Testing
         let second = try stage.client()
         try second.expectGreeting()
         let third = try stage.client()
-        #expect(try third.line().text.contains("there are 2 clients already; max_clients lets in more"))
+        #expect(try third.line().text.contains("client limit reached (2); raise max_clients"))
         #expect(try third.readLine() == nil)
         try second.send(#"{"type":"closeViz"}"#)
         #expect(try second.readLine() == nil)

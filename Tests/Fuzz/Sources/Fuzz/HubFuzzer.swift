@@ -7,11 +7,11 @@ import Synchronization
 @testable import HemiolaBridge
 
 extension Fuzzer {
-    /// Several clients of one hub. The input is a script, a step per line: `0` to `3`, then what that client sends, with a newline;
-    /// `R`, the client, then what it sends without one; `J` and `L`, a client joins and leaves; `W`, a client does not read, or reads
-    /// again; `B`, a batch passes, with all that was posted; `S`, a stream begins.
+    /// Several clients of one hub. The input is a script with one step per line: `0` to `3` and the bytes that this client sends, with a
+    /// newline; `R`, the client and the bytes it sends without a newline; `J` and `L`, a client connects and disconnects; `W`, a client
+    /// stops or continues reading; `B`, a batch with all submitted controls; `S`, a stream begins.
     ///
-    /// Every line to a client is JSON, the first one `hello`; what was submitted is within the limits.
+    /// Every line to a client is JSON, the first one `hello`. Submitted controls are within the limits.
     func tryHub(_ bytes: [UInt8]) {
         let fixture = HubFixture()
         for step in bytes.split(separator: UInt8(ascii: "\n")).prefix(400) { fixture.run(step) }
@@ -51,8 +51,8 @@ private final class HubFixture {
     private let loop = EmbeddedEventLoop()
     private let inbox = Inbox()
     private let hub: BridgeHub
-    private let demand = Demand()
-    private let writers = Mutex(BatchWriter(sink: "socket", selection: .all))
+    private let subscriptions = SubscriptionUnion()
+    private let encoder = Mutex(BatchEncoder(sink: "socket", selection: .all))
     private var clients: [Int: Client] = [:]
     private var hasStream = false
     private var batchNumber: Int64 = 0
@@ -64,7 +64,7 @@ private final class HubFixture {
             name: "socket", isLive: true,
             controls: ControlPort(
                 post: { control, origin, reply in inbox.append((control, origin, reply)) }, report: { _ in }))
-        hub = BridgeHub(context, BridgeSettings(clientLimit: 3), demand, on: loop)
+        hub = BridgeHub(context, BridgeSettings(clientLimit: 3), subscriptions, on: loop)
     }
 
     func run(_ step: ArraySlice<UInt8>) {
@@ -80,23 +80,23 @@ private final class HubFixture {
             client.channel.isWritable.toggle()
             client.channel.pipeline.fireChannelWritabilityChanged()
         case UInt8(ascii: "S"): begin()
-        case UInt8(ascii: "B"): passBatch(flag: rest.first ?? 0)
+        case UInt8(ascii: "B"): sendBatch(flag: rest.first ?? 0)
         default: receive(Array(step), 0)
         }
-        settle()
+        advance()
     }
 
-    /// Every client reads again, and every control is answered.
+    /// Every client reads again, and every control gets its reply.
     func finish() {
         if !hasStream { begin() }
         for client in clients.values where !client.channel.isWritable {
             client.channel.isWritable = true
             client.channel.pipeline.fireChannelWritabilityChanged()
         }
-        for _ in 0..<20 { passBatch(flag: 0) }
-        settle()
+        for _ in 0..<20 { sendBatch(flag: 0) }
+        advance()
         for number in clients.keys.sorted() { leave(number) }
-        settle()
+        advance()
         _ = try? loop.syncShutdownGracefully()
     }
 
@@ -121,11 +121,11 @@ private final class HubFixture {
         batchNumber = 0
         let header = StreamHeader(
             source: StreamSource(format: format, kind: "fuzz", name: "fuzz"), isLive: true, batching: .standard, seed: 0, analyzers: [])
-        hub.begin(writers.withLock { $0.begin(header) })
+        hub.begin(encoder.withLock { $0.begin(header) })
     }
 
-    /// The events of a batch: the controls that came, their answers after it.
-    private func passBatch(flag: UInt8) {
+    /// Sends a batch with the submitted controls as events, then the replies.
+    private func sendBatch(flag: UInt8) {
         let taken = inbox.take()
         guard hasStream else {
             for post in taken { post.reply?(.busy) }
@@ -148,7 +148,7 @@ private final class HubFixture {
             let state = DeviceNotice.State.allCases[Int(flag >> 1) % DeviceNotice.State.allCases.count]
             events.append(Event(at: time, .device(DeviceNotice(name: "d", summary: "D", state: state, format: format))))
         }
-        if let parcel = writers.withLock({ $0.parcel(events, demand.now) }) { hub.deliver(parcel) }
+        if let batch = encoder.withLock({ $0.encode(events, subscriptions.current) }) { hub.send(batch) }
         for (index, post) in taken.enumerated() {
             post.reply?(index % 3 == 0 ? .done : index % 3 == 1 ? .busy : .refused("no \"way\""))
         }
@@ -166,8 +166,8 @@ private final class HubFixture {
         require(texts.allSatisfy { $0.utf8.count <= ClientMessage.longestText }, "a text is too long")
     }
 
-    /// Lets the event loop do all it has to, for seconds of its own time.
-    private func settle() {
+    /// Advances the event loop's clock by two seconds, and reads what was sent.
+    private func advance() {
         loop.advanceTime(by: .seconds(2))
         for number in clients.keys.sorted() { read(clients[number]!) }
     }
@@ -176,13 +176,13 @@ private final class HubFixture {
         while let buffer = try? client.channel.readOutbound(as: ByteBuffer.self) {
             let bytes = Array(buffer.readableBytesView)
             if bytes.isEmpty { continue }
-            require(bytes.last == 10 && bytes.dropLast().allSatisfy { $0 != 10 }, "no line: \(String(decoding: bytes, as: UTF8.self))")
-            require(StrictJSON.isValid(Array(bytes.dropLast())), "no JSON: \(String(decoding: bytes, as: UTF8.self))")
+            require(bytes.last == 10 && bytes.dropLast().allSatisfy { $0 != 10 }, "not one line: \(String(decoding: bytes, as: UTF8.self))")
+            require(StrictJSON.isValid(Array(bytes.dropLast())), "invalid JSON: \(String(decoding: bytes, as: UTF8.self))")
             let text = String(decoding: bytes, as: UTF8.self)
             if client.lineCount == 0 {
                 require(
-                    text.hasPrefix(#"{"type":"hello""#) || text.contains("clients already") || text.hasPrefix("["),
-                    "it begins with \(text)")
+                    text.hasPrefix(#"{"type":"hello""#) || text.contains("client limit") || text.hasPrefix("["),
+                    "the first line is \(text)")
             }
             client.lineCount += 1
         }

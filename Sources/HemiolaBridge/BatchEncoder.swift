@@ -3,20 +3,20 @@ internal import HemiolaSignal
 internal import HemiolaWire
 internal import NIOCore
 
-/// What a stream's lines are written with, on either side of the hop to the event loop.
+/// The encoders of a stream. The sink's thread and the event loop each use a copy.
 struct StreamEncoders: Sendable {
-    /// The records that the user selected.
-    var records: RecordEncoder
-    /// Any line, whatever is selected.
-    var any: RecordEncoder
+    /// Encodes the records that the user has selected.
+    var selected: RecordEncoder
+    /// Encodes every record.
+    var unfiltered: RecordEncoder
     var format: StreamFormat
-    /// The stream's source, by its name.
+    /// The name of the stream's source.
     var source: String
 }
 
-/// Makes a parcel of every batch, on the sink's thread: what somebody wants is encoded, once.
-struct BatchWriter: ~Copyable {
-    /// The sink's name in its pipeline: clients' losses bear it.
+/// Encodes each batch once, in the formats that clients subscribe to. Used on the sink's thread.
+struct BatchEncoder: ~Copyable {
+    /// The sink's name in the pipeline, as in `dropped` records.
     let sink: String
     let selection: Selection
 
@@ -30,111 +30,123 @@ struct BatchWriter: ~Copyable {
         self.selection = selection
     }
 
-    /// A stream begins.
+    /// Begins a stream.
     mutating func begin(_ stream: StreamHeader) -> StreamEncoders {
         framer.begin(stream.format)
         let encoders = StreamEncoders(
-            records: RecordEncoder(stream, selection: selection, version: HemiolaVersion.current),
-            any: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format,
+            selected: RecordEncoder(stream, selection: selection, version: HemiolaVersion.current),
+            unfiltered: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format,
             source: stream.source.name)
         self.encoders = encoders
         return encoders
     }
 
-    /// A batch of the stream.
-    mutating func parcel(_ batch: borrowing Batch, _ wishes: Demand.Wishes) -> Parcel? {
+    /// Encodes a batch of the stream.
+    ///
+    /// - Returns: nil if there is nothing to send and no client is connected.
+    mutating func encode(_ batch: borrowing Batch, _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders else { return nil }
         var messages: [SampleMessage] = []
         framer.add(batch.samples, at: batch.frame) { frame, values in
-            if !wishes.payloads.isEmpty { messages.append(samples.encode(values, at: frame, as: wishes.payloads)) }
+            if !subscribed.payloads.isEmpty { messages.append(samples.encode(values, at: frame, as: subscribed.payloads)) }
         }
         line.removeAll()
-        if wishes.streams.contains(.batch) { encoders.records.encodeLine(batch, into: &line) }
+        if subscribed.streams.contains(.batch) { encoders.selected.encodeLine(batch, into: &line) }
         let batchLine = line.count > 0 ? line.bytes : nil
         let batchEnd = encoders.format.seconds(at: batch.endFrame)
-        let parts = read(batch.events, emitted: { _ in batchEnd }, encoders, wishes)
-        let parcel = Parcel(
-            time: encoders.format.seconds(at: batch.frame), batch: batchLine, events: parts.lines, samples: messages, cues: parts.cues,
-            state: parts.change)
-        return parcel.isEmpty && !wishes.hasClients ? nil : parcel
+        let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
+        let encoded = EncodedBatch(
+            time: encoders.format.seconds(at: batch.frame), batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages,
+            pageCommands: parts.commands, stateChange: parts.change)
+        return encoded.isEmpty && !subscribed.hasClients ? nil : encoded
     }
 
-    /// Events that come without a batch. The `emitted_t` of each is its own time.
-    mutating func parcel(_ events: [Event], _ wishes: Demand.Wishes) -> Parcel? {
+    /// Encodes events outside a batch. Their `emitted_t` is their own time.
+    ///
+    /// - Returns: nil if there is nothing to send.
+    mutating func encode(_ events: [Event], _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders, let time = events.map(\.time).max() else { return nil }
-        let parts = read(events.span, emitted: \.time, encoders, wishes)
-        let parcel = Parcel(time: time, batch: nil, events: parts.lines, samples: [], cues: parts.cues, state: parts.change)
-        return parcel.isEmpty ? nil : parcel
+        let parts = encode(events.span, emitted: \.time, encoders, subscribed)
+        let encoded = EncodedBatch(
+            time: time, batchLine: nil, eventLines: parts.lines, sampleMessages: [], pageCommands: parts.commands, stateChange: parts.change
+        )
+        return encoded.isEmpty ? nil : encoded
     }
 
-    /// The stream is over: the rest of the samples, the events that came late, the end.
-    mutating func end(_ summary: StreamSummary, _ wishes: Demand.Wishes) -> Parcel? {
+    /// Ends the stream: encodes the remaining samples, the late events and the `end` record.
+    mutating func end(_ summary: StreamSummary, _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders else { return nil }
         self.encoders = nil
         var messages: [SampleMessage] = []
         framer.finish { frame, values in
-            if !wishes.payloads.isEmpty { messages.append(samples.encode(values, at: frame, as: wishes.payloads)) }
+            if !subscribed.payloads.isEmpty { messages.append(samples.encode(values, at: frame, as: subscribed.payloads)) }
         }
         let end = encoders.format.seconds(at: summary.frames)
-        var parts = read(summary.lateEvents.span, emitted: { _ in end }, encoders, wishes)
-        if wishes.streams.contains(.end) {
+        var parts = encode(summary.lateEvents.span, emitted: { _ in end }, encoders, subscribed)
+        if subscribed.streams.contains(.end) {
             var summary = summary
             summary.lateEvents = []
             line.removeAll()
-            encoders.records.encodeEnd(summary, into: &line)
-            if line.count > 0 { parts.lines.append(Parcel.Line(stream: .end, bytes: line.bytes)) }
+            encoders.selected.encodeEnd(summary, into: &line)
+            if line.count > 0 { parts.lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
         }
-        return Parcel(time: end, batch: nil, events: parts.lines, samples: messages, cues: parts.cues, state: parts.change)
+        return EncodedBatch(
+            time: end, batchLine: nil, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands,
+            stateChange: parts.change)
     }
 
     // MARK: - Events
 
     private struct Parts {
-        var lines: [Parcel.Line] = []
-        var cues: [Parcel.Cue] = []
+        var lines: [EncodedBatch.EventLine] = []
+        var commands: [PageCommand] = []
         var change = VisualizerChange()
     }
 
-    private mutating func read(
-        _ events: Span<Event>, emitted: (Event) -> Double, _ encoders: StreamEncoders, _ wishes: Demand.Wishes
+    private mutating func encode(
+        _ events: Span<Event>, emitted: (Event) -> Double, _ encoders: StreamEncoders, _ subscribed: SubscriptionUnion.Contents
     ) -> Parts {
         var parts = Parts()
         var reports = PageReports()
         for index in events.indices {
             let event = events[index]
             let stream = StreamSet(event)
-            if wishes.streams.contains(stream) {
+            if subscribed.streams.contains(stream) {
                 line.removeAll()
-                encoders.records.encode(event, batchEnd: emitted(event), into: &line)
-                if line.count > 0 { parts.lines.append(Parcel.Line(stream: stream, bytes: line.bytes, except: told(event))) }
+                encoders.selected.encode(event, batchEnd: emitted(event), into: &line)
+                if line.count > 0 {
+                    parts.lines.append(.init(stream: stream, bytes: line.bytes, excludedClient: excludedClient(of: event)))
+                }
             }
             reports.note(event)
-            note(event, reports, &parts)
+            apply(event, reports, &parts)
         }
         return parts
     }
 
-    /// A client that lost batches was told in its own stream.
-    private func told(_ event: Event) -> String? {
+    /// The client whose lines were dropped does not get the record: it gets a `dropped` line at the position of the missing lines.
+    private func excludedClient(of event: Event) -> String? {
         guard case .dropped(let loss) = event.payload, loss.sink == sink else { return nil }
         return loss.client
     }
 
-    private mutating func note(_ event: Event, _ reports: PageReports, _ parts: inout Parts) {
+    /// Adds the page commands and the changes of state of an event.
+    private mutating func apply(_ event: Event, _ reports: PageReports, _ parts: inout Parts) {
         switch event.payload {
         case .preset(let change):
             parts.change.preset = change.name
-            parts.change.due = change.nextIn.map { event.time + $0 }
-            parts.change.losesDue = false
+            parts.change.nextPresetTime = change.nextIn.map { event.time + $0 }
+            parts.change.clearsNextPresetTime = false
             if [.timer, .bar, .beat, .drop, .hardCut].contains(change.reason) { parts.change.showsCycling = true }
             line.removeAll()
             line.appendLoadPreset(change.name, blend: change.cut == .hard ? 0 : change.blend)
-            parts.cues.append(Parcel.Cue(bytes: line.bytes, except: change.reason == .page ? reports.presets[change.name] : nil))
+            parts.commands.append(
+                PageCommand(bytes: line.bytes, excludedOrigin: change.reason == .page ? reports.presets[change.name] : nil))
         case .speed(let speed):
             parts.change.speed = speed
             line.removeAll()
             line.appendSetSpeed(speed)
-            parts.cues.append(Parcel.Cue(bytes: line.bytes, except: reports.speed))
+            parts.commands.append(PageCommand(bytes: line.bytes, excludedOrigin: reports.speed))
         case .beat(let beat):
             parts.change.beat = TempoReport(beatsPerMinute: beat.beatsPerMinute, time: event.time)
         case .device(let notice):
@@ -143,23 +155,23 @@ struct BatchWriter: ~Copyable {
             switch stamped.control {
             case .toggleCycle:
                 parts.change.cycleToggles += 1
-                parts.change.losesDue = true
-            case .lockPreset: parts.change.losesDue = true
+                parts.change.clearsNextPresetTime = true
+            case .lockPreset: parts.change.clearsNextPresetTime = true
             default: break
             }
         case .gap(let gap) where gap.frames > 0:
-            parts.cues.append(Parcel.Cue(bytes: PageLine.resumeAudio, needsReady: false))
+            parts.commands.append(PageCommand(bytes: PageCommand.resumeAudioLine, requiresReady: false))
         default:
             break
         }
     }
 }
 
-/// What pages told in a batch, so that they are not told the same in return.
+/// The changes that pages have reported in a batch: a page does not get a command for its own change.
 private struct PageReports {
-    /// Preset → origin.
+    /// Name of the preset → origin of the control.
     var presets: [String: String] = [:]
-    /// Who changed the speed last.
+    /// The origin of the last change of speed; nil if a client has set it.
     var speed: String?
 
     mutating func note(_ event: Event) {
@@ -173,13 +185,8 @@ private struct PageReports {
     }
 }
 
-/// The lines that drive a page.
-enum PageLine {
-    static let resumeAudio = ByteBuffer(string: "{\"type\":\"resumeAudio\"}\n")
-    static let getPresetNames = ByteBuffer(string: "{\"type\":\"getPresetNames\"}\n")
-}
-
 extension JSONBuffer {
+    /// - Parameter blend: Duration of the transition in seconds; 0: hard cut.
     mutating func appendLoadPreset(_ name: String, blend: Double) {
         append(#"{"type":"loadPresetByName","name":"#)
         append(string: name)
@@ -194,12 +201,12 @@ extension JSONBuffer {
         append("}\n")
     }
 
-    /// How things stand.
+    /// The `status` message.
     ///
     /// - Parameters:
-    ///   - nextIn: Seconds until time alone changes the preset.
+    ///   - nextIn: Seconds until the next scheduled preset change.
     ///   - tempo: Beats per minute.
-    ///   - source: The name of the stream's source; nil: no stream has begun.
+    ///   - source: The name of the stream's source; nil before the first stream.
     mutating func appendStatus(_ state: VisualizerState, nextIn: Double?, tempo: Double?, source: String?, device: DeviceNotice?) {
         append(#"{"type":"status","preset":"#)
         appendText(state.preset)
@@ -232,21 +239,21 @@ extension JSONBuffer {
         if let text { append(string: text) } else { append("null") }
     }
 
-    /// The answer to a request.
+    /// The reply to a request.
     ///
-    /// - Parameter fault: nil: it has taken effect.
-    mutating func appendReply(to id: ClientMessage.ID, fault: String?) {
+    /// - Parameter error: nil: the request has taken effect.
+    mutating func appendReply(to id: ClientMessage.ID, error: String?) {
         append(#"{"type":"reply","id":"#)
         id.append(to: &self)
-        append(fault == nil ? #","ok":true,"error":null}"# : #","ok":false,"error":"#)
-        if let fault {
-            append(string: fault)
+        append(error == nil ? #","ok":true,"error":null}"# : #","ok":false,"error":"#)
+        if let error {
+            append(string: error)
             append("}")
         }
         append("\n")
     }
 
-    /// - Parameter count: The client's errors so far.
+    /// - Parameter count: The number of the client's errors so far, this one included.
     mutating func appendError(_ text: String, count: Int) {
         append(#"{"type":"error","error":"#)
         append(string: text)

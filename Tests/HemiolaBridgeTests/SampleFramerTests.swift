@@ -5,14 +5,14 @@ import Testing
 
 @testable import HemiolaBridge
 
-/// A message of the framer's.
+/// A message of the framer.
 private struct Framed: Equatable {
     var frame: Int64
     var samples: [Float]
 }
 
 @Suite struct SampleFramerTests {
-    /// Frame n of a channel c is (n + c / 10) / 10000, so that every frame is known by its value.
+    /// The sample of frame n and channel c is (n + c / 10) / 10000: the value identifies the frame.
     private static func value(_ frame: Int, _ channel: Int) -> Float { (Float(frame) + Float(channel) / 10) / 10_000 }
 
     private static func batch(_ frames: Range<Int>, _ channels: Int) -> [Float] {
@@ -41,31 +41,31 @@ private struct Framed: Equatable {
     }
 
     @Test(arguments: [256, 257, 1024, 1280, 4096, 8192], [1, 2, 3, 6])
-    func `messages have 1024 frames whatever the batches, and no hole`(batch: Int, channels: Int) {
+    func `batches of any size: messages have 1024 frames, and no frame is missing`(batch: Int, channels: Int) {
         let count = 10_000
         let messages = messages(count, batch: batch, channels: channels)
         #expect(messages.count == 10)
         #expect(messages.map(\.frame) == (0..<10).map { $0 * 1024 })
         #expect(messages.allSatisfy { $0.samples.count == 2048 })
         let samples = messages.flatMap(\.samples)
-        // The positions of three and six channels are not known here: both sides are the mean.
+        // Without a channel map, both sides are the mean of three and six channels.
         let left = channels == 2 ? [0] : Array(0..<channels)
         let right = channels == 2 ? [1] : Array(0..<channels)
         for frame in 0..<count {
             let expected = [left, right].map { side in side.map { Self.value(frame, $0) }.reduce(0, +) / Float(side.count) }
             #expect(abs(samples[2 * frame] - expected[0]) < 1e-6 && abs(samples[2 * frame + 1] - expected[1]) < 1e-6)
         }
-        #expect(samples[(2 * count)...].allSatisfy { $0 == 0 }, "the last message is filled up with zeros")
+        #expect(samples[(2 * count)...].allSatisfy { $0 == 0 }, "the last message is padded with zeros")
     }
 
-    @Test func `lost batches end a message, and the next begins behind them`() {
+    @Test func `lost batches: the message before is padded, the next begins after them`() {
         let messages = messages(4096, batch: 256, channels: 2, lost: 256..<1536)
         #expect(messages.map(\.frame) == [0, 1536, 2560, 3584])
         #expect(messages[0].samples[511] != 0 && messages[0].samples[512...].allSatisfy { $0 == 0 })
         #expect(messages[1].samples[0] == Self.value(1536, 0))
     }
 
-    @Test func `what is no number is 0, and what is too loud is cut off`() {
+    @Test func `NaN becomes 0, samples above full scale are clipped`() {
         let messages = messages(1, batch: 256, channels: 6) { _, _ in [.nan, 3, .infinity, -0.5, 0.5, -7] }
         // (3 − 0.5 + 0.5 − 7) / 6
         #expect(abs(messages[0].samples[0] + 4.0 / 6) < 1e-6 && messages[0].samples[1] == messages[0].samples[0])
@@ -73,7 +73,7 @@ private struct Framed: Equatable {
         #expect(stereo[0].samples[..<4] == [0, 0, -1, 1])
     }
 
-    @Test func `5.1 becomes the stereo downmix of ITU-R BS.775, cut off at full scale`() throws {
+    @Test func `5.1: stereo downmix of ITU-R BS.775, clipped at full scale`() throws {
         let map = try #require(ChannelMap([.frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight]))
         let frames: [[Float]] = [
             [0.5, 0.25, 0, 0, 0, 0], [0, 0, 0.5, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0.5, -0.25], [0.9, -0.9, 0, 0, 0.9, -0.9],
@@ -87,7 +87,7 @@ private struct Framed: Equatable {
         for (sample, value) in zip(messages[0].samples, expected) { #expect(abs(sample - value) < 1e-6) }
     }
 
-    @Test func `a stream's clock starts anew`() {
+    @Test func `second stream: begins at frame 0`() {
         var framer = SampleFramer()
         let mono = StreamFormat(sampleRate: 44_100, channelCount: 1)
         framer.begin(mono)
@@ -110,26 +110,26 @@ private struct Framed: Equatable {
 
     private static let samples: [Float] = (0..<2048).map { Float(sin(Double($0))) }
 
-    @Test func `json is as the protocol has it`() throws {
+    @Test func `json: has the keys of the protocol and six decimals`() throws {
         let line = try text([0, -0.5, 1, -1, 0.1234567], .json)
         #expect(
             line == "{\"type\":\"pushSamples\",\"samples\":[0.000000,-0.500000,1.000000,-1.000000,0.123457],\"frame\":7}\n")
     }
 
-    @Test(arguments: [SamplePayload.json, .bare]) func `samples come back from JSON`(payload: SamplePayload) throws {
+    @Test(arguments: [SamplePayload.json, .bare]) func `json and bare: decoded samples are within 0.5e-6`(payload: SamplePayload) throws {
         let document = try JSONSerialization.jsonObject(with: Data(try text(Self.samples, payload).utf8))
         let values = try #require(payload == .bare ? document as? [Double] : (document as? [String: Any])?["samples"] as? [Double])
         #expect(values.count == 2048)
         for (value, sample) in zip(values, Self.samples) { #expect(abs(value - Double(sample)) <= 0.5e-6 + 1e-12) }
     }
 
-    @Test func `16-bit audio comes back exactly`() throws {
+    @Test func `16-bit audio: is restored exactly from six decimals`() throws {
         let levels = (0..<2048).map { Int16(truncatingIfNeeded: $0 * 32_749 - 32_768) }
         let document = try JSONSerialization.jsonObject(with: Data(try text(levels.map { Float($0) / 32_768 }, .bare).utf8))
         #expect((document as? [Double])?.map { Int16(($0 * 32_768).rounded()) } == levels)
     }
 
-    @Test(arguments: [2048, 1, 2, 3]) func `base64 is that of the floats' bytes`(count: Int) throws {
+    @Test(arguments: [2048, 1, 2, 3]) func `base64: encodes the little-endian bytes of the floats`(count: Int) throws {
         let samples = Array(Self.samples.prefix(count))
         let bytes = samples.flatMap { value in withUnsafeBytes(of: value.bitPattern.littleEndian) { Array($0) } }
         #expect(

@@ -1,0 +1,133 @@
+import NIOCore
+import Testing
+
+@testable import HemiolaBridge
+
+@Suite struct SendQueueTests {
+    private static let samples = Subscription()
+
+    /// A batch with a batch line and optionally a beat.
+    private func batch(_ number: Int, beat: Bool = false, batchLine: Bool = true) -> EncodedBatch {
+        let bytes = ByteBuffer(string: "\(number)")
+        return EncodedBatch(
+            time: Double(number), batchLine: batchLine ? bytes : nil,
+            eventLines: beat ? [.init(stream: StreamSet(named: "beat")!, bytes: ByteBuffer(string: "beat \(number)"))] : [],
+            sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
+    }
+
+    private static let subscription = Subscription(streams: [.batch, StreamSet(named: "beat")!], isExplicit: true)
+
+    /// Removes all entries and returns their lines.
+    private func read(_ queue: inout SendQueue) -> [String] {
+        var texts: [String] = []
+        while let entry = queue.next() {
+            switch entry {
+            case .line(let bytes): texts.append(String(buffer: bytes))
+            case .dropped(let count): texts.append("dropped \(count.batches)" + (count.events > 0 ? "+\(count.events)" : ""))
+            case .batch(let batch, let subscription, let eventsOnly):
+                batch.forEachLine(for: subscription, client: "1", eventsOnly: eventsOnly) { texts.append(String(buffer: $0)) }
+            }
+        }
+        return texts
+    }
+
+    @Test func `more than eight batches: the newest eight wait, after the count of the dropped ones`() {
+        var queue = SendQueue()
+        for number in 0..<20 { queue.append(batch(number), for: Self.subscription) }
+        #expect(queue.dropped == SendQueue.DropCount(batches: 12))
+        #expect(read(&queue) == ["dropped 12"] + (12..<20).map { "\($0)" })
+        #expect(queue.isEmpty)
+        queue.append(batch(20), for: Self.subscription)
+        #expect(read(&queue) == ["20"])
+    }
+
+    @Test func `dropped batches: their events stay, in order`() {
+        var queue = SendQueue()
+        queue.append(ByteBuffer(string: "reply"))
+        for number in 0..<12 { queue.append(batch(number, beat: number.isMultiple(of: 3)), for: Self.subscription) }
+        #expect(
+            read(&queue)
+                == ["reply", "beat 0", "beat 3", "dropped 4", "4", "5", "6", "beat 6", "7", "8", "9", "beat 9", "10", "11"])
+    }
+
+    @Test func `dropped batch with events: its batch line and events of other streams are freed`() throws {
+        let (beat, onset) = (try #require(StreamSet(named: "beat")), try #require(StreamSet(named: "onset")))
+        for isWhole in [true, false] {
+            var queue = SendQueue()
+            weak var first: EncodedBatch?
+            for number in 0...SendQueue.batchCapacity {
+                let batch = EncodedBatch(
+                    time: Double(number), batchLine: ByteBuffer(repeating: 0x20, count: 4096),
+                    eventLines: [
+                        .init(stream: beat, bytes: ByteBuffer(string: "beat")),
+                        .init(stream: onset, bytes: ByteBuffer(string: "onset")),
+                    ], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
+                if number == 0 { first = batch }
+                queue.append(batch, for: Subscription(streams: isWhole ? [.batch, beat] : beat, isExplicit: true))
+            }
+            #expect(first == nil)
+            guard case .batch(let kept, _, eventsOnly: true)? = queue.next() else {
+                Issue.record("the oldest batch was removed")
+                continue
+            }
+            #expect(kept.batchLine == nil && kept.eventLines.map { String(buffer: $0.bytes) } == ["beat"])
+        }
+    }
+
+    @Test func `batches without lines for the subscription: are not queued`() {
+        var queue = SendQueue()
+        for number in 0..<100 { queue.append(batch(number), for: Self.samples) }
+        #expect(queue.isEmpty && queue.dropped.isZero)
+        for number in 0..<20 { queue.append(batch(number, beat: true, batchLine: false), for: Self.subscription) }
+        #expect(queue.dropped.isZero)
+        #expect(read(&queue) == (0..<20).map { "beat \($0)" })
+    }
+
+    @Test func `more than 1024 entries: the oldest are dropped`() {
+        var queue = SendQueue()
+        for number in 0..<5000 { queue.append(batch(number, beat: true), for: Self.subscription) }
+        #expect(queue.count == SendQueue.entryCapacity)
+        let texts = read(&queue)
+        #expect(texts.last == "beat 4999" && texts.contains("4992") && !texts.contains("4991"))
+        #expect(texts.contains { $0.hasPrefix("dropped ") })
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `bytes above the limit: the oldest lines are dropped and counted`() {
+        var queue = SendQueue()
+        queue.byteLimit = 1000
+        for number in 0..<20 { queue.append(ByteBuffer(string: String(repeating: "\(number % 10)", count: 100))) }
+        #expect(queue.byteCount == 1000 && queue.dropped == SendQueue.DropCount(events: 10))
+        #expect(read(&queue).map { $0.prefix(9) }.last == "dropped 0" || queue.isEmpty)
+        #expect(queue.byteCount == 0)
+        // A line above the limit is dropped, with all lines before it.
+        queue.append(ByteBuffer(string: "short"))
+        queue.append(ByteBuffer(repeating: 0x78, count: 2000))
+        #expect(read(&queue) == ["dropped 0+2"])
+        for number in 0..<400 { queue.append(batch(number, beat: true), for: Self.subscription) }
+        #expect(queue.byteCount <= 1000)
+        #expect(queue.dropped.events > 200 && queue.dropped.batches == 392)
+        let texts = read(&queue)
+        #expect(texts.suffix(16) == ArraySlice((392..<400).flatMap { ["\($0)", "beat \($0)"] }))
+        #expect(queue.byteCount == 0 && queue.isEmpty)
+    }
+
+    @Test func `dropped record of a client: is sent to the other clients only`() {
+        let line = EncodedBatch.EventLine(stream: .dropped, bytes: ByteBuffer(string: "dropped"), excludedClient: "1")
+        let batch = EncodedBatch(
+            time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
+        let subscription = Subscription(streams: .dropped, isExplicit: true)
+        var texts: [String] = []
+        batch.forEachLine(for: subscription, client: "1", eventsOnly: false) { texts.append(String(buffer: $0)) }
+        #expect(texts == [])
+        batch.forEachLine(for: subscription, client: "2", eventsOnly: false) { texts.append(String(buffer: $0)) }
+        #expect(texts == ["dropped"])
+    }
+}
+
+@Suite struct StreamSetTests {
+    @Test func `names of the streams: each has one bit`() {
+        #expect(Set(StreamSet.names.compactMap(StreamSet.init(named:))).count == StreamSet.names.count)
+        #expect(StreamSet(named: "samples") == nil)
+    }
+}
