@@ -69,8 +69,8 @@ import Testing
         (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is outside 0...3600 seconds; see hemiola send --help"),
         (
             ["analyze", "a", "--sink", "socket:/\(String(repeating: "x", count: 107))"],
-            "--sink socket:/\(String(repeating: "x", count: 107)): path: the path of a socket has 107 bytes at most, this one 108; "
-                + "take a shorter one"
+            "--sink socket:/\(String(repeating: "x", count: 107)): path: the socket path is too long: 108 bytes, "
+                + "maximum 107; use a shorter path"
         ),
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (

@@ -10,18 +10,18 @@ import Testing
         readMe = try ReadMe("Plugins/Sinks/Socket")
     }
 
-    @Test func `its table quotes every setting`() {
+    @Test func `settings table has the default and summary of every setting`() {
         #expect(readMe.settings(notQuotedFrom: SinkPlugin.socket.about) == [])
     }
 
-    @Test func `its sample is what a client gets`() throws {
+    @Test func `sample lines are parsed and have the types of the protocol`() throws {
         let types = try readMe.records().map { try #require($0["type"] as? String) }
         #expect(types == ["hello", "resumeAudio", "pushSamples", "dropped", "reply", "error"])
     }
 
-    @Test func `its examples can be made`() throws {
+    @Test func `SPEC examples are valid`() throws {
         let specs = readMe.specs(of: "socket")
         #expect(!specs.isEmpty)
-        for spec in specs { _ = try Stage.sink(spec) }
+        for spec in specs { _ = try SocketSinkFixture.sink(spec) }
     }
 }

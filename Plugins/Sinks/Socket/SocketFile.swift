@@ -7,35 +7,37 @@ internal import HemiolaBridge
     internal import Musl
 #endif
 
-/// A listening socket in the file system: never open to more than its user, or a group, from the moment it is there; never in
-/// the place of a living one or of anything else; gone when it is done with.
+/// A listening Unix socket and its file.
+///
+/// From its creation on, only the user (and the members of a group, if one is given) can connect. A socket on which a process listens, and
+/// a file that is not a socket, are never replaced. The file is removed at the end.
 struct SocketFile: Sendable {
     let path: String
     let descriptor: Int32
     private let identity: Identity
 
-    /// Which file is ours, should another be there one day.
+    /// Identifies the file, in case another one has replaced it.
     private struct Identity: Sendable, Equatable {
         var device: UInt64
         var number: UInt64
     }
 
-    /// - Parameter group: Whose members may connect too: a name or a number.
-    init(_ place: SocketPath, group: String?) throws(SinkError) {
-        path = place.path
-        if let fault = Self.fault(inPath: path) { throw SinkError(fault) }
+    /// - Parameter group: Name or number of a group whose members may also connect.
+    init(_ location: SocketPath, group: String?) throws(SinkError) {
+        path = location.path
+        if let error = Self.error(inPath: path) { throw SinkError(error) }
         let folder = Self.folder(of: path)
-        if place.isInOwnFolder { try Self.makeOwn(folder) }
-        try Self.check(folder, isOwn: place.isInOwnFolder)
+        if location.isInOwnFolder { try Self.makePrivate(folder) }
+        try Self.check(folder, isPrivate: location.isInOwnFolder)
         try SocketFolder.check(folder)
         let groupNumber: gid_t? = if let group { try Self.number(ofGroup: group) } else { nil }
 
-        // Who looks and who binds at the same time would each think the other's socket dead.
+        // Two processes that check and bind at the same time could each remove the other's socket before it listens.
         let lock = Self.lock(folder)
         defer { if lock >= 0 { _ = systemClose(lock) } }
-        try Self.clear(path)
+        try Self.removeStale(path)
         descriptor = socket(AF_UNIX, streamType | nonBlocking | closingOnExec, 0)
-        guard descriptor >= 0 else { throw Self.error("make a socket for", path) }
+        guard descriptor >= 0 else { throw Self.error("create a socket for", path) }
         do throws(SinkError) {
             identity = try Self.bind(descriptor, path, group: groupNumber)
         } catch {
@@ -44,22 +46,22 @@ struct SocketFile: Sendable {
         }
     }
 
-    /// Gives up a socket that nobody has taken over.
+    /// Closes the descriptor, if no bridge owns it.
     func close() {
         _ = systemClose(descriptor)
     }
 
-    /// Removes it, if it is still there and still this one.
+    /// Removes the file, unless another one has replaced it.
     func remove() {
         if Self.identity(of: path) == identity { unlink(path) }
     }
 
-    /// What is wrong with a path, whatever is there.
-    static func fault(inPath path: String) -> String? {
+    /// The error of a path that is invalid independent of the file system; nil if it is valid.
+    static func error(inPath path: String) -> String? {
         let count = path.utf8.count
-        if path.utf8.contains(0) { return "a path has no zero bytes" }
+        if path.utf8.contains(0) { return "the path contains a NUL byte" }
         if count <= SocketPath.limit { return nil }
-        return "the path of a socket has \(SocketPath.limit) bytes at most, this one \(count); take a shorter one"
+        return "the socket path is too long: \(count) bytes, maximum \(SocketPath.limit); use a shorter path"
     }
 
     // MARK: - The folder
@@ -69,31 +71,33 @@ struct SocketFile: Sendable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    private static func makeOwn(_ folder: String) throws(SinkError) {
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw error("make the folder", folder) }
+    private static func makePrivate(_ folder: String) throws(SinkError) {
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw error("create the folder", folder) }
     }
 
-    /// What others may write to, they may put another socket into.
-    private static func check(_ folder: String, isOwn: Bool) throws(SinkError) {
+    /// Checks that the folder exists and, if it is private, that only this user can change it.
+    private static func check(_ folder: String, isPrivate: Bool) throws(SinkError) {
         var status = stat()
-        guard (isOwn ? lstat(folder, &status) : stat(folder, &status)) == 0 else {
+        guard (isPrivate ? lstat(folder, &status) : stat(folder, &status)) == 0 else {
             if errno == ENOENT {
-                throw SinkError("there is no folder \(folder) for a socket; make it: mkdir -m 700 '\(folder)'")
+                throw SinkError("\(folder): No such file or directory; create it: mkdir -m 700 '\(folder)'")
             }
-            throw error("look at the folder", folder)
+            throw error("stat", folder)
         }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
-        if isOwn {
+        if isPrivate {
             guard isFolder, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
                 throw SinkError(
-                    "\(folder) should be a folder of this user alone (mode 700), and is not; remove it, or name another: socket:PATH")
+                    "\(folder): must be a folder of this user with mode 700; remove it, or use another path: socket:PATH")
             }
             return
         }
-        guard isFolder else { throw SinkError("\(folder) is no folder, and no place for a socket") }
+        guard isFolder else { throw SinkError("\(folder): Not a directory; use another path: socket:PATH") }
     }
 
-    /// - Returns: The folder's descriptor, locked; it is tried for two seconds, for anybody may hold the lock of a common folder.
+    /// Locks the folder. After two seconds the lock is skipped, because in a shared folder any user can hold it.
+    ///
+    /// - Returns: The folder's descriptor; negative if it cannot be opened.
     private static func lock(_ folder: String) -> Int32 {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return -1 }
@@ -101,44 +105,44 @@ struct SocketFile: Sendable {
         return descriptor
     }
 
-    // MARK: - What is there already
+    // MARK: - An existing file
 
-    /// Removes a socket that nobody listens at any more. Nothing else is removed.
-    private static func clear(_ path: String) throws(SinkError) {
+    /// Removes a socket on which no process listens. Nothing else is removed.
+    private static func removeStale(_ path: String) throws(SinkError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             if errno == ENOENT { return }
-            throw error("look at", path)
+            throw error("stat", path)
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw SinkError("\(path) is there, and is no socket; it is left as it is: take another path")
+            throw SinkError("\(path): File exists and is not a socket; use another path: socket:PATH")
         }
         let probe = socket(AF_UNIX, streamType | nonBlocking | closingOnExec, 0)
-        guard probe >= 0 else { throw error("make a socket for", path) }
+        guard probe >= 0 else { throw error("create a socket for", path) }
         defer { _ = systemClose(probe) }
         let code = SocketPath.withAddress(of: path) { connect(probe, $0, $1) }
         if code == 0 || errno == EAGAIN || errno == EINPROGRESS {
-            throw SinkError("somebody listens at \(path) already; end that, or take another path: socket:PATH")
+            throw SinkError("\(path): Address already in use: another process listens on it; stop it, or use another path: socket:PATH")
         }
         guard errno == ECONNREFUSED || errno == ENOENT else { throw error("connect to", path) }
-        guard unlink(path) == 0 || errno == ENOENT else { throw error("remove the old", path) }
+        guard unlink(path) == 0 || errno == ENOENT else { throw error("remove", path) }
     }
 
     // MARK: - Binding
 
     private static func bind(_ descriptor: Int32, _ path: String, group: gid_t?) throws(SinkError) -> Identity {
-        // A socket's own mode is that of the file it becomes, so that there is no moment at which it is open to others; the
-        // process's umask, which is every thread's, stays as it is.
+        // The file gets the mode of the socket's descriptor, so that it is never accessible to others. The umask, which is shared by all
+        // threads, is not changed.
         _ = fchmod(descriptor, 0o600)
-        guard SocketPath.withAddress(of: path, { systemBind(descriptor, $0, $1) }) == 0 else { throw error("make the socket", path) }
-        guard let identity = identity(of: path) else { throw error("find the socket", path) }
+        guard SocketPath.withAddress(of: path, { systemBind(descriptor, $0, $1) }) == 0 else { throw error("bind the socket", path) }
+        guard let identity = identity(of: path) else { throw error("stat", path) }
         do throws(SinkError) {
             guard chmod(path, 0o600) == 0 else { throw error("change the mode of", path) }
             if let group {
-                guard chown(path, uid_t.max, group) == 0 else { throw error("give to that group the socket", path) }
+                guard chown(path, uid_t.max, group) == 0 else { throw error("change the group of", path) }
                 guard chmod(path, 0o660) == 0 else { throw error("change the mode of", path) }
             }
-            guard listen(descriptor, 1024) == 0 else { throw error("listen at", path) }
+            guard listen(descriptor, 1024) == 0 else { throw error("listen on", path) }
         } catch {
             unlink(path)
             throw error
@@ -154,16 +158,16 @@ struct SocketFile: Sendable {
 
     private static func number(ofGroup name: String) throws(SinkError) -> gid_t {
         if let number = gid_t(name) { return number }
-        guard let entry = getgrnam(name) else { throw SinkError("there is no group \"\(name)\"; see: getent group") }
+        guard let entry = getgrnam(name) else { throw SinkError("unknown group \"\(name)\"; list the groups: getent group") }
         return entry.pointee.gr_gid
     }
 
-    private static func error(_ what: String, _ path: String) -> SinkError {
-        SinkError("cannot \(what) \(path): \(String(cString: strerror(errno)))")
+    private static func error(_ action: String, _ path: String) -> SinkError {
+        SinkError("cannot \(action) \(path): \(String(cString: strerror(errno)))")
     }
 }
 
-// The system's names, where a method has the same.
+// System calls whose names are also names of methods here.
 
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 

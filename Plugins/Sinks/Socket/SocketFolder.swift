@@ -10,45 +10,45 @@ internal import Hemiola
 ///
 /// A user with write permission on a folder can rename its entries, unless the folder is sticky and the entry has another owner.
 enum SocketFolder {
-    /// As many as Linux follows.
+    /// Maximum number of symbolic links on a path, as in Linux.
     private static let linkLimit = 40
 
-    /// - Parameter path: Of the folder that the socket is in.
-    /// - Throws: Which folder or link another user can change, and what to do.
+    /// - Parameter path: The socket's folder.
+    /// - Throws: An error that names the folder or link that another user can change, and the remedy.
     static func check(_ path: String) throws(SinkError) {
         var rest = parts(of: path)
-        var place = path.hasPrefix("/") ? "/" : try workingDirectory()
-        // The working directory's own way from the root is checked too.
-        if place != "/" {
-            rest = parts(of: place) + rest
-            place = "/"
+        var folder = path.hasPrefix("/") ? "/" : try workingDirectory()
+        // The folders above the working directory are checked too.
+        if folder != "/" {
+            rest = parts(of: folder) + rest
+            folder = "/"
         }
-        try checkFolder(place)
+        try checkFolder(folder)
         var links = 0
         while !rest.isEmpty {
             let name = rest.removeFirst()
             if name == "." { continue }
             if name == ".." {
-                place = parent(of: place)
+                folder = parent(of: folder)
                 continue
             }
-            let next = place == "/" ? "/\(name)" : "\(place)/\(name)"
+            let next = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
             var status = stat()
             guard lstat(next, &status) == 0 else { throw SinkError("\(next): \(String(cString: strerror(errno)))") }
             guard status.st_mode & S_IFMT == S_IFLNK else {
                 try checkFolder(next)
-                place = next
+                folder = next
                 continue
             }
             guard isTrusted(status.st_uid) else {
-                throw SinkError("\(next) is a symbolic link of another user, who could change it; use a path of your own")
+                throw SinkError("\(next): symbolic link of another user, who can redirect it; use a path that only you can change")
             }
             links += 1
             guard links <= linkLimit, let target = target(of: next) else {
                 throw SinkError("\(next): \(String(cString: strerror(links > linkLimit ? ELOOP : errno)))")
             }
             rest = parts(of: target) + rest
-            if target.hasPrefix("/") { place = "/" }
+            if target.hasPrefix("/") { folder = "/" }
         }
     }
 
@@ -56,14 +56,15 @@ enum SocketFolder {
         var status = stat()
         guard lstat(path, &status) == 0 else { throw SinkError("\(path): \(String(cString: strerror(errno)))") }
         guard isTrusted(status.st_uid) else {
-            throw SinkError("\(path) belongs to another user, who could put another socket there; take a folder of your own")
+            throw SinkError("\(path): belongs to another user, who can replace the socket; use a folder of your own")
         }
         if status.st_mode & S_ISVTX != 0 { return }
         guard status.st_mode & S_IWOTH == 0 else {
-            throw SinkError("everybody may write to \(path), and could put another socket there; chmod o-w '\(path)'")
+            throw SinkError("\(path): writable by all users, who can replace the socket; remove the permission: chmod o-w '\(path)'")
         }
         guard status.st_mode & S_IWGRP == 0 || isOwnGroup(status.st_gid) else {
-            throw SinkError("a group may write to \(path), and could put another socket there; chmod g-w '\(path)'")
+            throw SinkError(
+                "\(path): writable by a group, whose members can replace the socket; remove the permission: chmod g-w '\(path)'")
         }
     }
 
@@ -72,14 +73,14 @@ enum SocketFolder {
         return isTrusted(user, by: geteuid(), rootFolderOwner: lstat("/", &root) == 0 ? root.st_uid : 0)
     }
 
-    /// Whether a user may be able to change the way to the socket: the user itself, root, and the owner of `/`, who can change every
-    /// way anyhow. In a user namespace that does not map root, that owner is root under the system's overflow number. Other users that
-    /// the namespace does not map have the same number there, and cannot be distinguished from root.
+    /// Whether a user may have write permission on the path: the user itself, root, and the owner of `/`, who can change every path. In a
+    /// user namespace that does not map root, that owner is root under the system's overflow number. Other users that the namespace does
+    /// not map have the same number, and cannot be distinguished from root.
     static func isTrusted(_ user: uid_t, by own: uid_t, rootFolderOwner: uid_t) -> Bool {
         user == own || user == 0 || user == rootFolderOwner
     }
 
-    /// Whether a group is root's, or this user's alone: many systems give every user a group of the same name.
+    /// Whether a group is root's, or a private group of this user: many systems create a group for every user.
     private static func isOwnGroup(_ group: gid_t) -> Bool {
         if group == 0 { return true }
         guard let user = getpwuid(geteuid())?.pointee, user.pw_gid == group else { return false }
@@ -101,7 +102,7 @@ enum SocketFolder {
     }
 
     private static func workingDirectory() throws(SinkError) -> String {
-        guard let path = getcwd(nil, 0) else { throw SinkError("the working directory: \(String(cString: strerror(errno)))") }
+        guard let path = getcwd(nil, 0) else { throw SinkError("cannot read the working directory: \(String(cString: strerror(errno)))") }
         defer { free(path) }
         return String(cString: path)
     }

@@ -1,31 +1,160 @@
 public import Hemiola
 internal import HemiolaBridge
+internal import HemiolaSignal
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 extension SinkPlugin {
     private static let path = Setting<String?>(
-        "path", default: nil, "The socket's path; unset: hemiola.sock in XDG_RUNTIME_DIR, else in a private folder for temporary files.")
+        "path", default: nil, "Socket path. Default: hemiola.sock in XDG_RUNTIME_DIR, else in a private folder for temporary files.")
     private static let payload = Setting(
-        "payload", default: SamplePayload.json, "How clients that do not subscribe get the samples: json, base64, or bare arrays alone.")
+        "payload", default: SamplePayload.json, "Sample format for clients that do not subscribe: json, base64, or bare (arrays only).")
     private static let group = Setting<String?>(
-        "group", default: nil, "A group whose members may connect too, by name or number; the path must be where they can reach it.")
-    private static let maxClients = Setting("max_clients", default: 64, in: 1...1000, "How many may be connected at a time.")
+        "group", default: nil, "Group (name or number) whose members may also connect. Requires a path that the group can access.")
+    private static let maxClients = Setting("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
     private static let exitOnClose = Setting("exit_on_close", default: false, "End the run when a client sends closeViz.")
 
-    /// Feeds visualizers on a Unix socket with samples, and hears what they wish.
+    /// Sends samples and records to visualizers on a Unix socket, and receives controls from them.
     public static let socket = SinkPlugin(
-        "socket", "Feeds visualizers on a Unix socket with samples and records, and hears what they wish.",
+        "socket", "Sends samples and records to visualizers on a Unix socket, and receives controls from them.",
         settings: [path.declared, payload.declared, group.declared, maxClients.declared, exitOnClose.declared], primary: path.key,
         needs: { _ in Needs(samples: true, realTime: true, everyEvent: true) },
         make: { settings throws(ConfigurationError) in
             if let path = settings[path] {
-                if path.isEmpty { throw ConfigurationError("an empty path names no socket", at: Self.path.key) }
-                if let fault = SocketFile.fault(inPath: path) { throw ConfigurationError(fault, at: Self.path.key) }
+                if path.isEmpty { throw ConfigurationError("the path is empty", at: Self.path.key) }
+                if let error = SocketFile.error(inPath: path) { throw ConfigurationError(error, at: Self.path.key) }
             } else if settings[group] != nil {
-                throw ConfigurationError("the standard path is in a private folder; give a path that the group can reach", at: group.key)
+                throw ConfigurationError("the default path is in a private folder; set a path that the group can access", at: group.key)
             }
             return SocketServer(
                 path: settings[path], group: settings[group],
                 BridgeSettings(
                     payload: settings[payload], clientLimit: settings[maxClients], exitsOnClose: settings[exitOnClose]))
         })
+}
+
+/// The sink `socket`: a Unix socket and its bridge.
+///
+/// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
+final class SocketServer: DirectingSink {
+    private struct State {
+        var file: SocketFile?
+        var bridge: Bridge?
+    }
+
+    private let path: String?
+    private let group: String?
+    private let settings: BridgeSettings
+    private let state = Mutex(State())
+
+    init(path: String?, group: String?, _ settings: BridgeSettings) {
+        self.path = path
+        self.group = group
+        self.settings = settings
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        var settings = settings
+        let limit = DescriptorLimit.raise(forClients: settings.clientLimit)
+        if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
+        settings.clientLimit = limit.clients
+        let path = path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard()
+        let file = try SocketFile(path, group: group)
+        do {
+            let bridge = try Bridge.listen(on: file.descriptor, context, settings, refusal: refusal(warn: context.warn))
+            state.withLock { $0 = State(file: file, bridge: bridge) }
+        } catch {
+            file.close()
+            file.remove()
+            throw SinkError("\(path.path): cannot listen: \(error)")
+        }
+    }
+
+    func makeDirector() throws(SinkError) -> sending any Director {
+        PageDirector()
+    }
+
+    func begin(_ stream: StreamHeader) async throws(SinkError) {
+        bridge?.begin(stream)
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) {
+        bridge?.write(batches)
+    }
+
+    func write(_ events: [Event]) async throws(SinkError) {
+        bridge?.write(events)
+    }
+
+    func end(_ summary: StreamSummary) async throws(SinkError) {
+        bridge?.end(summary)
+    }
+
+    func close() async throws(SinkError) {
+        let state = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        state.file?.remove()
+        state.bridge?.close()
+    }
+
+    private var bridge: Bridge? { state.withLock { $0.bridge } }
+
+    /// Accepts the user that runs the program and root; with `group=` every user that the file's mode admits. Without `group=` the check
+    /// repeats what the mode enforces, in case another program has changed the mode.
+    private func refusal(warn: @escaping @Sendable (String) -> Void) -> @Sendable (UInt32) -> String? {
+        let owner = geteuid()
+        let acceptsGroup = group != nil
+        let reported = ReportedUsers()
+        return { user in
+            if acceptsGroup || user == owner || user == 0 { return nil }
+            if reported.insert(user) { warn("socket: refused a connection from user \(user); to accept other users, set group=NAME") }
+            return "permission denied: only user \(owner) may connect"
+        }
+    }
+
+    /// The refused users for which a warning was issued: one warning each.
+    private final class ReportedUsers: Sendable {
+        private let users = Mutex<Set<UInt32>>([])
+
+        /// - Returns: Whether the user is new.
+        func insert(_ user: UInt32) -> Bool { users.withLock { $0.insert(user).inserted } }
+    }
+}
+
+/// The limit of open file descriptors, which bounds the number of clients.
+private enum DescriptorLimit {
+    /// Descriptors that the rest of the program needs.
+    private static let reserve = 64
+
+    /// Raises the process's soft limit of open files, up to the hard limit, so that it suffices for the clients.
+    ///
+    /// - Returns: The number of clients that the limit allows, and a warning if it is smaller than requested.
+    static func raise(forClients clients: Int) -> (clients: Int, warning: String?) {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return (clients, nil) }
+        let required = rlim_t(clients + reserve)
+        if limit.rlim_cur >= required { return (clients, nil) }
+        let hard = limit.rlim_max
+        limit.rlim_cur = min(required, hard)
+        if setrlimit(resource, &limit) != 0 { getrlimit(resource, &limit) }
+        if limit.rlim_cur >= required { return (clients, nil) }
+        let allowed = max(1, Int(limit.rlim_cur) - reserve)
+        return (
+            allowed,
+            "max_clients is reduced from \(clients) to \(allowed): the limit of open files is \(limit.rlim_cur); raise it with ulimit -Hn"
+        )
+    }
+
+    #if canImport(Glibc)
+        private static let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+    #else
+        private static let resource = RLIMIT_NOFILE
+    #endif
 }

@@ -12,8 +12,8 @@ import Testing
     import Musl
 #endif
 
-/// The socket in the file system, and who may use it.
-@Suite(.mayNotHang) struct HygieneTests {
+/// The socket's file and its permissions.
+@Suite(.mayNotHang) struct SocketFileTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -26,12 +26,12 @@ import Testing
     }
 
     private func open(_ spec: String, warn: @escaping @Sendable (String) -> Void = { _ in }) async throws -> any Sink {
-        let sink = try Stage.sink(spec)
+        let sink = try SocketSinkFixture.sink(spec)
         try await sink.open(SinkContext(name: "socket", warn: warn))
         return sink
     }
 
-    private func fault(_ spec: String) async -> String {
+    private func error(_ spec: String) async -> String {
         do {
             let sink = try await open(spec)
             try await sink.close()
@@ -41,8 +41,8 @@ import Testing
         }
     }
 
-    /// Leaves a socket behind that nobody listens at.
-    private func leaveStale(_ path: String) throws {
+    /// Creates a socket on which no process listens.
+    private func createStaleSocket(_ path: String) throws {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -63,7 +63,7 @@ import Testing
         #expect(!SocketFolder.isTrusted(1001, by: 1000, rootFolderOwner: 0))
     }
 
-    @Test func `the socket is its user's alone, and gone at the end`() async throws {
+    @Test func `socket file: has mode 600, and is removed at the end`() async throws {
         let sink = try await open("socket:\(folder("s"))")
         #expect(mode(folder("s")) == 0o600)
         _ = try SocketClient(folder("s"))
@@ -71,35 +71,35 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `a group may be let in`() async throws {
+    @Test func `group: socket file has mode 660; unknown group is refused`() async throws {
         let sink = try await open("socket:\(folder("s")),group=\(getegid())")
         #expect(mode(folder("s")) == 0o660)
         try await sink.close()
-        #expect(await fault("socket:\(folder("s")),group=no-such-group-here").contains("there is no group \"no-such-group-here\""))
+        #expect(await error("socket:\(folder("s")),group=no-such-group-here").contains("unknown group \"no-such-group-here\""))
         #expect(folder.names == [])
     }
 
-    @Test func `a stale socket is replaced, a living one is not`() async throws {
-        try leaveStale(folder("s"))
+    @Test func `stale socket: is replaced; socket in use: is refused`() async throws {
+        try createStaleSocket(folder("s"))
         let sink = try await open("socket:\(folder("s"))")
         let client = try SocketClient(folder("s"))
         #expect(
-            await fault("socket:\(folder("s"))")
-                == "somebody listens at \(folder("s")) already; end that, or take another path: socket:PATH")
+            await error("socket:\(folder("s"))")
+                == "\(folder("s")): Address already in use: another process listens on it; stop it, or use another path: socket:PATH")
         try client.send(#"{"type":"tap"}"#)
         try await sink.close()
         #expect(folder.names == [])
     }
 
-    @Test func `what is no socket is left as it is`() async throws {
-        try folder.write("precious", to: "s")
-        #expect(await fault("socket:\(folder("s"))").contains("is no socket; it is left as it is"))
-        #expect(try folder.text(of: "s") == "precious")
+    @Test func `regular file and symbolic link at the path: are refused and not changed`() async throws {
+        try folder.write("text", to: "s")
+        #expect(await error("socket:\(folder("s"))").contains("File exists and is not a socket"))
+        #expect(try folder.text(of: "s") == "text")
         try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: folder("s"))
-        #expect(await fault("socket:\(folder("link"))").contains("is no socket"))
+        #expect(await error("socket:\(folder("link"))").contains("is not a socket"))
     }
 
-    @Test func `another's socket in its place is not removed`() async throws {
+    @Test func `socket file replaced by another file: is not removed`() async throws {
         let sink = try await open("socket:\(folder("s"))")
         unlink(folder("s"))
         try folder.write("another", to: "s")
@@ -107,101 +107,101 @@ import Testing
         #expect(folder.names == ["s"])
     }
 
-    @Test func `a folder that others can write to is refused`() async throws {
+    @Test func `folder writable by all users: is refused unless it is sticky`() async throws {
         chmod(folder.path, 0o777)
-        #expect(await fault("socket:\(folder("s"))").contains("everybody may write to"))
+        #expect(await error("socket:\(folder("s"))").contains("writable by all users"))
         chmod(folder.path, 0o1777)
-        #expect(await fault("socket:\(folder("s"))") == "")
-        #expect(await fault("socket:\(folder("none/s"))").contains("there is no folder \(folder("none")) for a socket; make it"))
+        #expect(await error("socket:\(folder("s"))") == "")
+        #expect(await error("socket:\(folder("none/s"))").contains("\(folder("none")): No such file or directory; create it"))
         try folder.write("", to: "file")
-        #expect(await fault("socket:\(folder("file/s"))").contains("file"))
+        #expect(await error("socket:\(folder("file/s"))").contains("file"))
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only the superuser can give files away"))
-    func `a folder that a foreign group can write to is refused`() async throws {
+    @Test(.enabled(if: geteuid() == 0, "requires root: changes the owner of files"))
+    func `folder writable by another group: is refused unless it is sticky`() async throws {
         for mode: mode_t in [0o770, 0o775, 0o720] {
             chown(folder.path, 0, 12_345)
             chmod(folder.path, mode)
-            #expect(await fault("socket:\(folder("s"))").contains("a group may write to \(folder.path)"), "\(mode)")
+            #expect(await error("socket:\(folder("s"))").contains("\(folder.path): writable by a group"), "\(mode)")
         }
         for mode: mode_t in [0o750, 0o1770] {
             chmod(folder.path, mode)
-            #expect(await fault("socket:\(folder("s"))") == "", "\(mode)")
+            #expect(await error("socket:\(folder("s"))") == "", "\(mode)")
         }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only the superuser can give files away"))
-    func `a path through the folder or link of another user is refused`() async throws {
+    @Test(.enabled(if: geteuid() == 0, "requires root: changes the owner of files"))
+    func `path through another user's folder or symbolic link: is refused`() async throws {
         let manager = FileManager.default
         for name in ["own", "foreign", "foreign/deep"] {
             try manager.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
             chmod(folder(name), 0o755)
         }
         chown(folder("foreign"), 12_345, 0)
-        #expect(await fault("socket:\(folder("foreign/deep/s"))").contains("\(folder("foreign")) belongs to another user"))
+        #expect(await error("socket:\(folder("foreign/deep/s"))").contains("\(folder("foreign")): belongs to another user"))
         try manager.createSymbolicLink(atPath: folder("link"), withDestinationPath: "own")
-        #expect(await fault("socket:\(folder("link/s"))") == "")
-        #expect(await fault("socket:\(folder("own/../link/./s"))") == "")
+        #expect(await error("socket:\(folder("link/s"))") == "")
+        #expect(await error("socket:\(folder("own/../link/./s"))") == "")
         lchown(folder("link"), 12_345, 0)
-        #expect(await fault("socket:\(folder("link/s"))").contains("\(folder("link")) is a symbolic link of another user"))
-        try manager.createSymbolicLink(atPath: folder("way"), withDestinationPath: folder("foreign/deep"))
-        #expect(await fault("socket:\(folder("way/s"))").contains("belongs to another user"))
+        #expect(await error("socket:\(folder("link/s"))").contains("\(folder("link")): symbolic link of another user"))
+        try manager.createSymbolicLink(atPath: folder("via"), withDestinationPath: folder("foreign/deep"))
+        #expect(await error("socket:\(folder("via/s"))").contains("belongs to another user"))
         try manager.createSymbolicLink(atPath: folder("loop"), withDestinationPath: "loop")
-        #expect(await fault("socket:\(folder("loop/s"))").contains("symbolic links"))
+        #expect(await error("socket:\(folder("loop/s"))").contains("symbolic links"))
     }
 
-    @Test func `a path that no address has room for is refused before anything is touched`() async throws {
+    @Test func `path longer than 107 bytes and invalid settings: are refused when the sink is made`() async throws {
         let path = folder(String(repeating: "x", count: 107 - folder.path.utf8.count))
-        #expect(throws: ConfigurationError.self) { try Stage.sink("socket:\(path)") }
-        #expect(await fault("socket:\(path.dropLast())") == "")
-        #expect(throws: ConfigurationError.self) { try Stage.sink("socket:group=users") }
-        #expect(throws: ConfigurationError.self) { try Stage.sink("socket:\(folder("s")),max_clients=1001") }
+        #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:\(path)") }
+        #expect(await error("socket:\(path.dropLast())") == "")
+        #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:group=users") }
+        #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:\(folder("s")),max_clients=1001") }
     }
 
-    @Test func `one client too many is told so`() async throws {
-        let stage = try await Stage("max_clients=2")
-        try await stage.begin()
-        let first = try stage.client()
-        try first.expectGreeting()
-        let second = try stage.client()
-        try second.expectGreeting()
-        let third = try stage.client()
+    @Test func `client above max_clients: gets an error and is disconnected`() async throws {
+        let fixture = try await SocketSinkFixture("max_clients=2")
+        try await fixture.begin()
+        let first = try fixture.client()
+        try first.expectHello()
+        let second = try fixture.client()
+        try second.expectHello()
+        let third = try fixture.client()
         #expect(try third.line().text.contains("client limit reached (2); raise max_clients"))
         #expect(try third.readLine() == nil)
         try second.send(#"{"type":"closeViz"}"#)
         #expect(try second.readLine() == nil)
-        let fourth = try stage.client()
-        try fourth.expectGreeting()
-        try await stage.close()
+        let fourth = try fixture.client()
+        try fourth.expectHello()
+        try await fixture.close()
     }
 
-    @Test func `clients that come and go leave nothing behind`() async throws {
-        let stage = try await Stage()
-        try await stage.begin()
+    @Test func `clients that connect and disconnect: free their slot`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
         for round in 0..<500 {
-            let client = try stage.client()
-            if round.isMultiple(of: 2) { try client.expectGreeting() }
+            let client = try fixture.client()
+            if round.isMultiple(of: 2) { try client.expectHello() }
             if round.isMultiple(of: 3) { try client.send(#"{"type":"subscribe","streams":[]}"#) }
             if round.isMultiple(of: 5) { client.finishSending() }
-            if round.isMultiple(of: 50) { try await stage.play() }
+            if round.isMultiple(of: 50) { try await fixture.play() }
         }
-        // Where there is room for one, each comes only when the one before has left nothing behind.
-        let room = try await Stage("max_clients=1")
-        try await room.begin()
+        // With a limit of one, each client is accepted only after the previous one was removed.
+        let single = try await SocketSinkFixture("max_clients=1")
+        try await single.begin()
         for _ in 0..<200 {
-            let client = try room.client()
-            try client.expectGreeting()
+            let client = try single.client()
+            try client.expectHello()
             try client.send(#"{"type":"closeViz"}"#)
             #expect(try client.readLine() == nil)
         }
-        try await room.close()
-        try await stage.close()
+        try await single.close()
+        try await fixture.close()
     }
 
     @Test(
-        .enabled(if: geteuid() == 0, "only the superuser can be another user"),
-        .enabled(if: ["setpriv", "/usr/bin/perl"].allSatisfy { Tool.location(of: $0) != nil }, "there is no setpriv, or no Perl"))
-    func `another user is turned away, even where the file would let it in`() async throws {
+        .enabled(if: geteuid() == 0, "requires root: changes the user"),
+        .enabled(if: ["setpriv", "/usr/bin/perl"].allSatisfy { Tool.location(of: $0) != nil }, "setpriv or Perl is missing"))
+    func `another user: is refused even if the file's mode is 666`() async throws {
         chmod(folder.path, 0o755)
         let warnings = Warnings()
         let sink = try await open("socket:\(folder("s"))") { warnings.add($0) }
@@ -212,13 +212,13 @@ import Testing
         #expect(refused.status != 0 && refused.errors.contains("Permission denied"), "\(refused)")
         chmod(folder("s"), 0o666)
         let outcome = try ChildProcess.run(setpriv, asNobody)
-        #expect(outcome.output.contains(#"{"type":"error","error":"this socket is for user 0 alone","count":1}"#), "\(outcome)")
-        #expect(warnings.all == ["socket: user 65534 was turned away; group=NAME lets others in"])
+        #expect(outcome.output.contains(#"{"type":"error","error":"permission denied: only user 0 may connect","count":1}"#), "\(outcome)")
+        #expect(warnings.all == ["socket: refused a connection from user 65534; to accept other users, set group=NAME"])
         try await sink.close()
     }
 }
 
-/// What a sink warns of.
+/// The warnings of a sink.
 private final class Warnings: Sendable {
     private let texts = Mutex<[String]>([])
 

@@ -6,20 +6,20 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The sink on a socket of its own, and what an engine would be to it.
-final class Stage: Sendable {
-    /// A wish that came through the door.
-    struct Wish: Sendable {
+/// The sink with a socket in a temporary folder, and a replacement of the engine.
+final class SocketSinkFixture: Sendable {
+    /// A control that the sink has submitted.
+    struct Submission: Sendable {
         var control: Control
         var origin: String
         var reply: (@Sendable (ControlReply) -> Void)?
     }
 
     private struct State {
-        var wishes: [Wish] = []
-        var losses: [Loss] = []
+        var submitted: [Submission] = []
+        var drops: [Loss] = []
         var warnings: [String] = []
-        var runsEnded = 0
+        var endRunCount = 0
         var frame: Int64 = 0
         var number: Int64 = 0
     }
@@ -30,9 +30,9 @@ final class Stage: Sendable {
     private let sink: any Sink
     private let state = Mutex(State())
 
-    /// Opens it.
+    /// Opens the sink.
     ///
-    /// - Parameter settings: As in a SPEC, behind the path.
+    /// - Parameter settings: The part of the SPEC after the path.
     init(_ settings: String = "", selection: Selection = .all, format: StreamFormat = StreamFormat(sampleRate: 44_100, channelCount: 2))
         async throws
     {
@@ -52,25 +52,24 @@ final class Stage: Sendable {
             name: "socket", selection: selection, isLive: true,
             controls: ControlPort(
                 post: { [self] control, origin, reply in
-                    state.withLock { $0.wishes.append(Wish(control: control, origin: origin, reply: reply)) }
-                }, report: { [self] loss in state.withLock { $0.losses.append(loss) } }),
+                    state.withLock { $0.submitted.append(Submission(control: control, origin: origin, reply: reply)) }
+                }, report: { [self] loss in state.withLock { $0.drops.append(loss) } }),
             warn: { [self] text in state.withLock { $0.warnings.append(text) } },
-            endRun: { [self] in state.withLock { $0.runsEnded += 1 } })
+            endRun: { [self] in state.withLock { $0.endRunCount += 1 } })
     }
 
-    // Copies of the elements: an array that is shared for a moment is one that ThreadSanitizer, which sees no reference count,
-    // takes for shared for ever.
-    var wishes: [Wish] { state.withLock { $0.wishes.map { $0 } } }
-    var losses: [Loss] { state.withLock { $0.losses.map { $0 } } }
+    // The elements are copied: ThreadSanitizer does not see reference counts, and reports a race for an array whose buffer was shared.
+    var submitted: [Submission] { state.withLock { $0.submitted.map { $0 } } }
+    var drops: [Loss] { state.withLock { $0.drops.map { $0 } } }
     var warnings: [String] { state.withLock { $0.warnings.map { $0 } } }
-    var runsEnded: Int { state.withLock { $0.runsEnded } }
+    var endRunCount: Int { state.withLock { $0.endRunCount } }
     var names: [String] { folder.names }
 
     func client() throws -> SocketClient { try SocketClient(path) }
 
     // MARK: - The stream
 
-    /// The sample of a frame and channel: every one is another for half a minute, and a multiple of 2⁻²¹.
+    /// The sample of a frame and channel: a multiple of 2⁻²¹, unique for 22 seconds of stereo at 44.1 kHz.
     static func sample(_ frame: Int64, _ channel: Int) -> Float {
         Float((frame * 2 + Int64(channel)) % 2_000_003) / 2_097_152 - 0.5
     }
@@ -78,15 +77,15 @@ final class Stage: Sendable {
     func begin(batchFrames: Int = 1024) async throws {
         state.withLock { ($0.frame, $0.number) = (0, 0) }
         var levels = AnalyzerOutputs()
-        _ = levels.add(Feature("rms_db", .decibels, minimum: -120, "How loud it is."))
+        _ = levels.add(Feature("rms_db", .decibels, minimum: -120, "RMS level."))
         let header = StreamHeader(
-            source: StreamSource(format: format, kind: "stage", name: "stage \"1\""), isLive: true,
+            source: StreamSource(format: format, kind: "fixture", name: "fixture \"1\""), isLive: true,
             batching: Batching(batchFrames: batchFrames)!, seed: 7,
             analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)])
         try await sink.begin(header)
     }
 
-    /// Writes batches; the events are the first one's.
+    /// Writes batches. The events are in the first one.
     func play(_ count: Int = 1, frames: Int = 1024, partial: Bool = false, events: [Event.Payload] = []) async throws {
         for index in 0..<count {
             let (number, frame) = state.withLock { state in
@@ -109,12 +108,12 @@ final class Stage: Sendable {
         }
     }
 
-    /// Writes events without a batch.
+    /// Writes events outside a batch.
     func write(_ events: [Event]) async throws {
         try await sink.write(events)
     }
 
-    /// Audio is lost.
+    /// Leaves a gap in the audio.
     func skip(_ frames: Int64) {
         state.withLock { $0.frame += frames }
     }
@@ -126,34 +125,34 @@ final class Stage: Sendable {
 
     func close() async throws {
         try await sink.close()
-        // A wish holds its client, which holds this: an engine lets go of what it has answered, too.
-        state.withLock { $0.wishes = [] }
+        // A submission retains its client, which retains this fixture.
+        state.withLock { $0.submitted = [] }
     }
 
     // MARK: - Waiting
 
-    /// Waits until something holds; the limit is a guard against hanging.
-    func wait(for what: String = "something", _ holds: () -> Bool) async throws {
+    /// Waits until a condition is true, at most 30 seconds.
+    func wait(for description: String = "condition", _ condition: () -> Bool) async throws {
         for _ in 0..<30_000 {
-            if holds() { return }
+            if condition() { return }
             try await Task.sleep(for: .milliseconds(1))
         }
-        Issue.record("there was never \(what)")
+        Issue.record("time limit reached: \(description)")
     }
 
-    /// Answers what was wished, in this order, as the engine does.
-    func answer(_ numbers: [Int], _ reply: ControlReply = .done) {
-        for number in numbers { wishes[number].reply?(reply) }
+    /// Replies to a submitted control, as the engine does.
+    func reply(to index: Int, with reply: ControlReply = .done) {
+        submitted[index].reply?(reply)
     }
 }
 
-/// A line as JSON.
+/// A line, parsed as JSON.
 struct Line {
     let text: String
     private let fields: [String: Any]
 
     init(_ text: String?) throws {
-        self.text = try #require(text, "the socket ended")
+        self.text = try #require(text, "the socket was closed")
         fields = try #require(try JSONSerialization.jsonObject(with: Data(self.text.utf8)) as? [String: Any], "\(self.text)")
         samples = fields["samples"] as? [Double] ?? []
     }
@@ -179,14 +178,14 @@ extension SocketClient {
         }
     }
 
-    /// Reads what every client is greeted with.
-    func expectGreeting() throws {
+    /// Reads the first lines of every connection.
+    func expectHello() throws {
         #expect(try line().type == "hello")
         #expect(try line().type == "resumeAudio")
     }
 
-    /// Sends a request and waits for its answer.
-    func ask(_ line: String) throws -> Line {
+    /// Sends a request and waits for its reply.
+    func request(_ line: String) throws -> Line {
         try send(line)
         while true {
             let line = try self.line()

@@ -4,8 +4,8 @@ import SocketSink
 import TestSupport
 import Testing
 
-@Suite(.mayNotHang) struct ExamTests {
-    @Test func `it sits the exam`() async throws {
+@Suite(.mayNotHang) struct ConformanceTests {
+    @Test func `socket sink passes the sink conformance tests`() async throws {
         let folder = try TemporaryFolder()
         try await SinkExam(.socket, settings: folder("exam.sock")).sit()
         #expect(folder.names == [])

@@ -1,0 +1,229 @@
+import Foundation
+import HemiolaSignal
+import TestSupport
+import Testing
+
+/// The messages between clients and the sink.
+@Suite(.mayNotHang) struct ProtocolTests {
+    private static func preset(_ name: String, _ reason: PresetChange.Reason = .timer) -> Event.Payload {
+        .preset(PresetChange(name: name, cut: .soft, blend: 2.7, reason: reason))
+    }
+
+    @Test func `page that has not sent ready: gets preset and speed after ready, not before`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try await fixture.play(events: [Self.preset("one"), .speed(0.5)])
+        #expect(try client.line().type == "pushSamples")
+        try await fixture.play()
+        #expect(try client.line().type == "pushSamples")
+        try client.send(#"{"type":"ready","presets":["one","two"]}"#)
+        let speed = try client.line()
+        #expect(speed.text == #"{"type":"setSpeed","speed":0.5}"#)
+        let preset = try client.line()
+        #expect(preset.text == #"{"type":"loadPresetByName","name":"one","blend_s":0.0}"#)
+        try await fixture.play(events: [Self.preset("two \"</script>\" 😀\n")])
+        #expect(try client.line().type == "pushSamples")
+        #expect(try client.line().text == #"{"type":"loadPresetByName","name":"two \"</script>\" 😀\n","blend_s":2.7}"#)
+        try await fixture.wait { fixture.submitted.count == 1 }
+        #expect(fixture.submitted[0].control == .ready(presets: ["one", "two"]) && fixture.submitted[0].origin == "socket/1")
+        try await fixture.close()
+    }
+
+    @Test func `ready without presets: is answered with getPresetNames`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try client.send(#"{"type":"ready"}"#)
+        #expect(try client.line().type == "getPresetNames")
+        try client.send(#"{"type":"presetNames","names":["x"]}"#)
+        try await fixture.wait { fixture.submitted.count == 2 }
+        #expect(fixture.submitted[1].control == .presetNames(["x"]))
+        try await fixture.close()
+    }
+
+    @Test func `client that connects later: hello has preset, speed and cycling`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let early = try fixture.client()
+        let hello = try early.line()
+        #expect(hello.int("schema") == 1 && hello.int("sample_rate") == 44_100 && hello.int("batch_frames") == 1024)
+        #expect(hello.object("source")["name"] as? String == "fixture \"1\"")
+        #expect(hello.object("visualizer").values.allSatisfy { $0 is NSNull } && hello.object("visualizer").count == 4)
+        let toggle = StampedControl(.toggleCycle, at: 0, from: "socket/1")
+        try await fixture.play(events: [Self.preset("one"), Self.preset("two"), .speed(0.25), .control(toggle)])
+        #expect(try early.line(except: "resumeAudio").type == "pushSamples")
+        let late = try fixture.client()
+        let state = try late.line().object("visualizer")
+        #expect(state["preset"] as? String == "two" && state["speed"] as? Double == 0.25 && state["cycling"] as? Bool == false)
+        try await fixture.close()
+    }
+
+    @Test func `change that a page reports: is sent to the other pages only`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let (one, two) = (try fixture.client(), try fixture.client())
+        for client in [one, two] {
+            try client.expectHello()
+            try client.send(#"{"type":"ready","presets":["x"]}"#)
+        }
+        try await fixture.wait { fixture.submitted.count == 2 }
+        let changed = StampedControl(.presetChanged(name: "x"), at: 0, from: "socket/1")
+        let faster = StampedControl(.speedChanged(0.3), at: 0, from: "socket/1")
+        try await fixture.play(events: [.control(changed), Self.preset("x", .page), .control(faster), .speed(0.3)])
+        try await fixture.play()
+        #expect(try (0..<2).map { _ in try one.line().type } == ["pushSamples", "pushSamples"])
+        #expect(try (0..<3).map { _ in try two.line().type } == ["pushSamples", "loadPresetByName", "setSpeed"])
+        try await fixture.close()
+    }
+
+    @Test func `replies come in the order of the requests, not of the effects`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try client.send(#"{"type":"tap","id":1}"#)
+        try client.send(#"{"type":"subscribe","streams":[],"id":"two"}"#)
+        try client.send(#"{"type":"halveTempo","id":3.5}"#)
+        try client.send(#"{"type":"nextPreset"}"#)
+        try client.send(#"{"type":"setSpeed","id":4}"#)
+        try client.send(#"{"type":"doubleTempo","id":5}"#)
+        try await fixture.wait { fixture.submitted.count == 4 }
+        #expect(fixture.submitted.map(\.control) == [.tap, .halveTempo, .nextPreset, .doubleTempo])
+        fixture.reply(to: 3, with: .busy)
+        fixture.reply(to: 1, with: .refused("no \"tempo\""))
+        fixture.reply(to: 0)
+        #expect(try client.line().type == "error")
+        #expect(
+            try (0..<5).map { _ in try client.line().text } == [
+                #"{"type":"reply","id":1,"ok":true,"error":null}"#, #"{"type":"reply","id":"two","ok":true,"error":null}"#,
+                #"{"type":"reply","id":3.5,"ok":false,"error":"no \"tempo\""}"#,
+                #"{"type":"reply","id":4,"ok":false,"error":"the control setSpeed needs its \"speed\""}"#,
+                #"{"type":"reply","id":5,"ok":false,"error":"busy: too many controls at once; try again"}"#,
+            ])
+        try await fixture.close()
+    }
+
+    @Test(arguments: [false, true]) func `closeViz closes the connection, and with exit_on_close ends the run`(ends: Bool) async throws {
+        let fixture = try await SocketSinkFixture(ends ? "exit_on_close=true" : "")
+        try await fixture.begin()
+        let (one, two) = (try fixture.client(), try fixture.client())
+        for client in [one, two] { try client.expectHello() }
+        try one.send(#"{"type":"closeViz","id":1}"#)
+        #expect(try one.line().bool("ok") == true)
+        #expect(try one.readLine() == nil)
+        try await fixture.play()
+        #expect(try two.line().type == "pushSamples")
+        #expect(fixture.endRunCount == (ends ? 1 : 0))
+        try await fixture.close()
+    }
+
+    @Test func `invalid lines: each gets an error with a count, other clients are not affected`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let (rogue, other) = (try fixture.client(), try fixture.client())
+        for client in [rogue, other] { try client.expectHello() }
+        let lines: [[UInt8]] = [
+            Array("not JSON".utf8), Array("[1,2]".utf8), [0x7B, 0xFF, 0xFE, 0x7D], Array("{\"type\":\"frob\"}".utf8),
+            Array(String(repeating: "[", count: 100_000).utf8), Array(#"{"type":"subscribe","streams":["x"]}"#.utf8),
+            Array(#"{"type":"subscribe","payload":"mp3"}"#.utf8), [UInt8](repeating: 0x78, count: 3 << 20),
+            Array("</script><script>alert(1)</script>".utf8), [0, 1, 2, 3],
+        ]
+        for (index, line) in lines.enumerated() {
+            try rogue.send(bytes: line + [10])
+            let error = try rogue.line()
+            #expect(error.type == "error" && error.int("count") == index + 1, "\(error.text)")
+        }
+        // A message that arrives in two parts.
+        try rogue.send(bytes: Array(#"{"type":"#.utf8))
+        try await fixture.play(5)
+        try rogue.send(bytes: Array("\"tap\"}\n".utf8))
+        try await fixture.wait { fixture.submitted.count == 1 }
+        for client in [rogue, other] {
+            for number in 0..<5 { #expect(try client.line().int("frame") == number * 1024) }
+        }
+        try await fixture.close()
+        #expect(fixture.drops == [])
+    }
+
+    @Test func `ready with 10000 presets and 500 controls: are submitted in order`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        let names = (0..<10_000).map { "preset \($0) 😀" }
+        try client.send("{\"type\":\"ready\",\"presets\":[\(names.map { "\"\($0)\"" }.joined(separator: ","))],\"id\":1}")
+        for number in 0..<500 { try client.send("{\"type\":\"loadPreset\",\"name\":\"\(number)\"}") }
+        try await fixture.wait { fixture.submitted.count == 501 }
+        #expect(fixture.submitted[0].control == .ready(presets: names))
+        #expect(fixture.submitted.dropFirst().map(\.control) == (0..<500).map { .loadPreset(name: "\($0)") })
+        fixture.reply(to: 0)
+        #expect(try client.line().type == "reply")
+        try await fixture.close()
+    }
+
+    @Test func `status reports the state, and null for unknown values`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try client.send(#"{"type":"status","id":1}"#)
+        #expect(
+            try client.line().text
+                == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"bpm":null,"source":"fixture \"1\"","device":null}"#
+        )
+        #expect(try client.line().text == #"{"type":"reply","id":1,"ok":true,"error":null}"#)
+        let opened = DeviceNotice(name: "hdmi.monitor", summary: "HDMI \"1\"", state: .opened, format: fixture.format)
+        try await fixture.play(events: [
+            Self.preset("one"), .speed(0.5), .beat(Beat(beatsPerMinute: 120.5, position: 1, confidence: 1)), .device(opened),
+        ])
+        // A device change is sent without a request.
+        let text =
+            #"{"type":"status","preset":"one","speed":0.5,"cycling":true,"next_in_s":null,"bpm":120.5,"source":"fixture \"1\"","#
+            + #""device":{"name":"hdmi.monitor","description":"HDMI \"1\"","state":"opened"}}"#
+        #expect(try client.line().text == text)
+        #expect(try client.line().type == "pushSamples")
+        try client.send(#"{"type":"status"}"#)
+        #expect(try client.line().text == text)
+        // The tempo is unknown 5 s after the last beat.
+        try await fixture.play(400)
+        var line = try client.line()
+        while line.int("frame") != 400 * 1024 { line = try client.line() }
+        try client.send(#"{"type":"status"}"#)
+        #expect(try client.line().isNull("bpm"))
+        try await fixture.close()
+    }
+
+    @Test func `lost device outside a batch: status is sent to pages, the record to subscribers`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let (page, other) = (try fixture.client(), try fixture.client())
+        for client in [page, other] { try client.expectHello() }
+        #expect(try other.request(#"{"type":"subscribe","streams":["device"],"id":1}"#).bool("ok") == true)
+        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: fixture.format)
+        try await fixture.write([Event(at: 3, .device(lost))])
+        let status = try page.line()
+        #expect(status.type == "status" && status.object("device")["state"] as? String == "lost")
+        let record = try other.line()
+        #expect(record.type == "device" && record["state"] == "lost" && record.double("t") == 3)
+        try await fixture.close()
+    }
+
+    @Test func `client that closes its sending side: continues to receive`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try client.send(bytes: Array(#"{"type":"tap","id":1}"#.utf8))
+        client.finishSending()
+        try await fixture.wait { fixture.submitted.count == 1 }
+        fixture.reply(to: 0)
+        #expect(try client.line().bool("ok") == true)
+        try await fixture.play()
+        #expect(try client.line().type == "pushSamples")
+        try await fixture.close()
+        #expect(try client.readLine() == nil)
+    }
+}
