@@ -11,17 +11,17 @@ import Testing
         readMe = try ReadMe("Plugins/Sinks/Presets")
     }
 
-    @Test func `its table quotes every setting`() {
+    @Test func `the settings table matches the declared settings`() {
         #expect(readMe.settings(notQuotedFrom: SinkPlugin.presets.about) == [])
     }
 
-    @Test func `its sample is a plan`() throws {
+    @Test func `the sample is a plan`() throws {
         let types = try readMe.records().map { try #require($0["type"] as? String) }
         #expect(types.first == "header" && types.last == "end" && types.contains("preset"))
         #expect(types.allSatisfy(PresetCycler.planRecords.contains))
     }
 
-    @Test func `its examples can be made`() throws {
+    @Test func `the example settings are valid`() throws {
         let specs = readMe.specs(of: "presets")
         #expect(specs.count >= 4)
         for spec in specs { _ = try SinkPlugin.presets.make(SinkPlugin.presets.about.values(parsing: spec)) }

@@ -1,20 +1,20 @@
 internal import HemiolaSignal
 
-/// So many bars or beats.
+/// A number of bars or of beats.
 enum BeatCount: Sendable, Equatable {
     case bars(Int)
     case beats(Int)
 }
 
-/// Counts the beats since the last change, each when its time has come, however far ahead it was announced.
+/// Counts beats since the last preset change. A beat that was announced ahead is counted when stream time reaches its time.
 struct BeatCounter: Sendable {
-    /// Beats of a bar whose downbeat nobody knows.
-    private static let usualBar = 4
-    /// Announced beats that wait; more than any tracker announces ahead.
+    /// Beats per bar while no beat has carried a position in the bar.
+    private static let defaultBarLength = 4
+    /// Announced beats that are queued. No tracker announces so many ahead.
     private static let capacity = 256
-    /// Seconds after its last beat at which a beat is lost.
-    private static let patience = 2.5
-    /// Seconds: a beat this near to the last change is the one that it happened on.
+    /// Seconds after the last beat from which the confidence is 0: more than a beat at 30 bpm takes.
+    private static let beatTimeout = 2.5
+    /// Seconds. A beat that follows the last change within this time is the beat of that change and is not counted.
     private static let sameBeat = 0.1
 
     private struct Announcement {
@@ -22,19 +22,20 @@ struct BeatCounter: Sendable {
         var beat: Beat
     }
 
-    /// A beat whose time has come.
+    /// The beat that completes the count.
     struct Boundary {
         var time: Double
         var isDownbeat: Bool
     }
 
     private let target: BeatCount
+    /// In order of time.
     private var announced: [Announcement] = []
     private var bars = 0
     private var beats = 0
-    private var knowsBars = false
+    private var hasBarPositions = false
     private var lastChange = 0.0
-    /// The last beat that came, announced ones not included.
+    /// The last beat whose time stream time has reached.
     private var lastBeat: (time: Double, confidence: Double)?
 
     init(_ target: BeatCount) {
@@ -42,10 +43,11 @@ struct BeatCounter: Sendable {
         announced.reserveCapacity(Self.capacity)
     }
 
-    mutating func announce(_ beat: Beat, at time: Double) {
+    /// Queues a beat. Does not allocate.
+    mutating func add(_ beat: Beat, at time: Double) {
         if announced.count == Self.capacity { announced.remove(at: 0) }
         announced.append(Announcement(time: time, beat: beat))
-        // Swapped into its place, nearly always the last: an insertion allocates.
+        // Sorted by swapping, nearly always without a swap: Array.insert allocates.
         var place = announced.count - 1
         while place > 0, announced[place - 1].time > time {
             announced.swapAt(place - 1, place)
@@ -53,43 +55,45 @@ struct BeatCounter: Sendable {
         }
     }
 
-    /// Counts from this time on.
+    /// Restarts the count at a preset change.
     mutating func restart(at time: Double) {
         (bars, beats, lastChange) = (0, 0, time)
     }
 
-    /// The clock of a new stream begins: its 0 is this time of the old one.
-    mutating func forget() {
+    /// Drops the queued beats and the position in the bar, because the next stream has a clock of its own.
+    mutating func clear() {
         announced.removeAll(keepingCapacity: true)
         lastBeat = nil
-        knowsBars = false
+        hasBarPositions = false
     }
 
-    /// Counts the beats before a time, up to one at which a change is due.
+    /// Counts the queued beats before a time.
+    ///
+    /// - Returns: The first beat at which the count is complete; nil when all beats before `limit` are counted.
     mutating func next(before limit: Double) -> Boundary? {
         while !announced.isEmpty, announced[0].time < limit {
             let first = announced.remove(at: 0)
             lastBeat = (first.time, first.beat.confidence)
-            if first.beat.position != nil { knowsBars = true }
+            if first.beat.position != nil { hasBarPositions = true }
             guard first.time > lastChange + Self.sameBeat else { continue }
             let isDownbeat = first.beat.position == 1
             beats += 1
             if isDownbeat { bars += 1 }
-            if isDue(isDownbeat) { return Boundary(time: first.time, isDownbeat: isDownbeat) }
+            if isComplete(isDownbeat) { return Boundary(time: first.time, isDownbeat: isDownbeat) }
         }
         return nil
     }
 
-    private func isDue(_ isDownbeat: Bool) -> Bool {
+    private func isComplete(_ isDownbeat: Bool) -> Bool {
         switch target {
         case .beats(let count): beats >= count
-        case .bars(let count): knowsBars ? isDownbeat && bars >= count : beats >= count * Self.usualBar
+        case .bars(let count): hasBarPositions ? isDownbeat && bars >= count : beats >= count * Self.defaultBarLength
         }
     }
 
-    /// How well the beat is known: that of the last one, unless it was too long ago.
+    /// Confidence of the last beat, 0…1; 0 without a beat in the last 2.5 s.
     func confidence(at time: Double) -> Double {
-        guard let lastBeat, time - lastBeat.time < Self.patience else { return 0 }
+        guard let lastBeat, time - lastBeat.time < Self.beatTimeout else { return 0 }
         return lastBeat.confidence
     }
 }

@@ -5,31 +5,35 @@
 #endif
 
 enum HardCut {
-    /// Seconds of every stream in which there is no hard cut. The long averages of the levels begin at 0 with the stream, so that its
-    /// first updates read as a hundred times as loud as usual; after 3 s a level is within some percent of what it becomes.
-    static let settlingSeconds = 3.0
+    /// Seconds at the start of every stream without hard cuts. The long-term averages of the levels start at 0, so the first relative
+    /// levels are about a hundred times too high; after 3 s a relative level is within a few percent of its final value.
+    static let warmUpSeconds = 3.0
 }
 
-/// MilkDrop's hard cut: where the loudness exceeds a threshold, which every cut doubles and time brings back.
+/// MilkDrop's hard cut: triggers when the level sum exceeds a threshold. Every cut doubles the threshold, which then decays
+/// exponentially.
 struct MilkDropCut: Sendable {
     private let level: Double
     private let halfLife: Double
     private(set) var threshold: Double
 
-    /// - Parameter halfLife: As MilkDrop calls it; with its constant the excess is halved in half that time.
+    /// - Parameters:
+    ///   - level: The value to which the threshold decays.
+    ///   - halfLife: MilkDrop's parameter in seconds. With MilkDrop's constant the excess is halved in half that time.
     init(level: Double, halfLife: Double) {
         self.level = level
         self.halfLife = halfLife
         threshold = 2 * level
     }
 
-    /// Hears one update.
+    /// Processes one update of the levels.
     ///
     /// - Parameters:
-    ///   - sum: Bass, mid and treb together.
-    ///   - seconds: Since the last update.
-    ///   - mayCut: Whether a cut is allowed now; if not, the threshold goes on falling.
-    mutating func hear(sum: Double, seconds: Double, mayCut: Bool) -> Bool {
+    ///   - sum: bass + mid + treb. NaN never triggers a cut.
+    ///   - seconds: Time since the last update.
+    ///   - mayCut: Whether a cut is allowed now. When it is not, the threshold still decays.
+    /// - Returns: Whether this update triggers a hard cut.
+    mutating func update(sum: Double, seconds: Double, mayCut: Bool) -> Bool {
         if mayCut, sum > 3 * threshold {
             threshold *= 2
             return true
@@ -39,54 +43,63 @@ struct MilkDropCut: Sendable {
     }
 }
 
-/// projectM's hard cut: where the volume jumps from one update to the next.
+/// projectM's hard cut: triggers when the volume rises by more than a jump from one update to the next.
 struct ProjectMCut: Sendable {
-    /// projectM ignores its first frames, in which the averages still settle.
-    private static let settlingUpdates = 50
+    /// projectM ignores its first 50 frames, in which the averages converge.
+    private static let warmUpUpdates = 50
 
     private let jump: Double
     private let earliest: Double
     private var updates = 0
     private var volume = Double.nan
 
-    /// - Parameter earliest: Seconds that the preset must have stayed.
+    /// - Parameter earliest: Minimum time on the preset before a hard cut, in seconds.
     init(jump: Double, earliest: Double) {
         self.jump = jump
         self.earliest = earliest
     }
 
-    mutating func hear(volume new: Double, timeOnPreset: Double) -> Bool {
+    /// Processes one update of the volume.
+    ///
+    /// - Returns: Whether this update triggers a hard cut.
+    mutating func update(volume new: Double, timeOnPreset: Double) -> Bool {
         defer { volume = new }
         updates += 1
-        return updates > Self.settlingUpdates && new - volume > jump && timeOnPreset > earliest
+        return updates > Self.warmUpUpdates && new - volume > jump && timeOnPreset > earliest
     }
 }
 
-/// Hears the music come back after a quieter passage: the energy of the last moment against that of the last seconds.
+/// Detects the end of a quieter passage: compares the mean power of the last 0.2 s with that of the last 3 s.
 struct DropDetector: Sendable {
     private static let fastSeconds = 0.2
     private static let slowSeconds = 3.0
-    /// −90 dBFS: what is quieter is silence, and all silence is alike.
-    private static let floor = 1e-9
-    /// Below this share of the rise, in decibels, the next drop can come.
+    /// Lower limit of the power: −90 dBFS, so that changes below it are no rise.
+    private static let silencePower = 1e-9
+    /// The detector is re-armed when the rise falls below this share of the threshold, in decibels.
     private static let rearmingShare = 0.5
 
     private let decibels: Double
-    private var fast = floor
-    private var slow = floor
+    private var fast = silencePower
+    private var slow = silencePower
     private var elapsed = 0.0
     private var isArmed = false
 
+    /// - Parameter decibels: Threshold of the rise.
     init(decibels: Double) {
         self.decibels = decibels
     }
 
-    /// - Parameter level: RMS in dBFS over the last `seconds`.
-    mutating func hear(level: Double, seconds: Double) -> Bool {
+    /// Processes one measurement.
+    ///
+    /// - Parameters:
+    ///   - level: RMS level in dBFS over the last `seconds`. NaN and infinities are ignored.
+    ///   - seconds: Time since the last update.
+    /// - Returns: Whether this measurement is a drop.
+    mutating func update(level: Double, seconds: Double) -> Bool {
         guard level.isFinite else { return false }
         elapsed += seconds
-        let power = max(Self.floor, pow(10, level / 10))
-        // Plain means at first, so that the start of a stream is no rise.
+        let power = max(Self.silencePower, pow(10, level / 10))
+        // Arithmetic means until an average's time has elapsed, so that the start of a stream is no rise.
         fast += (power - fast) * max(1 - exp(-seconds / Self.fastSeconds), min(1, seconds / elapsed))
         slow += (power - slow) * max(1 - exp(-seconds / Self.slowSeconds), min(1, seconds / elapsed))
         let rise = 10 * log10(fast / slow)

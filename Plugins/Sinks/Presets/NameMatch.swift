@@ -1,25 +1,25 @@
 internal import Hemiola
 
-/// What a name that somebody typed can mean.
+/// The result of looking up a preset name as typed by a user.
 enum NameMatch: Sendable, Equatable {
     case one(String)
     case several([String])
     case none
 
-    /// Letters of a name for which the nearest is searched; a longer one is hardly a slip of the keyboard.
-    private static let longestSearched = 64
-    /// Letters of a name that an answer repeats.
-    private static let longestShown = 80
+    /// Maximum length of a name, in Unicode scalars, for which the most similar name is searched.
+    private static let maximumSearchLength = 64
+    /// Characters after which a message truncates a name.
+    private static let maximumQuoteLength = 80
 
     init(_ name: String, in names: [String]) {
         self.init(name, in: PresetNames(names))
     }
 
-    /// Looks a name up: as it stands, then whatever its case and accents, then as a part of others.
+    /// Looks up a name: first exactly, then without case and accents, then as a part of other names.
     ///
-    /// - Complexity: O(1) for a name as it stands, else O(bytes of all names).
+    /// - Complexity: O(1) for an exact match, else O(bytes of all names).
     init(_ name: String, in list: PresetNames) {
-        if list.place(of: name) != nil {
+        if list.index(of: name) != nil {
             self = .one(name)
             return
         }
@@ -36,16 +36,16 @@ enum NameMatch: Sendable, Equatable {
         }
     }
 
-    static func fault(_ name: String, in names: [String]) -> String {
-        fault(name, in: PresetNames(names))
+    static func notFoundMessage(_ name: String, in names: [String]) -> String {
+        notFoundMessage(name, in: PresetNames(names))
     }
 
-    /// Why a name is none that can be shown.
+    /// The error message for an unknown name, with the most similar name.
     ///
-    /// - Complexity: O(letters of all names × 64).
-    static func fault(_ name: String, in list: PresetNames) -> String {
+    /// - Complexity: O(length of all names × 64).
+    static func notFoundMessage(_ name: String, in list: PresetNames) -> String {
         let hint = nearest(to: name.folded, in: list).map { "; did you mean \"\(list.names[$0])\"?" }
-        let shown = name.count > longestShown ? "\(name.prefix(longestShown))…" : name
+        let shown = name.count > maximumQuoteLength ? "\(name.prefix(maximumQuoteLength))…" : name
         return "there is no preset \"\(shown)\"" + (hint ?? "")
     }
 
@@ -57,26 +57,27 @@ enum NameMatch: Sendable, Equatable {
             }
             return false
         }
-        // In place: a copy of each of ten thousand names would cost more than the search.
+        // Without a copy of the bytes: ten thousand copies would cost more than the search.
         return text.utf8.withContiguousStorageIfAvailable(search) ?? Array(text.utf8).withUnsafeBufferPointer(search)
     }
 
-    /// The first of the names that differ least from one, in letters left out, added, changed or swapped; nil when none is near.
+    /// The index of the name with the smallest edit distance, the first of several; nil when no distance is within the limit, one
+    /// plus a third of the longer name.
     private static func nearest(to name: String, in list: PresetNames) -> Int? {
         let typed = Array(name.unicodeScalars)
-        guard !typed.isEmpty, typed.count <= longestSearched else { return nil }
+        guard !typed.isEmpty, typed.count <= maximumSearchLength else { return nil }
         var best: (index: Int, distance: Int)?
         for (index, other) in list.folded.enumerated() {
             let length = other.unicodeScalars.count
             let limit = min(1 + max(typed.count, length) / 3, (best?.distance ?? .max) - 1)
-            // Every letter more or less is a difference.
+            // The difference in length is a lower bound of the distance.
             guard limit >= 0, abs(length - typed.count) <= limit else { continue }
             if let distance = distance(typed, Array(other.unicodeScalars), limit: limit) { best = (index, distance) }
         }
         return best?.index
     }
 
-    /// How many letters have to be left out, added, changed or swapped; nil when more than the limit.
+    /// Edit distance with transpositions (optimal string alignment); nil when it exceeds the limit.
     private static func distance(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar], limit: Int) -> Int? {
         var older: [Int] = []
         var old = Array(0...other.count)
@@ -88,24 +89,25 @@ enum NameMatch: Sendable, Equatable {
                 if i > 0, j > 0, one[i] == other[j - 1], one[i - 1] == other[j] { cost = min(cost, older[j - 1] + 1) }
                 row[j + 1] = cost
             }
-            // Two rows, because a swap reaches back over one.
+            // Both rows, because a transposition refers to the row before the last.
             if min(row.min()!, old.min()!) > limit { return nil }
             (older, old) = (old, row)
         }
         return old[other.count] <= limit ? old[other.count] : nil
     }
 
-    /// Names for a message: the first few, and how many more.
-    static func listed(_ names: [String], limit: Int = 8) -> String {
+    /// Quoted names for a message: the first `limit`, then the number of the others.
+    static func quoted(_ names: [String], limit: Int = 8) -> String {
         let shown = names.prefix(limit).map { "\"\($0)\"" }.joined(separator: ", ")
         return names.count > limit ? "\(shown) and \(names.count - limit) more" : shown
     }
 }
 
 extension String {
-    /// Without case, accents and other marks: equal for names that a person would call the same.
+    /// The text without case, accents and other marks, for comparisons.
     ///
-    /// By the scalars' Unicode names, which tell the letter below the mark: `LATIN SMALL LETTER O WITH STROKE` is an o too.
+    /// The base letter is taken from the scalar's Unicode name, because a stroke, for one, is not a combining mark: `LATIN SMALL
+    /// LETTER O WITH STROKE` becomes `o`.
     var folded: String {
         var text = ""
         for scalar in unicodeScalars.flatMap({ $0.properties.lowercaseMapping.unicodeScalars }) {
@@ -120,7 +122,7 @@ extension String {
         return text
     }
 
-    /// The letter that a scalar's name speaks of: itself where it is a Latin one, else the name without its marks.
+    /// The base letter in a scalar's Unicode name: a Latin letter itself, else the name up to `WITH`.
     private static func letter(_ name: String) -> String {
         let words = name.split(separator: " ")
         let bare = words.prefix { $0 != "WITH" }

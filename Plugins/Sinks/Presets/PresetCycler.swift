@@ -1,20 +1,39 @@
-internal import Hemiola
+public import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import Synchronization
 
-/// The sink `presets`: its director decides, it writes the decisions down and remembers the last one.
+extension SinkPlugin {
+    /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.
+    public static let presets = SinkPlugin(
+        "presets", "Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.",
+        settings: PresetSettings.declared, primary: PresetSettings.path.key,
+        needs: { settings in
+            Needs(
+                analyzers: PresetSettings(settings).analyzers,
+                spareStandardOutput: OutputTarget(settings[PresetSettings.path]).isStandardOutput,
+                outputs: [Output(settings[PresetSettings.path])])
+        },
+        make: { settings throws(ConfigurationError) in
+            let settings = PresetSettings(settings)
+            return PresetCycler(settings, plan: try settings.check())
+        })
+}
+
+/// The sink `presets`: makes the director that chooses the presets, writes its `preset` and `speed` events to the plan, and stores
+/// the last preset and speed.
 ///
-/// Its methods run on the caller's thread, the sink's own, and may block there. The lock is contended only when the director
-/// asks for what is remembered, once.
+/// Its methods run on the sink's own thread and may block. The lock is contended only once, when the director reads the persisted
+/// state.
 final class PresetCycler: DirectingSink {
     private struct State: ~Copyable {
-        var show: ShowSettings
+        var schedule: ScheduleSettings
         var plan: RecordFile?
-        var memoryFile: MemoryFile?
-        var memory = ShowMemory()
+        var stateFile: StateFile?
+        var persisted = PersistedState()
         var isSaved = true
-        var savesAtOnce = false
+        /// Whether every change is saved at once, as in live runs, and not only the last one at the end.
+        var savesEveryChange = false
         var warn: @Sendable (String) -> Void = { _ in }
     }
 
@@ -25,20 +44,20 @@ final class PresetCycler: DirectingSink {
     init(_ settings: PresetSettings, plan: PathTemplate) {
         self.settings = settings
         planPath = plan
-        state = Mutex(State(show: ShowSettings(pacing: settings.pacing, order: settings.order)))
+        state = Mutex(State(schedule: ScheduleSettings(timing: settings.timing, order: settings.order)))
     }
 
-    /// Whether there is a plan under way.
+    /// Whether a plan is being written.
     var writesPlan: Bool { state.withLock { $0.plan != nil } }
 
     func open(_ context: SinkContext) async throws(SinkError) {
         let lists = try readLists(warn: context.warn)
         try state.withLock { state throws(SinkError) in
-            state.show.names = lists.names
-            state.show.favourites = lists.favourites
-            state.show.skipped = lists.skipped
+            state.schedule.names = lists.names
+            state.schedule.favourites = lists.favourites
+            state.schedule.skipped = lists.skipped
             state.warn = context.warn
-            // A plan is for programs: none is written to a terminal.
+            // A plan is input for programs, so none is written to a terminal.
             let isSkipped =
                 planPath.target.isTerminal || planPath.target.isStandardOutput && !context.mayUseStandardOutput
             state.plan = isSkipped ? nil : try Self.plan(at: planPath, context)
@@ -46,32 +65,32 @@ final class PresetCycler: DirectingSink {
     }
 
     func makeDirector() throws(SinkError) -> sending any Director {
-        PresetDirector(state.withLock { $0.show }, memory: { [self] stream in remembered(for: stream) })
+        PresetDirector(state.withLock { $0.schedule }, persisted: { [self] stream in persistedState(for: stream) })
     }
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            state.memoryFile = memoryFile(for: stream)
-            state.savesAtOnce = stream.isLive
+            state.stateFile = stateFile(for: stream)
+            state.savesEveryChange = stream.isLive
             try state.plan?.begin(stream)
         }
     }
 
     func write(_ batches: BatchBlock) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            for index in 0..<batches.count {
-                let events = batches[index].events
-                for place in events.indices { Self.note(events[place].payload, &state) }
+            for batch in 0..<batches.count {
+                let events = batches[batch].events
+                for index in events.indices { Self.update(&state, with: events[index].payload) }
             }
-            if state.savesAtOnce { Self.save(&state) }
+            if state.savesEveryChange { Self.save(&state) }
             try state.plan?.write(batches)
         }
     }
 
     func write(_ events: [Event]) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            for event in events { Self.note(event.payload, &state) }
-            if state.savesAtOnce { Self.save(&state) }
+            for event in events { Self.update(&state, with: event.payload) }
+            if state.savesEveryChange { Self.save(&state) }
             try state.plan?.write(events)
         }
     }
@@ -93,8 +112,8 @@ final class PresetCycler: DirectingSink {
 
     // MARK: - The plan
 
-    /// The records of a plan, unless others are selected: what was decided, and what was wished for, so that `--controls` can
-    /// replay it.
+    /// The record types of a plan unless `--select` chooses others: the changes, and the controls, so that `--controls` can replay
+    /// them.
     static let planRecords = ["header", "preset", "speed", "control", "end"]
 
     private static func plan(at path: PathTemplate, _ context: SinkContext) throws(SinkError) -> RecordFile {
@@ -106,63 +125,64 @@ final class PresetCycler: DirectingSink {
     // MARK: - Lists
 
     private func readLists(warn: (String) -> Void) throws(SinkError) -> (names: [String]?, favourites: [String], skipped: [String]) {
-        do throws(PresetList.Fault) {
+        do throws(PresetList.ReadError) {
             let lists = settings.lists
-            let listed = try lists.path.map { path throws(PresetList.Fault) in try PresetList.names(at: path) } ?? []
-            let hasOwn = lists.path != nil || !lists.names.isEmpty
+            let listed = try lists.path.map { path throws(PresetList.ReadError) in try PresetList.names(at: path) } ?? []
+            let hasUserList = lists.path != nil || !lists.names.isEmpty
             let names = PresetList.unique(listed + lists.names)
-            if !hasOwn {
-                warn("presets: there is no list of presets; nothing changes by itself until a visualizer reports its own (list=PATH)")
+            if !hasUserList {
+                warn("presets: no list of presets; automatic changes start when a visualizer reports its presets, or set list=PATH")
             } else if names.isEmpty {
-                warn("presets: \(lists.path ?? "the list") names no preset; nothing changes by itself")
+                warn("presets: \(lists.path ?? "names"): the list of presets is empty; there are no automatic changes")
             }
-            let favourites = try lists.favourites.map { path throws(PresetList.Fault) in try PresetList.names(at: path) } ?? []
-            let skipped = try lists.skipped.map { path throws(PresetList.Fault) in try PresetList.names(at: path) } ?? []
-            if hasOwn {
+            let favourites = try lists.favourites.map { path throws(PresetList.ReadError) in try PresetList.names(at: path) } ?? []
+            let skipped = try lists.skipped.map { path throws(PresetList.ReadError) in try PresetList.names(at: path) } ?? []
+            if hasUserList {
                 let list = PresetNames(names)
                 let known = Set(list.folded)
                 for name in PresetList.unique(favourites + skipped) where !known.contains(name.folded) {
-                    warn("presets: \(NameMatch.fault(name, in: list))")
+                    warn("presets: \(NameMatch.notFoundMessage(name, in: list))")
                 }
             }
-            return (hasOwn ? names : nil, favourites, skipped)
+            return (hasUserList ? names : nil, favourites, skipped)
         } catch {
             throw SinkError("presets: \(error.message)")
         }
     }
 
-    // MARK: - Memory
+    // MARK: - Persisted state
 
-    /// Where a stream's show is remembered; nil: nowhere.
-    private func memoryFile(for stream: StreamHeader) -> MemoryFile? {
-        if let path = settings.state { return path == "none" ? nil : MemoryFile(path: path) }
-        return stream.isLive ? MemoryFile.standard() : nil
+    /// The state file for a stream; nil: the state is not stored.
+    private func stateFile(for stream: StreamHeader) -> StateFile? {
+        if let path = settings.state { return path == "none" ? nil : StateFile(path: path) }
+        return stream.isLive ? StateFile.standard() : nil
     }
 
-    private func remembered(for stream: StreamHeader) -> ShowMemory {
+    private func persistedState(for stream: StreamHeader) -> PersistedState {
         let warn = state.withLock { $0.warn }
-        return memoryFile(for: stream)?.read { warn("presets: \($0)") } ?? ShowMemory()
+        return stateFile(for: stream)?.read { warn("presets: \($0)") } ?? PersistedState()
     }
 
-    private static func note(_ payload: Event.Payload, _ state: inout State) {
-        let before = state.memory
+    /// Updates the persisted state with an event.
+    private static func update(_ state: inout State, with payload: Event.Payload) {
+        let before = state.persisted
         switch payload {
-        case .preset(let change): state.memory.preset = change.name
-        case .speed(let speed): state.memory.speed = speed
+        case .preset(let change): state.persisted.preset = change.name
+        case .speed(let speed): state.persisted.speed = speed
         default: return
         }
-        if state.memory != before { state.isSaved = false }
+        if state.persisted != before { state.isSaved = false }
     }
 
-    /// A show that cannot be remembered goes on; it is told once.
+    /// Saves the persisted state if it has changed. After a failure, which is reported once, nothing more is saved.
     private static func save(_ state: inout State) {
-        guard !state.isSaved, let file = state.memoryFile else { return }
+        guard !state.isSaved, let file = state.stateFile else { return }
         state.isSaved = true
         do {
-            try file.write(state.memory)
+            try file.write(state.persisted)
         } catch {
-            state.memoryFile = nil
-            state.warn("presets: cannot write \(file.path); the show will not be remembered")
+            state.stateFile = nil
+            state.warn("presets: \(file.path): cannot write the state file; the last preset and speed are not saved")
         }
     }
 }

@@ -1,25 +1,25 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// Directs a show on the analysis thread: from rows and beats to `preset` and `speed` events.
+/// The director of the sink `presets`: derives `preset` and `speed` events from feature rows and beats, on the analysis thread.
 ///
-/// Every file is a show of its own, so that its plan does not depend on what was heard before. A live show goes on when the
-/// format changes.
+/// Every file starts a new schedule, so that its plan does not depend on the files before it. In a live run the schedule continues
+/// when the format changes.
 final class PresetDirector: PreparedDirector {
-    /// The analyzers that it hears, by the names under which the sink asks for them.
+    /// The names of the analyzers that the director reads.
     static let milkDrop = "milkdrop"
     static let beat = "beat"
     static let levels = "levels"
 
-    private let settings: ShowSettings
-    private let library: PresetLibrary
-    /// Asked for once, when the first stream begins.
-    private let memory: (StreamHeader) -> ShowMemory
-    private var show: PresetShow?
+    private let settings: ScheduleSettings
+    private let controlPreparer: PresetControlPreparer
+    /// Reads the persisted state. It is called once, when the first stream begins.
+    private let persisted: (StreamHeader) -> PersistedState
+    private var schedule: PresetSchedule?
     private var isLive = false
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var batchSeconds = 1.0
-    /// Up to which the stream was heard.
+    /// Stream time of the end of the last batch.
     private var end = 0.0
 
     private var bass: FeatureHandle?
@@ -29,17 +29,19 @@ final class PresetDirector: PreparedDirector {
     private var level: FeatureHandle?
     private var confidence: FeatureHandle?
 
-    init(_ settings: ShowSettings, memory: @escaping (StreamHeader) -> ShowMemory = { _ in ShowMemory() }) {
+    init(_ settings: ScheduleSettings, persisted: @escaping (StreamHeader) -> PersistedState = { _ in PersistedState() }) {
         self.settings = settings
-        library = PresetLibrary(settings)
-        self.memory = memory
+        controlPreparer = PresetControlPreparer(settings)
+        self.persisted = persisted
     }
 
     func prepare(_ stream: StreamHeader) {
-        if show != nil, isLive, stream.isLive {
-            show?.rebase(by: end)
+        if schedule != nil, isLive, stream.isLive {
+            schedule?.rebase(by: end)
         } else {
-            show = PresetShow(settings, library: library, memory: show == nil ? memory(stream) : ShowMemory(), seed: stream.seed)
+            schedule = PresetSchedule(
+                settings, preparer: controlPreparer, persisted: schedule == nil ? persisted(stream) : PersistedState(),
+                seed: stream.seed)
         }
         isLive = stream.isLive
         end = 0
@@ -56,32 +58,33 @@ final class PresetDirector: PreparedDirector {
 
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
         for index in 0..<events.count {
-            if case .beat(let beat) = events.events[index].payload { show?.hear(beat, at: events.events[index].time) }
+            if case .beat(let beat) = events.events[index].payload { schedule?.add(beat, at: events.events[index].time) }
         }
         end = moment.end
-        var heard = ShowMoment(start: moment.start, end: moment.end, duration: batchSeconds)
+        var features = BatchFeatures(start: moment.start, end: moment.end, duration: batchSeconds)
         if let bass, let mid, let treb {
-            heard.bass = Double(row[bass])
-            heard.mid = Double(row[mid])
-            heard.treb = Double(row[treb])
+            features.bass = Double(row[bass])
+            features.mid = Double(row[mid])
+            features.treb = Double(row[treb])
         }
-        if let volume { heard.volume = Double(row[volume]) }
-        if let level { heard.level = Double(row[level]) }
-        if let confidence { heard.confidence = Double(row[confidence]) }
-        show?.direct(heard, into: &events)
+        if let volume { features.volume = Double(row[volume]) }
+        if let level { features.level = Double(row[level]) }
+        if let confidence { features.confidence = Double(row[confidence]) }
+        schedule?.update(with: features, into: &events)
     }
 
     func obey(_ control: StampedControl) -> ControlReply? {
-        show?.obey(control.control, at: format.seconds(at: control.frame))
+        schedule?.handle(control.control, at: format.seconds(at: control.frame))
     }
 
-    var preparer: any ControlPreparer { library }
+    var preparer: any ControlPreparer { controlPreparer }
 
     func handle(_ control: StampedControl, preparation: any Sendable) -> ControlReply? {
-        show?.obey(
-            control.control, at: format.seconds(at: control.frame), answer: preparation as? PresetLibrary.Answer)
+        schedule?.handle(
+            control.control, at: format.seconds(at: control.frame),
+            preparation: preparation as? PresetControlPreparer.Preparation)
     }
 
-    /// How the show stands; nil: it has not begun.
-    var state: ShowState? { show?.state(at: end) }
+    /// The state of the schedule; nil before the first stream.
+    var status: ScheduleStatus? { schedule?.status(at: end) }
 }

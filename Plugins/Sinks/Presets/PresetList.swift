@@ -1,32 +1,32 @@
 internal import FoundationEssentials
 
-/// Names of presets from a file or folder.
+/// Reads preset names from a file or folder.
 enum PresetList {
-    struct Fault: Error {
+    struct ReadError: Error {
         var message: String
     }
 
-    /// Presets of MilkDrop and projectM, and of Butterchurn.
-    private static let endings = [".milk", ".json"]
+    /// File name extensions of MilkDrop and projectM presets, and of Butterchurn presets.
+    private static let extensions = [".milk", ".json"]
 
-    /// Reads a list: a text file with a name on every line, or a folder of presets.
+    /// Reads a text file with one name per line, or the file names in a folder of presets.
     ///
-    /// Empty lines and those that begin with `#` are passed over, and a name counts once. A folder's presets are named after
-    /// their files, those of its subfolders too, in the order of their paths.
-    static func names(at path: String) throws(Fault) -> [String] {
+    /// Empty lines, lines that start with `#` and repeated names are skipped. The names from a folder are those of the preset files
+    /// in it and its subfolders, without extension, in the order of their paths.
+    static func names(at path: String) throws(ReadError) -> [String] {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw Fault(message: "cannot read the presets of \(path): there is no such file or folder")
+            throw ReadError(message: "\(path): No such file or directory")
         }
         do {
             return unique(isFolder ? try folder(path) : lines(try Data(contentsOf: URL(filePath: path))))
         } catch {
-            throw Fault(message: "cannot read the presets of \(path): may you read it?")
+            throw ReadError(message: "\(path): cannot read the list of presets; check its permissions")
         }
     }
 
     private static func lines(_ data: Data) -> [String] {
-        // By scalars: a combining mark at the start of a line would join the line's end.
+        // Unicode scalars and not characters: a combining mark at the start of a line would merge with the line feed before it.
         let text = String(decoding: data, as: UTF8.self).unicodeScalars
         return text.split { $0 == "\n" || $0 == "\r" }.compactMap { line in
             let name = trimmed(line)
@@ -43,13 +43,13 @@ enum PresetList {
 
     private static func folder(_ path: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: path).sorted().compactMap { path in
-            guard let ending = endings.first(where: { path.lowercased().hasSuffix($0) }) else { return nil }
+            guard let suffix = extensions.first(where: { path.lowercased().hasSuffix($0) }) else { return nil }
             let name = path.split(separator: "/").last.map(String.init) ?? path
-            return name.hasPrefix(".") ? nil : String(name.dropLast(ending.count))
+            return name.hasPrefix(".") ? nil : String(name.dropLast(suffix.count))
         }
     }
 
-    /// Each name once, where it comes first.
+    /// The names without repetitions, in the order of their first occurrence.
     static func unique(_ names: [String]) -> [String] {
         var known: Set<String> = []
         return names.filter { known.insert($0).inserted }

@@ -1,127 +1,130 @@
-/// The order of a list.
+/// Chooses the next preset from a list, and keeps the history of the presets that were shown.
 struct PresetOrder: Sendable {
-    /// In which order presets follow each other.
+    /// The order in which presets follow each other.
     enum Kind: String, Sendable, CaseIterable {
-        /// Each once, in an order that is drawn anew every time round.
+        /// Each preset once per round, in an order that is random for every round.
         case shuffle
-        /// As listed, over and over.
+        /// The order of the list, repeated.
         case sequential
-        /// Any but the one that is shown.
+        /// Any preset except the current one, at random.
         case random
     }
 
-    /// Presets that one can go back to.
+    /// Maximum number of presets in the history.
     private static let historyLength = 256
 
     private let kind: Kind
-    private var generator: ShowGenerator
-    /// What can be chosen.
+    private var generator: SplitMix64
+    /// The presets to choose from.
     private var list = PresetNames([])
-    /// What is still to come of this round; names that are not in the list any more are passed over.
-    private var bag: [String] = []
-    /// What was shown, up to what is shown and, after going back, beyond.
+    /// The rest of this shuffled round, last first. It may contain names that were removed from the list; they are skipped.
+    private var remaining: [String] = []
+    /// The presets that were shown, oldest first; after `previous()` some of them follow the current one.
     private var history: [String] = []
-    private var place = -1
+    /// Index of the current preset in the history; -1: none.
+    private var position = -1
 
     init(_ kind: Kind, seed: UInt64) {
         self.kind = kind
-        generator = ShowGenerator(seed: seed)
+        generator = SplitMix64(seed: seed)
     }
 
-    /// What can be chosen.
+    /// The presets to choose from.
     var names: [String] { list.names }
 
-    /// What is shown; nil at first.
-    var current: String? { history.indices.contains(place) ? history[place] : nil }
+    /// The preset that is shown; nil before the first.
+    var current: String? { history.indices.contains(position) ? history[position] : nil }
 
     mutating func replace(_ names: [String]) {
         replace(PresetNames(names))
     }
 
-    /// Replaces the list. The preset that is shown stays. Constant cost, whatever the list's length.
+    /// Replaces the list. The current preset stays. The cost does not depend on the length of the list.
     mutating func replace(_ list: PresetNames) {
         guard list !== self.list else { return }
         self.list = list
         let shown = current
-        let kept = history.indices.filter { list.place(of: history[$0]) != nil || $0 == place }
-        place = kept.firstIndex(of: place) ?? -1
+        let kept = history.indices.filter { list.index(of: history[$0]) != nil || $0 == position }
+        position = kept.firstIndex(of: position) ?? -1
         history = kept.map { history[$0] }
         assert(current == shown)
     }
 
-    /// On to the next: forward again after going back, else a new one.
+    /// Moves to the next preset: forward in the history after `previous()`, else to a newly chosen preset.
     ///
-    /// - Returns: nil when there is no other.
+    /// - Returns: nil when the list has no other preset.
     mutating func next() -> String? {
-        if place + 1 < history.count {
-            place += 1
+        if position + 1 < history.count {
+            position += 1
             return current
         }
         let choice: String?
         switch kind {
-        case .shuffle: choice = drawFromBag()
-        case .sequential: choice = following()
-        case .random: choice = other()
+        case .shuffle: choice = nextShuffled()
+        case .sequential: choice = nextListed()
+        case .random: choice = randomOther()
         }
         guard let choice else { return nil }
-        show(choice)
+        select(choice)
         return choice
     }
 
-    /// On to any other.
+    /// Moves to a random preset other than the current one; nil when the list has no other.
     mutating func random() -> String? {
-        guard let choice = other() else { return nil }
-        show(choice)
+        guard let choice = randomOther() else { return nil }
+        select(choice)
         return choice
     }
 
-    /// Back to the one before.
+    /// Moves back in the history; nil at its start.
     mutating func previous() -> String? {
-        guard place > 0 else { return nil }
-        place -= 1
+        guard position > 0 else { return nil }
+        position -= 1
         return current
     }
 
-    /// That one is shown, whoever chose it.
-    mutating func show(_ name: String) {
+    /// Makes a preset the current one and appends it to the history.
+    mutating func select(_ name: String) {
         if name == current { return }
-        history.removeSubrange((place + 1)...)
+        history.removeSubrange((position + 1)...)
         history.append(name)
         if history.count > Self.historyLength { history.removeFirst() }
-        place = history.count - 1
+        position = history.count - 1
     }
 
-    /// One that cannot be shown is no longer gone back to. The list has to be replaced by one without it.
-    mutating func forget(_ name: String) {
-        let before = history[..<max(0, place)].count { $0 == name }
-        let isShown = current == name
+    /// Removes a preset that cannot be loaded from the history. The caller also replaces the list by one without it.
+    mutating func remove(_ name: String) {
+        let before = history[..<max(0, position)].count { $0 == name }
+        let isCurrent = current == name
         history.removeAll { $0 == name }
-        place -= before + (isShown ? 1 : 0)
+        position -= before + (isCurrent ? 1 : 0)
     }
 
-    private mutating func drawFromBag() -> String? {
-        while let last = bag.last, last == current || list.place(of: last) == nil { bag.removeLast() }
-        if bag.isEmpty {
-            bag = names
-            generator.shuffle(&bag)
-            // The last of one round is not the first of the next.
-            if bag.count > 1, bag.last == current { bag.swapAt(bag.count - 1, generator.index(below: bag.count - 1)) }
+    private mutating func nextShuffled() -> String? {
+        while let last = remaining.last, last == current || list.index(of: last) == nil { remaining.removeLast() }
+        if remaining.isEmpty {
+            remaining = names
+            generator.shuffle(&remaining)
+            // No preset twice in a row: the last preset of a round is not the first of the next.
+            if remaining.count > 1, remaining.last == current {
+                remaining.swapAt(remaining.count - 1, generator.index(below: remaining.count - 1))
+            }
         }
-        guard let choice = bag.popLast(), choice != current else { return nil }
+        guard let choice = remaining.popLast(), choice != current else { return nil }
         return choice
     }
 
-    private func following() -> String? {
+    private func nextListed() -> String? {
         guard !names.isEmpty else { return nil }
-        let index = current.flatMap { list.place(of: $0) }.map { ($0 + 1) % names.count } ?? 0
+        let index = current.flatMap { list.index(of: $0) }.map { ($0 + 1) % names.count } ?? 0
         return names[index] == current ? nil : names[index]
     }
 
-    private mutating func other() -> String? {
-        let shown = current.flatMap { list.place(of: $0) }
-        let count = names.count - (shown == nil ? 0 : 1)
+    private mutating func randomOther() -> String? {
+        let currentIndex = current.flatMap { list.index(of: $0) }
+        let count = names.count - (currentIndex == nil ? 0 : 1)
         guard count > 0 else { return nil }
         let index = generator.index(below: count)
-        return names[index >= shown ?? .max ? index + 1 : index]
+        return names[index >= currentIndex ?? .max ? index + 1 : index]
     }
 }

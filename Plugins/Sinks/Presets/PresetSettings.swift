@@ -2,8 +2,8 @@ internal import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
 
-/// When presets change by themselves.
-enum ShowMode: String, SettingChoice {
+/// The kind of automatic preset changes.
+enum ChangeMode: String, SettingChoice {
     case timer
     case milkDrop = "milkdrop"
     case projectM = "projectm"
@@ -12,50 +12,58 @@ enum ShowMode: String, SettingChoice {
 
 extension PresetOrder.Kind: SettingChoice {}
 
-/// What can be set about a show.
+/// The settings of the sink `presets`.
 struct PresetSettings: Sendable {
     static let path = Setting(
         "path", default: "-",
-        "The file for the plan, or - for standard output, unless another sink writes there or it is a terminal; "
-            + "{stem}, {name}, {dir} and {time} are placeholders.")
-    private static let mode = Setting<ShowMode?>(
-        "mode", default: nil, "When presets change by themselves; unset: bars or beats where their number is set, else timer.")
+        "File for the plan, with the placeholders {stem}, {name}, {dir} and {time}; -: standard output, unless another sink uses it "
+            + "or it is a terminal.")
+    private static let mode = Setting<ChangeMode?>(
+        "mode", default: nil, "Kind of automatic changes. Default: bars if bars is set, beats if beats is set, else timer.")
     private static let list = Setting<String?>(
-        "list", default: nil, "A text file with a preset's name on every line, or a folder of .milk or .json presets.")
+        "list", default: nil, "Text file with one preset name per line, or folder of .milk and .json presets.")
     private static let names = Setting(
-        "names", default: [String](), "Presets by name, after those of the list; neither: what the visualizer reports.")
-    private static let order = Setting("order", default: PresetOrder.Kind.shuffle, "Which preset comes next.")
+        "names", default: [String](),
+        "Preset names, added to those of list. Without list and names: the presets that the visualizer reports.")
+    private static let order = Setting("order", default: PresetOrder.Kind.shuffle, "Order of the presets.")
     private static let favourites = Setting<String?>(
-        "favourites", default: nil, "A list as above: of the presets, only these come by themselves.")
-    private static let skip = Setting<String?>("skip", default: nil, "A list as above: these do not come by themselves.")
+        "favourites", default: nil, "File or folder as for list: automatic changes use these presets only.")
+    private static let skip = Setting<String?>(
+        "skip", default: nil, "File or folder as for list: automatic changes never use these presets.")
     private static let time = Setting<Double?>(
         "time_s", in: 0.1...86_400, unit: .seconds,
-        "Time on a preset; unset: 15, milkdrop 16, projectm 30. In bars and beats, while the beat is not known.")
+        "Time on a preset. Default: 15 (milkdrop: 16, projectm: 30). Modes bars and beats use it while the beat is not reliable.")
     private static let spread = Setting<Double?>(
         "spread_s", in: 0.0...3600, unit: .seconds,
-        "Chance in that time; unset: milkdrop adds 0 to 10, projectm has a deviation of 1.")
+        "Random part of the time: milkdrop and timer add 0 to this, projectm takes it as the standard deviation. Default: 0 (milkdrop: 10, projectm: 1)."
+    )
     private static let minimum = Setting<Double?>(
-        "min_s", in: 0.0...86_400, unit: .seconds, "Time that a preset stays at least; unset: 0, projectm 1, drop 8.")
+        "min_s", in: 0.0...86_400, unit: .seconds, "Minimum time on a preset. Default: 0 (projectm: 1, drop: 8).")
     private static let maximum = Setting<Double?>(
-        "max_s", in: 0.1...86_400, unit: .seconds, "Time that it stays at most; unset: no limit, drop 60.")
+        "max_s", in: 0.1...86_400, unit: .seconds, "Maximum time on a preset. Default: unlimited (drop: 60).")
     private static let blend = Setting<Double?>(
         "blend_s", in: 0.0...60, unit: .seconds,
-        "From one picture to the next, 0 is a hard cut; unset: 1, milkdrop 2.7 (asked for: 1.7), projectm 3, drop 0.")
-    private static let bars = Setting<Int?>("bars", in: 1...1024, "Bars on a preset; unset in mode bars: 8.")
-    private static let beats = Setting<Int?>("beats", in: 1...4096, "Beats on a preset; unset in mode beats: 32.")
+        "Blend time between presets; 0: hard cut. Default: 1 (milkdrop: 2.7, requested changes 1.7; projectm: 3; drop: 0, requested changes 1)."
+    )
+    private static let bars = Setting<Int?>("bars", in: 1...1024, "Bars per preset, for mode bars. Default: 8.")
+    private static let beats = Setting<Int?>("beats", in: 1...4096, "Beats per preset, for mode beats. Default: 32.")
     private static let confidence = Setting(
-        "confidence", default: 0.3, in: 0...1, "How well the beat must be known to be followed.")
+        "confidence", default: 0.3, in: 0...1, "Minimum confidence of the beat for modes bars and beats; below it the timer is used.")
     private static let hardCut = Setting<Double?>(
-        "hard_cut", in: 0.0...100, "What makes a hard cut: milkdrop's loudness, 2.5, or projectm's jump, 2; 0: there are none.")
+        "hard_cut", in: 0.0...100,
+        "Threshold for hard cuts: MilkDrop's level sum (default 2.5) or projectM's volume jump (default 2). 0 disables them.")
     private static let halfLife = Setting(
-        "hard_cut_halflife_s", default: 60.0, in: 0.1...3600, unit: .seconds, "How long milkdrop minds a hard cut, as it counts.")
+        "hard_cut_halflife_s", default: 60.0, in: 0.1...3600, unit: .seconds,
+        "MilkDrop's half-life of the threshold after a hard cut; the excess is halved in half that time.")
     private static let earliest = Setting(
-        "hard_cut_after_s", default: 20.0, in: 0...3600, unit: .seconds, "Time on a preset before projectm's hard cuts.")
+        "hard_cut_after_s", default: 20.0, in: 0...3600, unit: .seconds, "Minimum time on a preset before a hard cut in mode projectm.")
     private static let rise = Setting(
-        "drop_db", default: 6.0, in: 1...60, unit: .decibels, "How much louder than the last seconds a drop is.")
+        "drop_db", default: 6.0, in: 1...60, unit: .decibels,
+        "Rise of the level that counts as a drop: mean of the last 0.2 s over mean of the last 3 s.")
     private static let state = Setting<String?>(
         "state", default: nil,
-        "The file that remembers the last preset and speed, or none; unset: live visualizer.json in the user's state folder.")
+        "File that stores the last preset and speed between runs, or none. Default: visualizer.json in the user's state folder for live runs, else none."
+    )
 
     static let declared = [
         path.declared, mode.declared, list.declared, names.declared, order.declared, favourites.declared, skip.declared,
@@ -63,7 +71,7 @@ struct PresetSettings: Sendable {
         confidence.declared, hardCut.declared, halfLife.declared, earliest.declared, rise.declared, state.declared,
     ]
 
-    /// Where the presets' names are.
+    /// The sources of the preset names.
     struct Lists: Sendable {
         var path: String?
         var names: [String]
@@ -72,11 +80,11 @@ struct PresetSettings: Sendable {
     }
 
     var path: String
-    var mode: ShowMode
+    var mode: ChangeMode
     var order: PresetOrder.Kind
     var lists: Lists
-    var pacing: Pacing
-    /// As it was set.
+    var timing: ChangeTiming
+    /// The setting `state`; nil: unset.
     var state: String?
 
     init(_ values: SettingValues) {
@@ -85,56 +93,56 @@ struct PresetSettings: Sendable {
         lists = Lists(
             path: values[Self.list], names: values[Self.names], favourites: values[Self.favourites], skipped: values[Self.skip])
         state = values[Self.state]
-        let implied: ShowMode = values[Self.bars] != nil ? .bars : values[Self.beats] != nil ? .beats : .timer
+        let implied: ChangeMode = values[Self.bars] != nil ? .bars : values[Self.beats] != nil ? .beats : .timer
         mode = values[Self.mode] ?? implied
-        pacing = Self.pacing(mode, values)
+        timing = Self.timing(mode, values)
     }
 
-    private static func pacing(_ mode: ShowMode, _ values: SettingValues) -> Pacing {
-        var pacing = standard(mode, time: values[time], spread: values[spread], blend: values[blend])
+    private static func timing(_ mode: ChangeMode, _ values: SettingValues) -> ChangeTiming {
+        var timing = standard(mode, time: values[time], spread: values[spread], blend: values[blend])
         switch mode {
         case .milkDrop:
             let level = values[hardCut] ?? 2.5
-            if level > 0 { pacing.trigger = .milkDrop(level: level, halfLife: values[halfLife]) }
+            if level > 0 { timing.trigger = .milkDrop(level: level, halfLife: values[halfLife]) }
         case .projectM:
             let jump = values[hardCut] ?? 2
-            if jump > 0 { pacing.trigger = .projectM(jump: jump, earliest: values[earliest]) }
+            if jump > 0 { timing.trigger = .projectM(jump: jump, earliest: values[earliest]) }
         case .bars:
-            pacing.trigger = .beats(.bars(values[bars] ?? 8), confidence: values[confidence])
+            timing.trigger = .beats(.bars(values[bars] ?? 8), confidence: values[confidence])
         case .beats:
-            pacing.trigger = .beats(.beats(values[beats] ?? 32), confidence: values[confidence])
-        case .drop: pacing.trigger = .drop(decibels: values[rise])
+            timing.trigger = .beats(.beats(values[beats] ?? 32), confidence: values[confidence])
+        case .drop: timing.trigger = .drop(decibels: values[rise])
         case .timer, .manual: break
         }
-        pacing.minimum = values[minimum] ?? pacing.minimum
-        pacing.maximum = mode == .manual ? nil : values[maximum] ?? pacing.maximum
-        return pacing
+        timing.minimum = values[minimum] ?? timing.minimum
+        timing.maximum = mode == .manual ? nil : values[maximum] ?? timing.maximum
+        return timing
     }
 
-    /// A mode as its original has it.
-    private static func standard(_ mode: ShowMode, time: Double?, spread: Double?, blend: Double?) -> Pacing {
+    /// The timing of a mode with the defaults of its original program.
+    private static func standard(_ mode: ChangeMode, time: Double?, spread: Double?, blend: Double?) -> ChangeTiming {
         switch mode {
         case .timer:
-            let period = time ?? 15
-            return Pacing(
-                period: spread.map { .uniform(period, extra: $0) } ?? .fixed(period), blend: blend ?? 1, requestBlend: blend ?? 1)
+            let seconds = time ?? 15
+            return ChangeTiming(
+                duration: spread.map { .uniform(seconds, extra: $0) } ?? .fixed(seconds), blend: blend ?? 1, requestBlend: blend ?? 1)
         case .milkDrop:
-            // MilkDrop counts from the end of the blend.
-            return Pacing(
-                period: .uniform((time ?? 16) + (blend ?? 2.7), extra: spread ?? 10), blend: blend ?? 2.7, requestBlend: blend ?? 1.7)
+            // MilkDrop's time starts at the end of the blend.
+            return ChangeTiming(
+                duration: .uniform((time ?? 16) + (blend ?? 2.7), extra: spread ?? 10), blend: blend ?? 2.7, requestBlend: blend ?? 1.7)
         case .projectM:
-            return Pacing(
-                period: .normal(time ?? 30, deviation: spread ?? 1), minimum: 1, blend: blend ?? 3, requestBlend: blend ?? 3)
-        case .bars, .beats: return Pacing(period: .fixed(time ?? 15), blend: blend ?? 1, requestBlend: blend ?? 1)
+            return ChangeTiming(
+                duration: .normal(time ?? 30, deviation: spread ?? 1), minimum: 1, blend: blend ?? 3, requestBlend: blend ?? 3)
+        case .bars, .beats: return ChangeTiming(duration: .fixed(time ?? 15), blend: blend ?? 1, requestBlend: blend ?? 1)
         case .drop:
-            return Pacing(period: time.map { .fixed($0) }, minimum: 8, maximum: 60, blend: blend ?? 0, requestBlend: blend ?? 1)
-        case .manual: return Pacing(period: nil, blend: blend ?? 1, requestBlend: blend ?? 1)
+            return ChangeTiming(duration: time.map { .fixed($0) }, minimum: 8, maximum: 60, blend: blend ?? 0, requestBlend: blend ?? 1)
+        case .manual: return ChangeTiming(duration: nil, blend: blend ?? 1, requestBlend: blend ?? 1)
         }
     }
 
-    /// What the mode has to hear.
+    /// The analyzers that the mode needs.
     var analyzers: [PluginSpec] {
-        switch pacing.trigger {
+        switch timing.trigger {
         case .none: []
         case .milkDrop, .projectM:
             [
@@ -147,8 +155,10 @@ struct PresetSettings: Sendable {
         }
     }
 
+    /// Validates the settings.
+    ///
     /// - Returns: The path of the plan.
-    /// - Throws: Settings that do not go together.
+    /// - Throws: An error with every empty path, bad placeholder and contradiction.
     func check() throws(ConfigurationError) -> PathTemplate {
         var problems: [ConfigurationProblem] = []
         var template: PathTemplate?
@@ -161,12 +171,12 @@ struct PresetSettings: Sendable {
             (Self.list.key, lists.path), (Self.favourites.key, lists.favourites), (Self.skip.key, lists.skipped),
             (Self.state.key, state),
         ] where path == "" {
-            problems.append(ConfigurationProblem(key, "the path is empty; is a variable of the shell unset?"))
+            problems.append(ConfigurationProblem(key, "the path is empty; check whether a shell variable is unset"))
         }
-        if let maximum = pacing.maximum, maximum < pacing.minimum {
+        if let maximum = timing.maximum, maximum < timing.minimum {
             problems.append(
                 ConfigurationProblem(
-                    Self.maximum.key, "\(maximum) is below the \(pacing.minimum) s that a preset stays at least; set \(Self.minimum.key)"))
+                    Self.maximum.key, "\(maximum) s is below the minimum time of \(timing.minimum) s; set \(Self.minimum.key) too"))
         }
         guard problems.isEmpty, let template else { throw ConfigurationError(problems) }
         return template

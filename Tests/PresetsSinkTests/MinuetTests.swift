@@ -9,14 +9,14 @@ import Testing
 
 @testable import PresetsSink
 
-/// The show of the music that comes with Hemiola, whose beats are annotated.
-@Suite struct MusicTests {
-    /// In seconds: from here on the music slows down, and beats that were announced are not those that come.
+/// Changes on the beats of the bundled minuet, compared with its annotated beats.
+@Suite struct MinuetTests {
+    /// Seconds. The ritardando after this time makes the announced beats wrong.
     private static let steadyEnd = 26.5
     private static let music = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("examples/music")
 
-    /// Time and place in the bar.
+    /// Time and position in the bar of every annotated beat.
     private func annotations() throws -> [(time: Double, position: Int)] {
         try String(contentsOf: Self.music.appendingPathComponent("minuet.beats"), encoding: .utf8).split(separator: "\n").map { line in
             let fields = line.split(separator: "\t")
@@ -39,7 +39,7 @@ import Testing
         return sink.streams[0].events
     }
 
-    @Test func `bars change on the annotated downbeats`() async throws {
+    @Test func `minuet, mode bars: changes within 30 ms of annotated downbeats`() async throws {
         let downbeats = try annotations().filter { $0.position == 1 }.map(\.time)
         let events = try await changes(["bars": .integer(2)])
         let times = zip(events.presets, events.presetTimes).filter { $0.0.reason == .bar }.map(\.1)
@@ -48,7 +48,7 @@ import Testing
         for time in times { #expect(downbeats.contains { abs($0 - time) < 0.03 }, "\(time) s is no downbeat") }
     }
 
-    @Test func `beats change on the annotated beats`() async throws {
+    @Test func `minuet, mode beats: changes within 30 ms of annotated beats`() async throws {
         let beats = try annotations().map(\.time)
         let events = try await changes(["beats": .integer(5)])
         let times = zip(events.presets, events.presetTimes).filter { [.bar, .beat].contains($0.0.reason) }.map(\.1)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import PresetsSink
 
-/// What the library answers to controls that name presets, and what is left for the analysis thread.
-@Suite struct LibraryTests {
+/// Preparations of controls that name presets, and the cost that remains on the analysis thread.
+@Suite struct PresetControlPreparerTests {
     private static let many = (0..<10_000).map { "Author \($0 % 97) - The long name of preset \($0)" }
 
-    private func settings(_ names: [String]?) -> ShowSettings {
-        ShowSettings(pacing: Pacing(period: .fixed(15), blend: 1, requestBlend: 1), order: .sequential, names: names)
+    private func settings(_ names: [String]?) -> ScheduleSettings {
+        ScheduleSettings(timing: ChangeTiming(duration: .fixed(15), blend: 1, requestBlend: 1), order: .sequential, names: names)
     }
 
     private func director(_ names: [String]?) -> PresetDirector {
@@ -21,7 +21,7 @@ import Testing
         return director
     }
 
-    /// Seconds that the analysis thread takes for a control, prepared before; the fastest of several.
+    /// Seconds on the analysis thread for a prepared control: the minimum of five measurements.
     private func seconds(_ control: Control, _ director: PresetDirector) -> Double {
         let preparation = director.preparer.prepare(control)
         let stamped = StampedControl(control, at: 0, from: "test")
@@ -34,7 +34,7 @@ import Testing
         }.min()! / 200
     }
 
-    @Test func `the analysis thread's cost of a control depends neither on the name nor on the list`() {
+    @Test func `cost on the analysis thread: independent of the length of names and lists`() {
         let long = String(repeating: "an unknown name ", count: 64)
         let (few, many) = (director(names(10)), director(Self.many))
         let (short, small) = (Control.loadPreset(name: "p3"), Control.presetNames(names(10)))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `an answer is what the director would have found itself`() {
+    @Test func `a prepared control has the same effect as an unprepared one`() {
         let names = ["Élan", "Nebula A", "Nebula B"]
         let controls: [Control] = [
             .loadPreset(name: "nebula b"), .loadPreset(name: "nebula"), .presetRefused(name: "Élan"), .loadPreset(name: "elan"),
@@ -59,35 +59,35 @@ import Testing
         for control in controls {
             let stamped = StampedControl(control, at: 0, from: "test")
             let preparer = prepared.preparer
-            let answer =
+            let reply =
                 preparer.isNeeded(for: control)
                 ? prepared.handle(stamped, preparation: preparer.prepare(control)) : prepared.obey(stamped)
-            #expect(answer == direct.obey(stamped), "\(control.name)")
-            #expect(prepared.state == direct.state)
+            #expect(reply == direct.obey(stamped), "\(control.name)")
+            #expect(prepared.status == direct.status)
         }
     }
 
-    @Test func `an answer from before a new show is found again`() {
-        let library = PresetLibrary(settings(names(3)))
-        var old = PresetShow(settings(names(3)), library: library, seed: 0)
-        _ = old.obey(.presetNames(["p1"]), at: 0)
-        let answer = library.answer(to: .loadPreset(name: "p0"))
-        #expect(answer.fault != nil)
-        var new = PresetShow(settings(names(3)), library: library, seed: 0)
-        #expect(new.obey(.loadPreset(name: "p0"), at: 0, answer: answer) == .done)
+    @Test func `a preparation made before a new schedule is repeated`() {
+        let preparer = PresetControlPreparer(settings(names(3)))
+        var old = PresetSchedule(settings(names(3)), preparer: preparer, seed: 0)
+        _ = old.handle(.presetNames(["p1"]), at: 0)
+        let preparation = preparer.preparation(for: .loadPreset(name: "p0"))
+        #expect(preparation.error != nil)
+        var new = PresetSchedule(settings(names(3)), preparer: preparer, seed: 0)
+        #expect(new.handle(.loadPreset(name: "p0"), at: 0, preparation: preparation) == .done)
     }
 
-    @Test func `a name of a kilobyte among ten thousand presets is answered, cut short and without a guess`() {
-        let library = PresetLibrary(settings(Self.many))
+    @Test func `unknown name of 1 kB: quoted truncated and without a suggestion`() {
+        let preparer = PresetControlPreparer(settings(Self.many))
         let long = String(repeating: "x", count: 1024)
-        #expect(library.answer(to: .loadPreset(name: long)).fault == "there is no preset \"\(String(repeating: "x", count: 80))…\"")
-        let near = library.answer(to: .loadPreset(name: "Author 5 - The lomg name of preset 5"))
-        #expect(near.fault?.contains("did you mean \"Author 5 - The long name of preset 5\"?") == true, "\(near)")
+        #expect(preparer.preparation(for: .loadPreset(name: long)).error == "there is no preset \"\(String(repeating: "x", count: 80))…\"")
+        let near = preparer.preparation(for: .loadPreset(name: "Author 5 - The lomg name of preset 5"))
+        #expect(near.error?.contains("did you mean \"Author 5 - The long name of preset 5\"?") == true, "\(near)")
     }
 
-    @Test func `refusing names that are in no list keeps nothing`() {
-        let library = PresetLibrary(settings(names(3)))
-        for number in 0..<100 { _ = library.answer(to: .presetRefused(name: "unknown \(number)")) }
-        #expect(library.answer(to: .presetRefused(name: "p1")).known.names == ["p0", "p2"])
+    @Test func `refused names that are in no list are not stored`() {
+        let preparer = PresetControlPreparer(settings(names(3)))
+        for number in 0..<100 { _ = preparer.preparation(for: .presetRefused(name: "unknown \(number)")) }
+        #expect(preparer.preparation(for: .presetRefused(name: "p1")).known.names == ["p0", "p2"])
     }
 }

@@ -4,11 +4,11 @@
     internal import Musl
 #endif
 
-/// Random numbers that are the same on every run with the same seed.
+/// A pseudorandom number generator: equal seeds give equal sequences.
 ///
-/// - Note: SplitMix64, after G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
-/// What is drawn from it is written out here, so that a plan does not change with the standard library.
-struct ShowGenerator: Sendable {
+/// - Note: G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. The distributions are
+///   implemented here and not taken from the standard library, so that a plan does not change with the library's version.
+struct SplitMix64: Sendable {
     private var state: UInt64
 
     init(seed: UInt64) {
@@ -23,23 +23,23 @@ struct ShowGenerator: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Evenly from 0 up to, and without, 1.
+    /// Uniform in 0..<1.
     mutating func uniform() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// Evenly from 0..<count. The bias of the high half of the product is below count / 2⁶⁴.
+    /// Uniform in 0..<count. The bias of the multiplication method is below count / 2⁶⁴.
     mutating func index(below count: Int) -> Int {
         Int(next().multipliedFullWidth(by: UInt64(count)).high)
     }
 
-    /// Normally distributed around 0 with deviation 1: Box and Muller.
+    /// Normal with mean 0 and standard deviation 1, by the Box–Muller transform.
     mutating func normal() -> Double {
         let radius = (-2 * log(1 - uniform())).squareRoot()
         return radius * cos(2 * .pi * uniform())
     }
 
-    /// Every order is as likely as any other: Fisher and Yates.
+    /// Shuffles by the Fisher–Yates algorithm: every order has the same probability.
     mutating func shuffle<Element>(_ elements: inout [Element]) {
         for last in stride(from: elements.count - 1, to: 0, by: -1) {
             elements.swapAt(last, index(below: last + 1))

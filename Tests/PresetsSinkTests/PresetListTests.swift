@@ -4,21 +4,21 @@ import Testing
 
 @testable import PresetsSink
 
-@Suite struct ListTests {
+@Suite struct PresetListTests {
     @Test(arguments: [
         ("Geiss - Reaction", "geiss - reaction"), ("ÉTÉ", "ete"), ("e\u{301}te\u{301}", "ete"), ("Smørrebrød", "smorrebrod"),
         ("Ωμέγα", "ωμεγα"), ("ЁЛКА", "ёлка"), ("Ångström ½", "ANGSTROM ½"), ("日本 1", "日本 1"),
     ])
-    func `names are the same whatever their case and accents`(one: String, other: String) {
+    func `folded names are equal regardless of case and accents`(one: String, other: String) {
         #expect(one.folded == other.folded)
     }
 
     @Test(arguments: [("a", "b"), ("α", "a"), ("日", "本"), ("p1", "p2"), ("é", "è x")])
-    func `other names are others`(one: String, other: String) {
+    func `folded names of different letters differ`(one: String, other: String) {
         #expect(one.folded != other.folded)
     }
 
-    @Test func `a name as it stands comes before all that are like it`() {
+    @Test func `lookup: exact match, then folded match, then part of a name`() {
         let list = ["Nebula", "NEBULA", "Nebula (remix)", "Élan"]
         #expect(NameMatch("NEBULA", in: list) == .one("NEBULA"))
         #expect(NameMatch("nebula", in: list) == .several(["Nebula", "NEBULA"]))
@@ -29,17 +29,17 @@ import Testing
         #expect(NameMatch("", in: list) == .none)
     }
 
-    @Test func `a name that is nobody's gets the nearest`() {
-        #expect(NameMatch.fault("Nebule", in: ["Élan", "Nebula"]) == "there is no preset \"Nebule\"; did you mean \"Nebula\"?")
-        #expect(NameMatch.fault("qqqqq", in: ["Élan"]) == "there is no preset \"qqqqq\"")
+    @Test func `unknown name: the most similar name is suggested`() {
+        #expect(NameMatch.notFoundMessage("Nebule", in: ["Élan", "Nebula"]) == "there is no preset \"Nebule\"; did you mean \"Nebula\"?")
+        #expect(NameMatch.notFoundMessage("qqqqq", in: ["Élan"]) == "there is no preset \"qqqqq\"")
     }
 
-    @Test func `many names are cut short`() {
-        #expect(NameMatch.listed(names(3)) == "\"p0\", \"p1\", \"p2\"")
-        #expect(NameMatch.listed(names(10), limit: 2) == "\"p0\", \"p1\" and 8 more")
+    @Test func `long lists of names are truncated in messages`() {
+        #expect(NameMatch.quoted(names(3)) == "\"p0\", \"p1\", \"p2\"")
+        #expect(NameMatch.quoted(names(10), limit: 2) == "\"p0\", \"p1\" and 8 more")
     }
 
-    @Test func `a text file has a name on every line`() throws {
+    @Test func `text file: one name per line, without comments, blanks and repetitions`() throws {
         let folder = try TemporaryFolder()
         let path = folder("names.txt")
         let text = "\u{FEFF}Geiss + Rovastar - A, B\r\n\n# a comment\r\n  Élan \nGeiss + Rovastar - A, B\nlast"
@@ -47,7 +47,7 @@ import Testing
         #expect(try PresetList.names(at: path) == ["Geiss + Rovastar - A, B", "Élan", "last"])
     }
 
-    @Test func `a folder's presets are its files, those below too`() throws {
+    @Test func `folder: names of the preset files, including subfolders`() throws {
         let folder = try TemporaryFolder()
         let root = folder("presets")
         try FileManager.default.createDirectory(atPath: root + "/deep/er", withIntermediateDirectories: true)
@@ -57,11 +57,11 @@ import Testing
         #expect(try PresetList.names(at: root) == ["a", "b", "c.v2"])
     }
 
-    @Test func `a list that is not there says so`() throws {
-        #expect(throws: PresetList.Fault.self) { try PresetList.names(at: "/nowhere/names.txt") }
+    @Test func `missing file: an error`() throws {
+        #expect(throws: PresetList.ReadError.self) { try PresetList.names(at: "/nowhere/names.txt") }
     }
 
-    @Test func `an empty list is one`() throws {
+    @Test func `empty file: an empty list`() throws {
         let folder = try TemporaryFolder()
         try Data("# nothing\n".utf8).write(to: URL(filePath: folder("empty")))
         #expect(try PresetList.names(at: folder("empty")) == [])

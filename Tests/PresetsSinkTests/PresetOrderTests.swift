@@ -2,7 +2,7 @@ import Testing
 
 @testable import PresetsSink
 
-@Suite struct OrderTests {
+@Suite struct PresetOrderTests {
     private func order(_ kind: PresetOrder.Kind, _ list: [String], seed: UInt64 = 0) -> PresetOrder {
         var order = PresetOrder(kind, seed: seed)
         order.replace(list)
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2_026])
-    func `a shuffle shows each once in every round, and none twice in a row`(seed: UInt64) {
+    func `shuffle: each preset once per round, none twice in a row`(seed: UInt64) {
         var order = order(.shuffle, names(10), seed: seed)
         let shown = draw(&order, 20_000)
         for start in stride(from: 0, to: 20_000, by: 10) { #expect(Set(shown[start..<start + 10]).count == 10) }
@@ -22,17 +22,17 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2_026])
-    func `every place of a round is as likely for any preset`(seed: UInt64) {
+    func `shuffle: every position of a round is equally likely for every preset`(seed: UInt64) {
         var order = order(.shuffle, names(10), seed: seed)
         let shown = draw(&order, 20_000)
         var counts = Array(repeating: Array(repeating: 0, count: 10), count: 10)
         for (index, name) in shown.enumerated() { counts[index % 10][Int(name.dropFirst())!] += 1 }
-        // 99.999 % of all seeds stay below, with 9 degrees of freedom.
+        // The 99.999 % quantile of the chi-squared distribution with 9 degrees of freedom.
         for place in counts { #expect(chiSquared(place, expected: Array(repeating: 200, count: 10)) < 39.3) }
     }
 
     @Test(arguments: [0, 1, 2_026])
-    func `random is any other, each as likely`(seed: UInt64) {
+    func `random: every other preset is equally likely`(seed: UInt64) {
         var order = order(.random, names(6), seed: seed)
         let shown = draw(&order, 30_000)
         var pairs = Array(repeating: Array(repeating: 0, count: 6), count: 6)
@@ -42,12 +42,12 @@ import Testing
             let others = row.enumerated().filter { $0.offset != index }.map(\.element)
             let total = Double(others.reduce(0, +))
             #expect(total > 4_000)
-            // 99.999 %, with 4 degrees of freedom.
+            // The 99.999 % quantile with 4 degrees of freedom.
             #expect(chiSquared(others, expected: Array(repeating: total / 5, count: 5)) < 28.5)
         }
     }
 
-    @Test func `a random request is any other too`() {
+    @Test func `random request: any preset except the current one, equally likely`() {
         var order = order(.sequential, names(5))
         var counts = Array(repeating: 0, count: 5)
         var last = order.next()
@@ -60,14 +60,14 @@ import Testing
         #expect(chiSquared(counts, expected: Array(repeating: 2_000, count: 5)) < 28.5)
     }
 
-    @Test func `sequential goes round, from wherever it is`() {
+    @Test func `sequential: repeats the list, from the current preset on`() {
         var order = order(.sequential, names(3))
         #expect(draw(&order, 5) == ["p0", "p1", "p2", "p0", "p1"])
-        order.show("elsewhere")
+        order.select("elsewhere")
         #expect(draw(&order, 2) == ["p0", "p1"])
     }
 
-    @Test func `equal seeds give equal orders`() {
+    @Test func `equal seeds give equal orders, different seeds different ones`() {
         var (one, same, other) = (order(.shuffle, names(50)), order(.shuffle, names(50)), order(.shuffle, names(50), seed: 1))
         let drawn = draw(&one, 200)
         #expect(drawn == draw(&same, 200))
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: PresetOrder.Kind.allCases)
-    func `an empty list has none, and one preset has no other`(kind: PresetOrder.Kind) {
+    func `empty list: no preset; one preset: no other`(kind: PresetOrder.Kind) {
         var empty = order(kind, [])
         #expect(empty.next() == nil && empty.random() == nil && empty.previous() == nil && empty.current == nil)
         var single = order(kind, ["only"])
@@ -84,7 +84,7 @@ import Testing
         #expect(single.current == "only")
     }
 
-    @Test func `back and forth through the history, then on`() {
+    @Test func `previous and next move in the history, then to new presets`() {
         var order = order(.shuffle, names(20))
         let shown = draw(&order, 4)
         #expect(order.previous() == shown[2])
@@ -95,11 +95,11 @@ import Testing
         for _ in 0..<4 { _ = order.previous() }
         #expect(order.current == shown[0])
         #expect(order.previous() == nil)
-        order.show("chosen")
+        order.select("chosen")
         #expect(order.previous() == shown[0])
     }
 
-    @Test func `the history has its bounds`() {
+    @Test func `the history holds at most 256 presets`() {
         var order = order(.random, names(5))
         _ = draw(&order, 5_000)
         var steps = 0
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: PresetOrder.Kind.allCases)
-    func `a list that shrinks is not left, and what is shown stays`(kind: PresetOrder.Kind) {
+    func `smaller list: only its presets follow, and the current preset stays`(kind: PresetOrder.Kind) {
         var order = order(kind, names(10))
         let shown = draw(&order, 6)
         order.replace(["p1", "p3"])
@@ -122,14 +122,14 @@ import Testing
         #expect(order.random() == nil)
     }
 
-    @Test func `what cannot be shown is forgotten`() {
+    @Test func `remove: the preset leaves the history and the order`() {
         var order = order(.sequential, names(4))
         _ = draw(&order, 3)
-        order.forget("p2")
+        order.remove("p2")
         order.replace(["p0", "p1", "p3"])
         #expect(order.current == "p1")
         #expect(order.next() == "p3")
-        order.forget("p0")
+        order.remove("p0")
         order.replace(["p1", "p3"])
         #expect(order.current == "p3")
         #expect(order.previous() == "p1")

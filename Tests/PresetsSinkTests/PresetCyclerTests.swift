@@ -8,7 +8,7 @@ import Testing
 
 @testable import PresetsSink
 
-@Suite(.mayNotHang) struct CyclerTests {
+@Suite(.mayNotHang) struct PresetCyclerTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -21,19 +21,19 @@ import Testing
         }
     }
 
-    @Test func `it passes the exam of sinks`() async throws {
+    @Test func `passes the conformance tests for sinks`() async throws {
         for settings in ["names=a+b+c", "names=a+b,mode=milkdrop", "names=a+b,mode=drop,state=\(folder("state.json"))", "bars=4"] {
-            // In real time a plan does not replace a file.
+            // Not a temporary file: a live run does not overwrite an existing plan.
             try await SinkExam(.presets, settings: "/dev/null,\(settings)").sit()
         }
     }
 
-    @Test func `the plan is header, decisions and end`() async throws {
+    @Test func `the plan has a header, the changes and an end record`() async throws {
         _ = try folder.write("b\na\n", to: "names.txt")
-        let production = Production(
+        let pipeline = PipelineFixture(
             steps: [.samples(TestSignal.silence(frames: 40 * 44_100))],
             settings: "\(folder("plan.jsonl")),list=\(folder("names.txt")),order=sequential", seed: 7)
-        let (streams, notices, outcome) = try await production.run()
+        let (streams, notices, outcome) = try await pipeline.run()
         #expect(notices.isEmpty && outcome.failedSinks == 0)
         let records = try records("plan.jsonl")
         #expect(records.map { $0["type"] as? String } == ["header", "preset", "preset", "preset", "end"])
@@ -41,70 +41,70 @@ import Testing
         #expect(records.compactMap { $0["name"] as? String } == ["b", "a", "b"])
         #expect(records.dropFirst().dropLast().map { $0["t"] as? Double } == [0, 15, 30])
         #expect(records.compactMap { $0["frame"] as? Int } == [0, 661_500, 1_323_000])
-        // The others see the same, in their batches.
+        // The other sinks receive the same events with their batches.
         #expect(streams[0].events.presets.map(\.name) == ["b", "a", "b"])
     }
 
     @Test(arguments: ["mode=milkdrop", "mode=projectm", "bars=2", "beats=5", "mode=drop,min_s=3", "mode=timer,spread_s=5"])
-    func `live and from a file the plan is the same, byte for byte`(mode: String) async throws {
+    func `live and file input: identical plans`(mode: String) async throws {
         var replay = ControlReplay()
-        let wishes: [(Int, Control)] = [
+        let controls: [(Int, Control)] = [
             (3, .nextPreset), (9, .setSpeed(0.4)), (11, .randomPreset), (20, .lockPreset(true)), (26, .lockPreset(false)),
         ]
-        for (second, control) in wishes {
+        for (second, control) in controls {
             replay.add(StampedControl(control, at: Int64(second * 44_100), from: "test"))
         }
-        let sound = strokes(seconds: 45)
+        let sound = bursts(seconds: 45)
         var plans: [String] = []
         for (index, (isLive, fragment)) in [(false, Int.max), (true, Int.max), (true, 777), (false, 100)].enumerated() {
-            let watch = Watch()
-            let production = Production(
-                steps: isLive ? watch.steps(sound, fragment: fragment) : [.samples(sound, fragment: fragment)], isLive: isLive,
+            let counter = WrittenBatchCounter()
+            let pipeline = PipelineFixture(
+                steps: isLive ? counter.steps(sound, fragment: fragment) : [.samples(sound, fragment: fragment)], isLive: isLive,
                 settings: "\(folder("plan-\(index)")),names=a+b+c+d,hard_cut=1,hard_cut_after_s=2,state=none,\(mode)", seed: 3,
-                replay: replay, watch: watch)
-            let run = try await production.run()
+                replay: replay, counter: counter)
+            let run = try await pipeline.run()
             #expect(run.outcome.failedSinks == 0)
             plans.append(try folder.text(of: "plan-\(index)"))
         }
         #expect(plans[0].split(separator: "\n").count { $0.contains("\"preset\"") } > 3)
-        // The last line may count batches that the listener lost live.
+        // Without the last line: its count of dropped batches may differ in a live run.
         let decisions = plans.map { $0.split(separator: "\n").dropLast() }
         #expect(decisions.allSatisfy { $0 == decisions[0] })
     }
 
-    @Test func `another seed is another show`() async throws {
+    @Test func `equal seeds give equal plans, different seeds different ones`() async throws {
         var plans: [[String]] = []
         for seed in [0, 0, 1] as [UInt64] {
-            let production = Production(
+            let pipeline = PipelineFixture(
                 steps: [.samples(TestSignal.silence(frames: 100 * 44_100))],
                 settings: "\(folder("plan")),names=a+b+c+d+e+f,mode=milkdrop", seed: seed)
-            plans.append(try await production.run().streams[0].events.presets.map(\.name))
+            plans.append(try await pipeline.run().streams[0].events.presets.map(\.name))
         }
         #expect(plans[0] == plans[1])
         #expect(plans[0] != plans[2])
     }
 
-    @Test func `changes come with the downbeat`() async throws {
-        let production = Production(
+    @Test func `mode bars: changes on downbeats`() async throws {
+        let pipeline = PipelineFixture(
             steps: [.samples(TestSignal.silence(frames: 60 * 44_100))], settings: "\(folder("plan")),names=a+b+c,bars=4")
-        let events = try await production.run().streams[0].events
+        let events = try await pipeline.run().streams[0].events
         let bars = events.filter { if case .preset(let change) = $0.payload { change.reason == .bar } else { false } }
         #expect(bars.count == 7)
         for (index, event) in bars.enumerated() { #expect(abs(event.time - (0.5 + 2 * Double(3 + 4 * index))) < 1e-9) }
     }
 
-    @Test func `hard cuts hear the milkdrop profile`() async throws {
-        let production = Production(
-            steps: [.samples(strokes(seconds: 30))], settings: "\(folder("plan")),names=a+b+c,mode=milkdrop")
-        let stream = try await production.run().streams[0]
+    @Test func `mode milkdrop: hard cuts at the times that MilkDrop computes from the rows`() async throws {
+        let pipeline = PipelineFixture(
+            steps: [.samples(bursts(seconds: 30))], settings: "\(folder("plan")),names=a+b+c,mode=milkdrop")
+        let stream = try await pipeline.run().streams[0]
         let cuts = stream.events.filter { if case .preset(let change) = $0.payload { change.reason == .hardCut } else { false } }
         #expect(cuts.count >= 2)
-        // Computed from the rows by the formula of MilkDrop.
+        // The expected times, computed from the rows with MilkDrop's formula.
         let sums = zip(zip(stream.value("milkdrop", "bass"), stream.value("milkdrop", "mid")), stream.value("milkdrop", "treb"))
             .map { Double($0.0) + Double($0.1) + Double($1) }
         var (threshold, expected) = (5.0, [Double]())
         for (index, sum) in sums.enumerated() {
-            // Not before the levels have settled.
+            // No hard cut in the first 3 s.
             if sum > 3 * threshold, (index + 1) * 1024 >= 3 * 44_100 {
                 expected.append(Double((index + 1) * 1024) / 44_100)
                 threshold *= 2
@@ -115,9 +115,9 @@ import Testing
         #expect(cuts.map(\.time) == expected)
     }
 
-    @Test func `wishes come by the door and have their answers`() async throws {
+    @Test func `controls through the control port: replies and effects`() async throws {
         let sink = CollectingSink()
-        let production = Production(
+        let pipeline = PipelineFixture(
             steps: [
                 .samples(TestSignal.silence(frames: 4096)),
                 .call {
@@ -126,37 +126,37 @@ import Testing
                     sink.post(.toggleCycle)
                 }, .idle(), .samples(TestSignal.silence(frames: 44_100 * 20)),
             ], settings: "\(folder("plan")),names=a+b+c,order=sequential", sinks: [.collecting(sink)])
-        let stream = try await production.run().streams[0]
+        let stream = try await pipeline.run().streams[0]
         #expect(sink.replies.map(\.reply) == [.done, .refused("there is no preset \"zz\""), .done])
         #expect(stream.events.presets.map(\.name) == ["a", "c"])
-        // Two clients: which one's control comes first depends on how long it takes to look the name up.
+        // The order of the two clients' controls depends on the duration of the lookup.
         let types = stream.events.map(\.recordType)
         #expect(types.first == "preset" && types.count { $0 == "control" } == 2 && types.count == 4)
     }
 
-    @Test func `every file is a show of its own`() async throws {
-        let production = Production(
+    @Test func `every file starts a new schedule`() async throws {
+        let pipeline = PipelineFixture(
             steps: [.samples(TestSignal.silence(frames: 40 * 44_100))], settings: "\(folder("plan")),names=a+b+c+d+e",
             captureCount: 2)
-        let streams = try await production.run().streams
+        let streams = try await pipeline.run().streams
         #expect(streams.count == 2)
         #expect(streams[0].events == streams[1].events)
     }
 
-    @Test func `a live show goes on when the format changes`() async throws {
-        let production = Production(
+    @Test func `live format change: the schedule continues`() async throws {
+        let pipeline = PipelineFixture(
             steps: [
                 .samples(TestSignal.silence(frames: 20 * 44_100)), .format(StreamFormat(sampleRate: 48_000, channelCount: 1)),
                 .samples(TestSignal.silence(frames: 20 * 48_000)),
             ], isLive: true, settings: "\(folder("plan")),names=a+b+c+d+e,state=none")
-        let streams = try await production.run().streams
+        let streams = try await pipeline.run().streams
         #expect(streams.map { $0.events.presets.map(\.reason) } == [[.start, .timer], [.timer]])
         #expect(abs(streams[1].events.presetTimes[0] - 10) < 0.03)
     }
 
-    // MARK: - Standard output, lists, memory
+    // MARK: - Standard output, lists, state file
 
-    @Test func `it has standard output as long as nobody else does`() throws {
+    @Test func `standard output: yields to another sink that writes there`() throws {
         let other = SinkPlugin.collecting(CollectingSink(), as: "other", needs: .init(standardOutput: true))
         let registry = PluginRegistry(captures: [.scripted([])], sinks: [.presets, other])
         var configuration = PipelineConfiguration(captures: [PluginSpec("scripted")])
@@ -168,13 +168,13 @@ import Testing
         #expect(try !Self.needs("presets:plan").spareStandardOutput)
     }
 
-    @Test func `a context that has no standard output gets no plan there`() async throws {
+    @Test func `context without standard output: no plan is written`() async throws {
         let settings = PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:-,names=a"))
         let sink = PresetCycler(settings, plan: try settings.check())
         let header = StreamHeader(
             source: StreamSource(format: TestSignal.mono, kind: "test", name: "test"), isLive: false, batching: .standard, seed: 0,
             analyzers: [])
-        // Were it written, it would stand in the output of these tests: the writer itself is asked.
+        // The sink's state is checked, because a plan would be written to the standard output of the tests.
         try await sink.open(SinkContext(name: "presets", mayUseStandardOutput: false))
         #expect(!sink.writesPlan)
         try await sink.begin(header)
@@ -188,41 +188,41 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `with no list it says so and cycles nothing`() async throws {
-        let production = Production(steps: [.samples(TestSignal.silence(frames: 44_100 * 20))], settings: folder("plan"))
-        let run = try await production.run()
+    @Test func `no list: one warning and no automatic change`() async throws {
+        let pipeline = PipelineFixture(steps: [.samples(TestSignal.silence(frames: 44_100 * 20))], settings: folder("plan"))
+        let run = try await pipeline.run()
         #expect(run.streams[0].events.isEmpty)
         #expect(run.notices.count == 1 && run.notices[0].contains("no list of presets"))
     }
 
-    @Test func `an empty list and names that are not listed are told`() async throws {
+    @Test func `empty list and unknown names: warnings`() async throws {
         _ = try folder.write("# none\n", to: "empty.txt")
         _ = try folder.write("A\nnebulla\n", to: "skip.txt")
-        let empty = Production(steps: [.samples([0, 0])], settings: "\(folder("plan")),list=\(folder("empty.txt"))")
-        #expect(try await empty.run().notices.contains { $0.contains("names no preset") })
-        let unknown = Production(steps: [.samples([0, 0])], settings: "\(folder("plan")),names=a+Nebula,skip=\(folder("skip.txt"))")
+        let empty = PipelineFixture(steps: [.samples([0, 0])], settings: "\(folder("plan")),list=\(folder("empty.txt"))")
+        #expect(try await empty.run().notices.contains { $0.contains("the list of presets is empty") })
+        let unknown = PipelineFixture(steps: [.samples([0, 0])], settings: "\(folder("plan")),names=a+Nebula,skip=\(folder("skip.txt"))")
         let notices = try await unknown.run().notices
         #expect(notices.count == 1)
         #expect(notices[0].contains("did you mean \\\"Nebula\\\"?") || notices[0].contains("did you mean \"Nebula\"?"))
     }
 
-    @Test func `a list that cannot be read fails the sink`() async throws {
-        let production = Production(steps: [.samples([0, 0])], settings: "\(folder("plan")),list=\(folder("nowhere"))")
-        let run = try await production.run()
+    @Test func `list file missing: the sink fails`() async throws {
+        let pipeline = PipelineFixture(steps: [.samples([0, 0])], settings: "\(folder("plan")),list=\(folder("nowhere"))")
+        let run = try await pipeline.run()
         #expect(run.outcome.failedSinks == 1)
-        #expect(run.notices.contains { $0.contains("there is no such file") })
+        #expect(run.notices.contains { $0.contains("nowhere: No such file or directory") })
         #expect(folder.names == [])
     }
 
-    @Test func `a show is remembered, and a damaged memory set aside`() async throws {
+    @Test func `preset and speed are restored, and a damaged state file is renamed`() async throws {
         let state = folder("state.json")
         func run(_ controls: [Control]) async throws -> (events: [Event], notices: [String]) {
             var replay = ControlReplay()
             for control in controls { replay.add(StampedControl(control, at: 44_100, from: "test")) }
-            let production = Production(
+            let pipeline = PipelineFixture(
                 steps: [.samples(TestSignal.silence(frames: 3 * 44_100))],
                 settings: "\(folder("plan")),names=a+b+c+d,order=sequential,state=\(state)", replay: replay)
-            let run = try await production.run()
+            let run = try await pipeline.run()
             return (run.streams[0].events, run.notices)
         }
         #expect(try await run([.loadPreset(name: "c"), .setSpeed(0.25)]).notices.isEmpty)
@@ -238,14 +238,14 @@ import Testing
         #expect(try folder.text(of: "state.json.damaged") == "{\"pre")
     }
 
-    @Test func `a show that cannot be remembered goes on`() async throws {
+    @Test func `state file not writable: one warning, and the run continues`() async throws {
         _ = try folder.write("x", to: "file")
-        let production = Production(
+        let pipeline = PipelineFixture(
             steps: [.samples(TestSignal.silence(frames: 3 * 44_100))],
             settings: "\(folder("plan")),names=a+b,state=\(folder("file/below.json"))")
-        let run = try await production.run()
+        let run = try await pipeline.run()
         #expect(run.outcome.failedSinks == 0)
-        #expect(run.notices.count == 1 && run.notices[0].contains("will not be remembered"))
+        #expect(run.notices.count == 1 && run.notices[0].contains("cannot write the state file"))
         #expect(run.streams[0].events.presets.count == 1)
     }
 
@@ -255,7 +255,7 @@ import Testing
         SinkPlugin.presets.needs(try SinkPlugin.presets.about.values(parsing: spec))
     }
 
-    @Test func `each mode needs what it hears`() throws {
+    @Test func `each mode declares the analyzers that it needs`() throws {
         func analyzers(_ settings: String) throws -> [String] { try Self.needs("presets:-,\(settings)").analyzers.map(\.name) }
         #expect(try analyzers("mode=timer") == [])
         #expect(try analyzers("mode=manual") == [])
@@ -267,27 +267,27 @@ import Testing
         #expect(try analyzers("mode=drop") == ["levels"])
     }
 
-    @Test func `the defaults are those of the originals`() throws {
-        func pacing(_ settings: String) throws -> Pacing {
-            PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:-,\(settings)")).pacing
+    @Test func `defaults are those of MilkDrop and projectM`() throws {
+        func timing(_ settings: String) throws -> ChangeTiming {
+            PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:-,\(settings)")).timing
         }
-        #expect(try pacing("mode=timer") == Pacing(period: .fixed(15), blend: 1, requestBlend: 1))
+        #expect(try timing("mode=timer") == ChangeTiming(duration: .fixed(15), blend: 1, requestBlend: 1))
         #expect(
-            try pacing("mode=milkdrop")
-                == Pacing(
-                    period: .uniform(18.7, extra: 10), trigger: .milkDrop(level: 2.5, halfLife: 60), blend: 2.7, requestBlend: 1.7))
+            try timing("mode=milkdrop")
+                == ChangeTiming(
+                    duration: .uniform(18.7, extra: 10), trigger: .milkDrop(level: 2.5, halfLife: 60), blend: 2.7, requestBlend: 1.7))
         #expect(
-            try pacing("mode=projectm")
-                == Pacing(
-                    period: .normal(30, deviation: 1), trigger: .projectM(jump: 2, earliest: 20), minimum: 1, blend: 3, requestBlend: 3))
+            try timing("mode=projectm")
+                == ChangeTiming(
+                    duration: .normal(30, deviation: 1), trigger: .projectM(jump: 2, earliest: 20), minimum: 1, blend: 3, requestBlend: 3))
         #expect(
-            try pacing("beats=12,confidence=0.5")
-                == Pacing(period: .fixed(15), trigger: .beats(.beats(12), confidence: 0.5), blend: 1, requestBlend: 1))
-        #expect(try !pacing("mode=manual,max_s=5").isAutomatic)
+            try timing("beats=12,confidence=0.5")
+                == ChangeTiming(duration: .fixed(15), trigger: .beats(.beats(12), confidence: 0.5), blend: 1, requestBlend: 1))
+        #expect(try !timing("mode=manual,max_s=5").isAutomatic)
     }
 
     @Test(arguments: ["presets:\"\"", "presets:-,list=", "presets:-,mode=drop,max_s=3", "presets:-,min_s=5,max_s=4", "presets:-,state="])
-    func `settings that cannot be are told`(spec: String) throws {
+    func `contradictory settings are rejected`(spec: String) throws {
         let values = try SinkPlugin.presets.about.values(parsing: spec)
         #expect(throws: ConfigurationError.self) { try SinkPlugin.presets.make(values) }
     }

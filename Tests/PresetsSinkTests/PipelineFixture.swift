@@ -10,8 +10,8 @@ import VisualizerAnalyzer
 
 @testable import PresetsSink
 
-/// A pipeline with the sink in it, over scripted sound.
-struct Production {
+/// A pipeline with the sink `presets` over scripted audio.
+struct PipelineFixture {
     var steps: [CaptureStep]
     var isLive = false
     var settings: String
@@ -19,16 +19,16 @@ struct Production {
     var sinks: [SinkPlugin] = []
     var replay = ControlReplay()
     var captureCount = 1
-    /// How far the sink has come.
-    var watch = Watch()
+    /// Counts the batches that the sink has written.
+    var counter = WrittenBatchCounter()
 
-    /// Runs it, and gives back the streams that another sink was given and what was told.
+    /// Runs the pipeline and returns the streams that a second sink received, and the notices.
     func run() async throws -> (streams: [CollectedStream], notices: [String], outcome: RunOutcome) {
         let sink = CollectingSink()
         let others = sinks + [.collecting(sink, as: "listener")]
         let registry = PluginRegistry(
             captures: [.scripted(isLive: isLive, steps)], analyzers: [.levels, .visualizer, .beats(bpm: 120)],
-            sinks: [.watched(watch), .jsonLines] + others)
+            sinks: [.counted(counter), .jsonLines] + others)
         var configuration = PipelineConfiguration(captures: Array(repeating: PluginSpec("scripted"), count: captureCount))
         configuration.sinks = [try PluginSpec(parsing: "presets:\(settings)")] + others.map { PluginSpec($0.about.id) }
         configuration.seed = seed
@@ -41,15 +41,15 @@ struct Production {
     }
 }
 
-/// Counts the batches that the sink was given.
-final class Watch: Sendable {
+/// Counts the batches that the sink has written.
+final class WrittenBatchCounter: Sendable {
     private let number = Mutex(0)
 
     var batches: Int { number.withLock { $0 } }
 
     func add(_ count: Int) { number.withLock { $0 += count } }
 
-    /// Sound that is delivered no faster than the sink writes: a live run then loses nothing, however busy the machine is.
+    /// Audio that is delivered no faster than the sink writes, so that a live run on a busy machine drops no batch.
     func steps(_ samples: [Float], fragment: Int) -> [CaptureStep] {
         let chunk = 20
         return stride(from: 0, to: samples.count, by: chunk * 1024).enumerated().flatMap { index, start -> [CaptureStep] in
@@ -59,14 +59,14 @@ final class Watch: Sendable {
     }
 }
 
-/// The sink itself, watched.
-private final class WatchedSink: DirectingSink {
+/// Forwards all calls to the sink and counts the batches.
+private final class CountingSink: DirectingSink {
     private let sink: any DirectingSink
-    private let watch: Watch
+    private let counter: WrittenBatchCounter
 
-    init(_ sink: any DirectingSink, _ watch: Watch) {
+    init(_ sink: any DirectingSink, _ counter: WrittenBatchCounter) {
         self.sink = sink
-        self.watch = watch
+        self.counter = counter
     }
 
     func makeDirector() throws(SinkError) -> sending any Director { try sink.makeDirector() }
@@ -74,27 +74,27 @@ private final class WatchedSink: DirectingSink {
     func begin(_ stream: StreamHeader) async throws(SinkError) { try await sink.begin(stream) }
     func write(_ batches: BatchBlock) async throws(SinkError) {
         try await sink.write(batches)
-        watch.add(batches.count)
+        counter.add(batches.count)
     }
     func end(_ summary: StreamSummary) async throws(SinkError) { try await sink.end(summary) }
     func close() async throws(SinkError) { try await sink.close() }
 }
 
 extension SinkPlugin {
-    fileprivate static func watched(_ watch: Watch) -> SinkPlugin {
+    fileprivate static func counted(_ counter: WrittenBatchCounter) -> SinkPlugin {
         let plugin = SinkPlugin.presets
         return SinkPlugin(
             plugin.about.id, plugin.about.summary, settings: plugin.about.settings, primary: plugin.about.primary, needs: plugin.needs,
             make: { settings throws(ConfigurationError) in
                 guard let sink = try plugin.make(settings) as? any DirectingSink else {
-                    throw ConfigurationError("the sink directs nothing")
+                    throw ConfigurationError("the sink has no director")
                 }
-                return WatchedSink(sink, watch)
+                return CountingSink(sink, counter)
             })
     }
 }
 
-/// Announces the beats of a steady 4/4 that begins at 0.5 s, 0.1 s ahead.
+/// Announces the beats of a constant tempo in 4/4, starting at 0.5 s, each 0.1 s ahead.
 final class SteadyBeats: Analyzer {
     private let period: Double
     private var next = 0
@@ -105,7 +105,7 @@ final class SteadyBeats: Analyzer {
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
         reset()
         var outputs = AnalyzerOutputs()
-        confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "How well the beat is known."))
+        confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "Confidence of the beat."))
         outputs.add(EventOutput("beat", .none, "A beat."))
         return outputs
     }
@@ -131,8 +131,8 @@ extension AnalyzerPlugin {
     }
 }
 
-/// Noise with a loud stroke of a tenth of a second every seven seconds.
-func strokes(seconds: Int) -> [Float] {
+/// Quiet noise with a loud burst of 0.1 s every seven seconds.
+func bursts(seconds: Int) -> [Float] {
     var samples = TestSignal.noise(seed: 5, amplitude: 0.02, frames: seconds * 44_100)
     for index in samples.indices where index % (7 * 44_100) > 6 * 44_100 + 39_690 { samples[index] *= 40 }
     return samples

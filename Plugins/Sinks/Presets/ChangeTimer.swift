@@ -1,0 +1,104 @@
+internal import HemiolaSignal
+
+/// Computes when the preset changes, from the change timing, stream time and the features of each batch. Which preset comes next is
+/// chosen by ``PresetOrder``.
+///
+/// A change whose time is known ahead, from the timer or an announced beat, is returned with the last batch that ends before that
+/// time: a client that applies it at once is on time, and controls that arrive earlier can still prevent it.
+struct ChangeTimer: Sendable {
+    let timing: ChangeTiming
+    private var generator: SplitMix64
+    private(set) var lastChange = 0.0
+    /// Stream time of the next timer change; nil: none.
+    private(set) var due: Double?
+
+    private var milkDrop: MilkDropCut?
+    private var projectM: ProjectMCut?
+    private var drop: DropDetector?
+    private var counter: BeatCounter?
+    private var minimumConfidence = 0.0
+
+    init(_ timing: ChangeTiming, seed: UInt64) {
+        self.timing = timing
+        generator = SplitMix64(seed: seed)
+        switch timing.trigger {
+        case .none: break
+        case .milkDrop(let level, let halfLife): milkDrop = MilkDropCut(level: level, halfLife: halfLife)
+        case .projectM(let jump, let earliest): projectM = ProjectMCut(jump: jump, earliest: earliest)
+        case .drop(let decibels): drop = DropDetector(decibels: decibels)
+        case .beats(let count, let confidence):
+            counter = BeatCounter(count)
+            minimumConfidence = confidence
+        }
+    }
+
+    /// Restarts the time on the preset: a new preset is shown from this time on.
+    mutating func restart(at time: Double) {
+        lastChange = time
+        due = timing.randomDuration(using: &generator).map { time + $0 }
+        counter?.restart(at: time)
+    }
+
+    /// Moves all times to the clock of the next stream, whose 0 is `time` on the clock of this stream.
+    mutating func rebase(by time: Double) {
+        lastChange -= time
+        due = due.map { $0 - time }
+        counter?.clear()
+        counter?.restart(at: lastChange)
+    }
+
+    /// Adds a beat, which may be announced ahead of its time.
+    mutating func add(_ beat: Beat, at time: Double) {
+        counter?.add(beat, at: time)
+    }
+
+    /// Processes a batch.
+    ///
+    /// - Parameter isHeld: Whether changes are disabled. The detectors and counters are updated all the same.
+    /// - Returns: A change at the end of this batch or before the end of the next one; nil: no change. The caller calls
+    ///   `restart(at:)` when it applies the change.
+    mutating func update(with batch: BatchFeatures, isHeld: Bool) -> ScheduledChange? {
+        let timeOnPreset = batch.end - lastChange
+        let mayCut = !isHeld && timeOnPreset >= timing.minimum
+        let cut = detectCut(batch, timeOnPreset, mayCut: mayCut, isHeld: isHeld)
+        let beat = nextBeatChange(batch, isHeld: isHeld)
+        if isHeld { return nil }
+        if let cut, mayCut { return ScheduledChange(time: batch.end, blend: cut == .hardCut ? 0 : timing.blend, reason: cut) }
+        if let beat { return beat }
+        guard let due, due < batch.end + batch.duration else { return nil }
+        if counter != nil, isBeatReliable(batch), !isOverdue(batch) { return nil }
+        return ScheduledChange(time: max(due, batch.end), blend: timing.blend, reason: .timer)
+    }
+
+    private mutating func detectCut(
+        _ batch: BatchFeatures, _ timeOnPreset: Double, mayCut: Bool, isHeld: Bool
+    ) -> PresetChange.Reason? {
+        let isWarmedUp = batch.end >= HardCut.warmUpSeconds
+        let sum = batch.bass + batch.mid + batch.treb
+        // As in MilkDrop, the threshold does not decay while the preset is locked.
+        if !isHeld, milkDrop?.update(sum: sum, seconds: batch.duration, mayCut: mayCut && isWarmedUp) == true { return .hardCut }
+        if projectM?.update(volume: batch.volume, timeOnPreset: timeOnPreset) == true, isWarmedUp { return .hardCut }
+        return drop?.update(level: batch.level, seconds: batch.duration) == true ? .drop : nil
+    }
+
+    private mutating func nextBeatChange(_ batch: BatchFeatures, isHeld: Bool) -> ScheduledChange? {
+        while let boundary = counter?.next(before: batch.end + batch.duration) {
+            guard !isHeld, boundary.time - lastChange >= timing.minimum, isBeatReliable(batch) else { continue }
+            return ScheduledChange(
+                time: max(boundary.time, batch.end), blend: timing.blend, reason: boundary.isDownbeat ? .bar : .beat)
+        }
+        return nil
+    }
+
+    /// Whether both the analyzer's confidence and that of the last beat reach the minimum. Without the former the latter decides.
+    private func isBeatReliable(_ batch: BatchFeatures) -> Bool {
+        guard let counter else { return false }
+        let confidence = batch.confidence.isNaN ? 1 : batch.confidence
+        return min(confidence, counter.confidence(at: batch.end)) >= minimumConfidence
+    }
+
+    private func isOverdue(_ batch: BatchFeatures) -> Bool {
+        guard let maximum = timing.maximum else { return false }
+        return lastChange + maximum < batch.end + batch.duration
+    }
+}

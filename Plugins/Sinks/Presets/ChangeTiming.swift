@@ -1,0 +1,85 @@
+internal import HemiolaSignal
+
+/// The probability distribution of the time on a preset, in seconds.
+enum DurationDistribution: Sendable, Equatable {
+    case fixed(Double)
+    /// Uniform between the minimum and minimum + `extra`.
+    case uniform(Double, extra: Double)
+    /// Normal, with mean and standard deviation.
+    case normal(Double, deviation: Double)
+
+    /// One random duration in seconds.
+    func random(using generator: inout SplitMix64) -> Double {
+        switch self {
+        case .fixed(let seconds): seconds
+        case .uniform(let seconds, let extra): seconds + extra * generator.uniform()
+        case .normal(let seconds, let deviation): seconds + deviation * generator.normal()
+        }
+    }
+}
+
+/// When presets change automatically: a change mode with its parameters.
+struct ChangeTiming: Sendable, Equatable {
+    /// The audio event that changes the preset, besides the timer.
+    enum Trigger: Sendable, Equatable {
+        case none
+        /// The level sum exceeds a threshold, which every cut doubles.
+        case milkDrop(level: Double, halfLife: Double)
+        /// The volume jumps, `earliest` seconds after the last change or later.
+        case projectM(jump: Double, earliest: Double)
+        /// A number of bars or beats has passed, while the confidence of the beat is at least `confidence`, 0…1.
+        case beats(BeatCount, confidence: Double)
+        /// The level rises by so many decibels over that of the last seconds.
+        case drop(decibels: Double)
+    }
+
+    /// Time on a preset; nil: no timer.
+    var duration: DurationDistribution?
+    var trigger = Trigger.none
+    /// Minimum time on a preset, in seconds. Requests from clients are not delayed.
+    var minimum = 0.0
+    /// Maximum time on a preset, in seconds; nil: unlimited.
+    var maximum: Double?
+    /// Blend time of an automatic change, in seconds.
+    var blend: Double
+    /// Blend time of a requested change, in seconds.
+    var requestBlend: Double
+
+    /// Whether any automatic change is possible.
+    var isAutomatic: Bool { duration != nil || maximum != nil || trigger != .none }
+
+    /// Random time until the timer changes the next preset, within the minimum and maximum; nil: no timer.
+    func randomDuration(using generator: inout SplitMix64) -> Double? {
+        let seconds = duration.map { max(minimum, $0.random(using: &generator)) }
+        guard let maximum else { return seconds }
+        return min(seconds ?? maximum, maximum)
+    }
+}
+
+/// An automatic preset change with its time.
+struct ScheduledChange: Sendable, Equatable {
+    /// Stream time in seconds.
+    var time: Double
+    /// Blend time in seconds; 0 is a hard cut.
+    var blend: Double
+    var reason: PresetChange.Reason
+}
+
+/// The times of a batch and the features that the preset schedule reads from its row.
+struct BatchFeatures: Sendable {
+    /// Stream time of the start of the batch, in seconds.
+    var start: Double
+    /// Stream time of its end, in seconds.
+    var end: Double
+    /// Length of a full batch in seconds.
+    var duration: Double
+    /// Relative levels of the `milkdrop` profile, around 1; NaN without the analyzer.
+    var bass = Double.nan
+    var mid = Double.nan
+    var treb = Double.nan
+    var volume = Double.nan
+    /// RMS level of the mix in dBFS; NaN without the analyzer `levels`.
+    var level = Double.nan
+    /// Confidence of the beat, 0…1; NaN without the analyzer `beat`.
+    var confidence = Double.nan
+}

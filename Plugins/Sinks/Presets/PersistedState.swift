@@ -1,0 +1,53 @@
+internal import FoundationEssentials
+internal import HemiolaOutput
+
+/// The part of a preset schedule that is stored between runs.
+struct PersistedState: Codable, Sendable, Equatable {
+    /// The last preset.
+    var preset: String?
+    /// The last speed, 0.1…1.0.
+    var speed: Double?
+}
+
+/// The file that stores the persisted state, as JSON.
+struct StateFile: Sendable, Equatable {
+    var path: String
+
+    /// The default for live runs: `hemiola/visualizer.json` in the user's state directory.
+    ///
+    /// - Returns: nil when the environment has neither `XDG_STATE_HOME` nor `HOME`.
+    static func standard(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> StateFile? {
+        // The XDG Base Directory Specification requires that relative paths are ignored.
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+            return StateFile(path: "\(state)/hemiola/visualizer.json")
+        }
+        return environment["HOME"].map { StateFile(path: "\($0)/.local/state/hemiola/visualizer.json") }
+    }
+
+    /// Reads the state. A damaged file is renamed to `NAME.damaged`.
+    ///
+    /// - Parameter warn: Is called with a message when the file cannot be read.
+    /// - Returns: The stored state; an empty one when the file does not exist or cannot be read.
+    func read(warn: (String) -> Void) -> PersistedState {
+        guard FileManager.default.fileExists(atPath: path) else { return PersistedState() }
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
+            warn("\(path): cannot read the state file; starting without the last preset and speed")
+            return PersistedState()
+        }
+        if let state = try? JSONDecoder().decode(PersistedState.self, from: data) { return state }
+        let newPath = path + ".damaged"
+        try? FileManager.default.removeItem(atPath: newPath)
+        let isRenamed = (try? FileManager.default.moveItem(atPath: path, toPath: newPath)) != nil
+        warn("\(path) is damaged" + (isRenamed ? ", renamed to \(newPath)" : "") + "; starting without the last preset and speed")
+        return PersistedState()
+    }
+
+    /// Writes the state atomically: a reader sees the old file or the new one.
+    func write(_ state: PersistedState) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let folder = OutputTarget.folder(of: path)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try (try encoder.encode(state) + Data("\n".utf8)).write(to: URL(filePath: path), options: .atomic)
+    }
+}

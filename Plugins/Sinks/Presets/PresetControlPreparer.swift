@@ -1,0 +1,92 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import Synchronization
+
+/// Looks up preset names and reads lists of names for the director, on the thread that prepares controls: the cost on the analysis
+/// thread depends neither on the length of a name nor on that of a list.
+final class PresetControlPreparer: ControlPreparer {
+    /// The library's state after a control, and the preset that the control names.
+    struct Preparation: Sendable {
+        /// Changes with `reset`. A preparation of an earlier generation is invalid.
+        var generation: Int
+        /// All presets that can be loaded.
+        var known: PresetNames
+        /// The presets for automatic changes.
+        var chosen: PresetNames
+        /// The preset that `loadPreset` names.
+        var name: String?
+        /// Why the control is refused; nil: it is not.
+        var error: String?
+    }
+
+    fileprivate struct State {
+        var library: PresetLibrary
+        var generation = 0
+    }
+
+    private let initial: PresetLibrary
+    private let state: Mutex<State>
+
+    init(_ settings: ScheduleSettings) {
+        initial = PresetLibrary(userNames: settings.names, favourites: settings.favourites, skipped: settings.skipped)
+        state = Mutex(State(library: initial))
+    }
+
+    /// Restores the user's lists for a new schedule and invalidates the preparations made before.
+    func reset() -> Preparation {
+        state.withLock { state in
+            state = State(library: initial, generation: state.generation + 1)
+            return Preparation(state)
+        }
+    }
+
+    func isNeeded(for control: Control) -> Bool {
+        switch control {
+        case .loadPreset, .ready, .presetNames, .presetRefused: true
+        default: false
+        }
+    }
+
+    func prepare(_ control: Control) -> any Sendable { preparation(for: control) }
+
+    /// Applies a control to the library, or looks up the name in a control.
+    ///
+    /// - Complexity: O(presets); for an unknown name O(presets · l²), where l is the length of the name, at most 64.
+    func preparation(for control: Control) -> Preparation {
+        switch control {
+        case .ready(let names): setPageNames(names, isNewPage: true)
+        case .presetNames(let names): setPageNames(names, isNewPage: false)
+        case .presetRefused(let name):
+            state.withLock { state in
+                state.library.refuse(name)
+                return Preparation(state)
+            }
+        case .loadPreset(let name): find(name)
+        default: state.withLock { Preparation($0) }
+        }
+    }
+
+    private func setPageNames(_ names: [String], isNewPage: Bool) -> Preparation {
+        state.withLock { state in
+            let isAnyListed = state.library.setPageNames(names, isNewPage: isNewPage)
+            var preparation = Preparation(state)
+            if !isAnyListed { preparation.error = "none of these presets is in the list: \(NameMatch.quoted(names, limit: 3))" }
+            return preparation
+        }
+    }
+
+    private func find(_ name: String) -> Preparation {
+        // A copy: the search is slow and needs no lock.
+        let copy = state.withLock { $0 }
+        let found = copy.library.find(name)
+        var preparation = Preparation(copy)
+        (preparation.name, preparation.error) = (found.name, found.name == nil ? found.error : nil)
+        return preparation
+    }
+}
+
+extension PresetControlPreparer.Preparation {
+    fileprivate init(_ state: PresetControlPreparer.State) {
+        self.init(generation: state.generation, known: state.library.known, chosen: state.library.chosen)
+    }
+}
