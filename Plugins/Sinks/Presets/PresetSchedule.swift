@@ -45,7 +45,7 @@ struct PresetSchedule: Sendable {
     private var generation: Int
     /// Events caused by controls since the last batch.
     private var pending: [Event.Payload] = []
-    private var echoes = EchoFilter()
+    private var echoFilter = EchoFilter()
     private var hasBegun = false
 
     /// - Parameters:
@@ -83,7 +83,7 @@ struct PresetSchedule: Sendable {
     /// Moves all times to the clock of the next stream, whose 0 is `time` on the clock of this stream.
     mutating func rebase(by time: Double) {
         timer.rebase(by: time)
-        echoes.rebase(by: time)
+        echoFilter.rebase(by: time)
     }
 
     // MARK: - Batches
@@ -139,13 +139,13 @@ struct PresetSchedule: Sendable {
             timer.restart(at: time)
             change.nextIn = nextIn(from: time)
             events.append(.preset(change), at: time)
-            if change.reason != .page { echoes.expect(change.name, at: time) }
+            if change.reason != .page { echoFilter.expect(change.name, at: time) }
         }
         pending.removeAll(keepingCapacity: true)
     }
 
     private mutating func emit(_ name: String, _ change: ScheduledChange, into events: inout EventList) {
-        echoes.expect(name, at: change.time)
+        echoFilter.expect(name, at: change.time)
         let preset = PresetChange(
             name: name, cut: change.blend == 0 ? .hard : .soft, blend: change.blend, reason: change.reason,
             nextIn: nextIn(from: change.time))
@@ -240,7 +240,7 @@ struct PresetSchedule: Sendable {
 
     /// Handles the page's report that it shows a preset. A preset that was not requested by this schedule becomes the current one.
     private mutating func follow(_ name: String, at time: Double) -> ControlReply {
-        if name == order.current || echoes.contains(name, at: time) { return .done }
+        if name == order.current || echoFilter.contains(name, at: time) { return .done }
         order.select(name)
         enqueue(name, .page)
         return .done
