@@ -82,8 +82,8 @@ let package = Package(
         room("HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
 
         // 3
-        plugin("FileCapture", at: "Captures/File", uses: ["CSndFile"]),
-        plugin("PCMCapture", at: "Captures/PCM"),
+        plugin("FileCapture", at: "Captures/File", uses: ["HemiolaRIFF", "CSndFile"]),
+        plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaRIFF"]),
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat"),
@@ -105,6 +105,7 @@ let package = Package(
         room("Hemiola", uses: ["HemiolaSignal"]),
         room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lending),
         room("HemiolaEvaluation"),
+        room("HemiolaRIFF", uses: ["HemiolaSignal"]),
         room("HemiolaWire", uses: ["HemiolaSignal"]),
 
         // 0
@@ -132,6 +133,7 @@ let package = Package(
         tests(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
+        tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),

@@ -9,14 +9,14 @@ struct House {
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
         "HemiolaOutput": 2, "HemiolaBridge": 2,
-        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1,
+        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1,
         "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CSndFile": 0, "CYAML": 0, "CZstd": 0,
     ]
     static let pluginFloor = 3
 
     /// Rooms that know no plugin.
     static let core: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput",
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput",
         "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
     ]
     /// C libraries and the one file, or the one folder, that touches each.
@@ -26,7 +26,7 @@ struct House {
         "CZstd": "Sources/HemiolaOutput/ZstdStream.swift",
     ]
     static let withoutFoundation: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaSpectrum", "HemiolaOutput", "HemiolaEngine",
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaOutput", "HemiolaEngine",
         "HemiolaTesting",
     ]
     /// Outside modules that any module may use, and those that belong to one. Foundation is not among them: it links ICU, some

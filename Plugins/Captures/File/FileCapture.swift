@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaRIFF
 internal import HemiolaSignal
 
 extension CapturePlugin {
@@ -196,7 +197,7 @@ final class FileCapture: RewindableCapture {
 
     /// A gap where parts are damaged or missing; at most as long as a promise may be.
     private func damage(_ frames: Int64) -> Delivery {
-        .gap(Gap(frames: min(frames, Header.longestPromise), reason: .damagedFile))
+        .gap(Gap(frames: min(frames, DeclaredLength.maximumFrames), reason: .damagedFile))
     }
 
     /// What a section lacks at its end; nil when it is whole.
@@ -220,7 +221,7 @@ final class FileCapture: RewindableCapture {
 
     /// Granules in frames, at most as many as a promise may be.
     private func scaled(_ granules: Int64, perSecond rate: Int?) -> Int64 {
-        let granules = max(0, min(granules, Header.longestPromise))
+        let granules = max(0, min(granules, DeclaredLength.maximumFrames))
         guard let rate, rate != format.sampleRate else { return granules }
         return granules * Int64(format.sampleRate) / Int64(rate)
     }

@@ -1,85 +1,101 @@
+internal import HemiolaRIFF
+
 extension Header {
     /// AIFF and AIFF-C: `COMM` has the format and a count of frames, `SSND` the sound.
     mutating func readAIFF(_ file: InputFile, from start: Int64) {
-        var position = start + 12
+        var reader = ChunkReader(file, layout: .iff, from: start + 12, limit: Self.chunkLimit)
         var frameSize: Int64?
-        for _ in 0..<Self.chunkLimit {
-            let chunk = file.bytes(at: position, count: 8)
-            guard chunk.count == 8 else { return }
-            let size = Int64(chunk.unsigned32(at: 4, big: true))
-            if chunk.hasText("COMM", at: 0) {
-                let common = file.bytes(at: position + 8, count: 22)
+        while let chunk = reader.next() {
+            switch chunk.name {
+            case "COMM":
+                let common = reader.content(of: chunk, limit: 22)
                 guard common.count >= 18 else { return }
-                channelCount = Int(common.unsigned16(at: 0, big: true))
-                statedFrames = Int64(common.unsigned32(at: 2, big: true))
+                let channels = Int(common.unsigned16(at: 0, isBigEndian: true))
+                channelCount = channels
+                statedFrames = Int64(common.unsigned32(at: 2, isBigEndian: true))
                 sampleRate = common.extended80(at: 8)
-                let codec = size >= 22 && common.count == 22 ? String(decoding: common[18..<22], as: UTF8.self) : "NONE"
-                let bytes: Int64? =
-                    switch codec {
-                    case "NONE", "twos", "sowt", "raw ", "in24", "in32", "42n1", "23ni":
-                        (Int64(common.unsigned16(at: 6, big: true)) + 7) / 8
-                    case "fl32", "FL32": 4
-                    case "fl64", "FL64": 8
-                    case "alaw", "ALAW", "ulaw", "ULAW": 1
-                    default: nil
-                    }
-                frameSize = bytes.map { $0 * Int64(channelCount!) }
-                if frameSize == 0 { frameSize = nil }
-            } else if chunk.hasText("CHAN", at: 0) {
-                channelOrder = ChannelOrder(coreAudioLayout: file.bytes(at: position + 8, count: Int(min(size, 512))))
-            } else if chunk.hasText("SSND", at: 0) {
-                let offset = file.bytes(at: position + 8, count: 4)
+                let size = Self.sampleSize(common).map { $0 * Int64(channels) }
+                frameSize = size == 0 ? nil : size
+            case "CHAN":
+                channelOrder = ChannelOrder(coreAudioLayout: reader.content(of: chunk, limit: 512))
+            case "SSND":
+                // Read past the declared size, which may be 0: an offset and a block size of 4 bytes each stand before the sound.
+                let offset = file.bytes(at: chunk.offset, count: 4)
                 guard offset.count == 4 else { return }
-                let skip = Int64(offset.unsigned32(at: 0, big: true))
-                let present = max(0, file.size - position - 16 - skip)
-                let isUnknown = size == 0 && present > 0 || Self.isPlaceholder(size) && size > present
+                let skip = 8 + Int64(offset.unsigned32(at: 0, isBigEndian: true))
+                let present = max(0, file.size - chunk.offset - skip)
+                let isUnknown = chunk.size == 0 && present > 0 || DeclaredLength.isPlaceholder(chunk.size) && chunk.size > present
                 data = DataRegion(
-                    offset: position + 16 + skip, stated: isUnknown ? nil : max(0, size - 8 - skip), present: present,
+                    offset: chunk.offset + skip, stated: isUnknown ? nil : max(0, chunk.size - skip), present: present,
                     frameSize: frameSize)
                 // COMM may come behind it, where the sound is whole.
-                if frameSize != nil || isUnknown || size > file.size { return }
+                if frameSize != nil || isUnknown || chunk.size > file.size { return }
+            default: break
             }
             if let frameSize, data != nil {
                 data?.frameSize = frameSize
                 return
             }
-            position += 8 + size + size % 2
+        }
+    }
+
+    /// Bytes of a sample, from the content of `COMM`; nil for block codecs.
+    private static func sampleSize(_ common: [UInt8]) -> Int64? {
+        let codec = common.count == 22 ? String(decoding: common[18..<22], as: UTF8.self) : "NONE"
+        return switch codec {
+        case "NONE", "twos", "sowt", "raw ", "in24", "in32", "42n1", "23ni":
+            (Int64(common.unsigned16(at: 6, isBigEndian: true)) + 7) / 8
+        case "fl32", "FL32": 4
+        case "fl64", "FL64": 8
+        case "alaw", "ALAW", "ulaw", "ULAW": 1
+        default: nil
         }
     }
 
     /// Apple's Core Audio Format: `desc` has the format, `data` the sound, of -1 bytes where the length is not known.
     mutating func readCAF(_ file: InputFile, from start: Int64) {
-        var position = start + 8
+        var reader = ChunkReader(file, layout: .caf, from: start + 8, limit: Self.chunkLimit)
         var frameSize: Int64?
-        for _ in 0..<Self.chunkLimit {
-            let chunk = file.bytes(at: position, count: 12)
-            guard chunk.count == 12 else { return }
-            let size = Int64(bitPattern: chunk.unsigned64(at: 4, big: true))
-            if chunk.hasText("desc", at: 0) {
-                let description = file.bytes(at: position + 12, count: 32)
+        while let chunk = reader.next() {
+            switch chunk.name {
+            case "desc":
+                let description = reader.content(of: chunk, limit: 32)
                 guard description.count == 32 else { return }
-                let rate = Double(bitPattern: description.unsigned64(at: 0, big: true))
+                let rate = Double(bitPattern: description.unsigned64(at: 0, isBigEndian: true))
                 sampleRate = Int(exactly: rate.rounded()).map { max(0, $0) } ?? 0
-                channelCount = Int(description.unsigned32(at: 24, big: true))
-                let packetSize = Int64(description.unsigned32(at: 16, big: true))
-                if packetSize > 0, description.unsigned32(at: 20, big: true) == 1 { frameSize = packetSize }
-            } else if chunk.hasText("chan", at: 0), size > 0 {
-                channelOrder = ChannelOrder(coreAudioLayout: file.bytes(at: position + 12, count: Int(min(size, 512))))
-            } else if chunk.hasText("data", at: 0) {
+                channelCount = Int(description.unsigned32(at: 24, isBigEndian: true))
+                let packetSize = Int64(description.unsigned32(at: 16, isBigEndian: true))
+                if packetSize > 0, description.unsigned32(at: 20, isBigEndian: true) == 1 { frameSize = packetSize }
+            case "chan" where chunk.size > 0:
+                channelOrder = ChannelOrder(coreAudioLayout: reader.content(of: chunk, limit: 512))
+            case "data":
                 // An edit count of 4 bytes stands before the sound.
-                let present = max(0, file.size - position - 16)
-                let isUnknown = size < 0 || size == .max || (size <= 4 && present > 0 && position + 12 + size == file.size)
-                data = DataRegion(
-                    offset: position + 16, stated: isUnknown ? nil : max(0, size - 4), present: present, frameSize: frameSize)
+                let sound = chunk.offset + 4
+                let present = max(0, file.size - sound)
+                let isUnknown =
+                    chunk.size < 0 || chunk.size == .max
+                    || (chunk.size <= 4 && present > 0 && chunk.offset + chunk.size == file.size)
+                let region = DataRegion(
+                    offset: sound, stated: isUnknown ? nil : max(0, chunk.size - 4), present: present, frameSize: frameSize)
+                data = region
                 // libsndfile refuses a length of -1, which the format allows, and one that the file does not bear out.
-                if isUnknown || data!.isCutOff, position - start < 1 << 20 {
-                    let header = file.bytes(at: start, count: Int(position + 4 - start)) + UInt64(present + 4).bigEndianBytes
-                    view = ByteView(header: header + [0, 0, 0, 0], replaced: position + 16)
+                if isUnknown || region.isCutOff, sound - 16 - start < 1 << 20 {
+                    let header = file.bytes(at: start, count: Int(sound - 12 - start)) + UInt64(present + 4).bigEndianBytes
+                    view = ByteView(header: header + [0, 0, 0, 0], replaced: sound)
                 }
                 return
+            default: break
             }
-            guard size >= 0, size < file.size else { return }
-            position += 12 + size
         }
+    }
+}
+
+extension [UInt8] {
+    /// The 80-bit floating-point number that AIFF keeps its rate in, as a whole number; 0 for what is none.
+    fileprivate func extended80(at offset: Int) -> Int {
+        let exponent = Int(unsigned16(at: offset, isBigEndian: true) & 0x7fff) - 16383
+        let mantissa = unsigned64(at: offset + 2, isBigEndian: true)
+        guard self[offset] & 0x80 == 0, (0...62).contains(exponent) else { return exponent > 62 ? Int.max : 0 }
+        return Int(mantissa >> UInt64(63 - exponent))
     }
 }

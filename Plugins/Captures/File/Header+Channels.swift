@@ -1,3 +1,4 @@
+internal import HemiolaRIFF
 internal import HemiolaSignal
 
 /// Which loudspeaker each channel belongs to.
@@ -66,7 +67,7 @@ extension Header {
 
     /// The number of the tag WAVEFORMATEXTENSIBLE_CHANNEL_MASK among Vorbis comments: lengths and texts, little-endian.
     private static func mask(inTags tags: [UInt8]) -> UInt32? {
-        func length(at offset: Int) -> Int? { offset + 4 <= tags.count ? Int(tags.unsigned32(at: offset, big: false)) : nil }
+        func length(at offset: Int) -> Int? { offset + 4 <= tags.count ? Int(tags.unsigned32(at: offset, isBigEndian: false)) : nil }
         guard let vendor = length(at: 0), let count = length(at: 4 + vendor) else { return nil }
         var offset = 8 + vendor
         for _ in 0..<min(count, 1000) {
@@ -82,18 +83,6 @@ extension Header {
 }
 
 extension ChannelOrder {
-    /// From the content of a WAV's `fmt ` chunk with 8 bytes before it: the mask of WAVE_FORMAT_EXTENSIBLE.
-    init(waveFormat chunk: [UInt8], isBig: Bool) {
-        guard chunk.count >= 8 + 24, chunk.unsigned16(at: 8, big: isBig) == 0xfffe,
-            let map = ChannelMap(
-                waveMask: chunk.unsigned32(at: 28, big: isBig), channelCount: Int(chunk.unsigned16(at: 10, big: isBig)))
-        else {
-            self = .unknown
-            return
-        }
-        self = .stated(map)
-    }
-
     /// From the first page of an Ogg stream: which codec it is.
     init(oggPage page: [UInt8]) {
         let start = page.count > 26 ? 27 + Int(page[26]) : 0
@@ -111,14 +100,14 @@ extension ChannelOrder {
     init(coreAudioLayout layout: [UInt8]) {
         self = .unknown
         guard layout.count >= 12 else { return }
-        let tag = layout.unsigned32(at: 0, big: true)
+        let tag = layout.unsigned32(at: 0, isBigEndian: true)
         let map: ChannelMap? =
             switch tag {
             case 0:
                 Self.described(layout)
             case 1 << 16:
                 // Core Audio's first 18 bits are those of WAVE_FORMAT_EXTENSIBLE.
-                ChannelMap(waveMask: layout.unsigned32(at: 4, big: true), channelCount: layout.unsigned32(at: 4, big: true).nonzeroBitCount)
+                ChannelMap(waveMask: layout.unsigned32(at: 4, isBigEndian: true), channelCount: layout.unsigned32(at: 4, isBigEndian: true).nonzeroBitCount)
             default:
                 Self.coreAudioLayouts[tag].flatMap(ChannelMap.init)
             }
@@ -126,9 +115,9 @@ extension ChannelOrder {
     }
 
     private static func described(_ layout: [UInt8]) -> ChannelMap? {
-        let count = Int(layout.unsigned32(at: 8, big: true))
+        let count = Int(layout.unsigned32(at: 8, isBigEndian: true))
         guard count <= ChannelMap.capacity, layout.count >= 12 + 20 * count else { return nil }
-        let positions = (0..<count).compactMap { coreAudioLabels[layout.unsigned32(at: 12 + 20 * $0, big: true)] }
+        let positions = (0..<count).compactMap { coreAudioLabels[layout.unsigned32(at: 12 + 20 * $0, isBigEndian: true)] }
         return positions.count == count ? ChannelMap(positions) : nil
     }
 

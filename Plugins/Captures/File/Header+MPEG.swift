@@ -1,3 +1,5 @@
+internal import HemiolaRIFF
+
 extension Header {
     /// MPEG audio has no header; encoders put a silent frame first that states the length (`Xing`, `Info`, `VBRI`).
     ///
@@ -11,10 +13,10 @@ extension Header {
         let tag = frame + 4 + (isVersion1 ? (isMono ? 17 : 32) : (isMono ? 9 : 17))
         let ending = Self.tagsAtEnd(of: file)
         if head.hasText("Xing", at: tag) || head.hasText("Info", at: tag), head.count >= tag + 16 {
-            let flags = head.unsigned32(at: tag + 4, big: true)
+            let flags = head.unsigned32(at: tag + 4, isBigEndian: true)
             hasLengthTag = flags & 1 != 0
             if flags & 3 == 3 {
-                let stated = Int64(head.unsigned32(at: tag + 12, big: true))
+                let stated = Int64(head.unsigned32(at: tag + 12, isBigEndian: true))
                 let audio = start + Int64(frame)
                 data = DataRegion(offset: audio, stated: stated, present: max(0, file.size - audio))
                 if data!.isCutOff {
@@ -117,7 +119,7 @@ extension Header {
         let footer = file.bytes(at: file.size - size - 32, count: 32)
         guard footer.count == 32, footer.hasText("APETAGEX", at: 0) else { return size }
         // The size counts the items and this footer, but not the header that a flag tells of.
-        let items = Int64(footer.unsigned32(at: 12, big: false))
+        let items = Int64(footer.unsigned32(at: 12, isBigEndian: false))
         let header: Int64 = footer[23] & 0x80 != 0 ? 32 : 0
         return items + header + size < file.size ? size + items + header : size
     }

@@ -1,3 +1,5 @@
+internal import HemiolaRIFF
+
 extension Header {
     /// Ogg: finds the links of a chained file, the places where pages are missing or damaged, and whether the last page is there.
     ///

@@ -1,3 +1,5 @@
+internal import HemiolaRIFF
+
 /// What a file's header states about itself, read by ourselves.
 ///
 /// libsndfile mends a header that promises more than the file holds without a word, and misreads or refuses some that were
@@ -26,9 +28,6 @@ struct Header: Sendable, Hashable {
     var isDamaged = false
     /// Whether the header states a length that is too short for a format in which nothing follows the sound.
     var understatesLength = false
-
-    /// A promise beyond this is no promise: 2⁴⁰ frames are 265 days at 48 kHz.
-    static let longestPromise: Int64 = 1 << 40
 
     /// Bytes of sound: what the header says, and what is there.
     struct DataRegion: Sendable, Hashable {
@@ -65,10 +64,8 @@ extension Header {
             start += 10 + size + (tag[5] & 0x10 != 0 ? 10 : 0)
         }
         let head = file.bytes(at: start, count: 64)
-        if head.hasText("RIFF", at: 0) || head.hasText("RIFX", at: 0), head.hasText("WAVE", at: 8) {
-            readWave(file, from: start, head)
-        } else if head.hasText("RF64", at: 0) || head.hasText("BW64", at: 0), head.hasText("WAVE", at: 8) {
-            readWave(file, from: start, head)
+        if let riff = WaveFileHeader(head) {
+            readWave(file, from: start, riff)
         } else if head.hasText("FORM", at: 0), head.hasText("AIFF", at: 8) || head.hasText("AIFC", at: 8) {
             readAIFF(file, from: start)
         } else if head.hasText(".snd", at: 0) || head.hasText("dns.", at: 0) {
@@ -76,7 +73,7 @@ extension Header {
         } else if head.hasText("caff", at: 0) {
             readCAF(file, from: start)
         } else if head.hasText("riff", at: 0), head.starts(with: Self.wave64) {
-            readWave64(file, from: start, head)
+            readWave64(file, from: start)
         } else if head.hasText("fLaC", at: 0) {
             readFLAC(head)
             if let map = flacMask(file, from: start) { channelOrder = .stated(map) }
@@ -95,16 +92,10 @@ extension Header {
 
     /// Whether a length in bytes is one that programs write when they do not know it.
     ///
-    /// ffmpeg leaves 0xffffffff behind in a pipe, sox 0x7ffff000 (0x7f000008 in AIFF), arecord 0x80000000 less a little, and
-    /// GStreamer 0. Only when the file does not bear it out, that is.
+    /// Only when the file does not bear it out, that is; see `DeclaredLength.isPlaceholder`.
     static func isUnknown(_ stated: Int64, present: Int64, isOpenEnded: Bool) -> Bool {
         if stated == 0 { return present > 0 && isOpenEnded }
-        return isPlaceholder(stated) && (stated > present || stated == 0xffff_ffff)
-    }
-
-    static func isPlaceholder(_ size: Int64) -> Bool {
-        (0x7f00_0000...0x7f00_ffff).contains(size) || (0x7fff_0000...0x8000_0000).contains(size)
-            || (0xffff_0000...0xffff_ffff).contains(size)
+        return DeclaredLength.isPlaceholder(stated) && (stated > present || stated == 0xffff_ffff)
     }
 }
 
@@ -115,12 +106,12 @@ extension Header {
     mutating func readAU(_ file: InputFile, from start: Int64, _ head: [UInt8]) {
         guard head.count >= 24 else { return }
         let isBig = head.hasText(".snd", at: 0)
-        let offset = start + Int64(head.unsigned32(at: 4, big: isBig))
-        let size = Int64(head.unsigned32(at: 8, big: isBig))
-        channelCount = Int(head.unsigned32(at: 20, big: isBig))
-        sampleRate = Int(head.unsigned32(at: 16, big: isBig))
+        let offset = start + Int64(head.unsigned32(at: 4, isBigEndian: isBig))
+        let size = Int64(head.unsigned32(at: 8, isBigEndian: isBig))
+        channelCount = Int(head.unsigned32(at: 20, isBigEndian: isBig))
+        sampleRate = Int(head.unsigned32(at: 16, isBigEndian: isBig))
         let sampleSizes: [UInt32: Int64] = [1: 1, 2: 1, 3: 2, 4: 3, 5: 4, 6: 4, 7: 8, 27: 1]
-        let frameSize = sampleSizes[head.unsigned32(at: 12, big: isBig)].map { $0 * Int64(channelCount!) }
+        let frameSize = sampleSizes[head.unsigned32(at: 12, isBigEndian: isBig)].map { $0 * Int64(channelCount!) }
         let present = max(0, file.size - offset)
         let isUnknown = Self.isUnknown(size, present: present, isOpenEnded: true)
         data = DataRegion(offset: offset, stated: isUnknown ? nil : size, present: present, frameSize: frameSize == 0 ? nil : frameSize)
@@ -138,7 +129,7 @@ extension Header {
     mutating func readFLAC(_ head: [UInt8]) {
         guard head.count >= 26, head[4] & 0x7f == 0 else { return }
         // 20 bits of rate, 3 of channels less one, 5 of bits less one, 36 of frames; 0 is unknown.
-        let packed = head.unsigned64(at: 18, big: true)
+        let packed = head.unsigned64(at: 18, isBigEndian: true)
         sampleRate = Int(packed >> 44)
         channelCount = Int(packed >> 41 & 7) + 1
         channelOrder = .flac

@@ -1,8 +1,9 @@
 internal import Glibc
+internal import HemiolaRIFF
 internal import HemiolaSignal
 
 /// A regular file that is open for reading: the one place where this plugin asks the system for bytes and names.
-final class InputFile: Sendable {
+final class InputFile: ChunkSource, Sendable {
     /// Why a path cannot be opened.
     enum Refusal: Error, Hashable, Sendable {
         case missing

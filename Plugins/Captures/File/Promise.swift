@@ -1,3 +1,5 @@
+internal import HemiolaRIFF
+
 extension Header {
     /// Frames that the file promises to hold.
     ///
@@ -23,13 +25,13 @@ extension Header {
                 promised = Int64(exactly: (Double(found) * share).rounded())
             }
         }
-        return promised.flatMap { $0 <= Self.longestPromise ? $0 : nil }
+        return promised.flatMap { $0 <= DeclaredLength.maximumFrames ? $0 : nil }
     }
 
     /// Frames that are really there, as far as that is known without decoding them; nil when it is not.
     func knownFrames(found: Int64?, in family: SoundFile.Family, of file: InputFile) -> Int64? {
         // More sections may have other rates, and would all have to be opened.
-        guard sectionCount == 1, let found, found <= Self.longestPromise else { return nil }
+        guard sectionCount == 1, let found, found <= DeclaredLength.maximumFrames else { return nil }
         switch family {
         case .plain, .packed, .ogg:
             return found

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaRIFF
 internal import HemiolaSignal
 
 #if canImport(Glibc)
@@ -10,7 +11,7 @@ internal import HemiolaSignal
 /// The bytes of a file descriptor, in blocks, through a buffer of its own.
 ///
 /// Every wait is bounded: the reader says how long, and hears `.idle` when nothing came.
-final class ByteStream {
+final class ByteStream: ChunkSource {
     /// Bytes in a block. A pipe is asked to hold as many.
     static let capacity = 1 << 17
 
@@ -182,7 +183,7 @@ final class ByteStream {
     }
 }
 
-// MARK: - Words at the front
+// MARK: - Reading a header
 
 extension ByteStream {
     /// Waits until so many bytes wait to be taken.
@@ -196,32 +197,22 @@ extension ByteStream {
         return true
     }
 
-    /// Takes bytes unseen.
+    /// Takes bytes up to an offset, in bytes since the start, that was not yet taken.
     ///
     /// - Returns: false when the stream ends before.
-    func skip(_ count: Int64) throws(CaptureError) -> Bool {
-        var rest = count
-        while rest > 0 {
+    func skip(to offset: Int64) throws(CaptureError) -> Bool {
+        while taken < offset {
             guard try holds(1) else { return false }
-            let step = Int(min(rest, Int64(self.count)))
-            take(step)
-            rest -= Int64(step)
+            take(Int(min(offset - taken, Int64(count))))
         }
         return true
     }
 
-    func word16(at offset: Int, bigEndian: Bool = false) -> Int {
-        let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
-        return Int(bigEndian ? UInt16(bigEndian: word) : UInt16(littleEndian: word))
-    }
-
-    func word32(at offset: Int, bigEndian: Bool = false) -> Int64 {
-        let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-        return Int64(bigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word))
-    }
-
-    func word64(at offset: Int) -> UInt64 {
-        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    /// Waits for bytes at an offset and copies them; takes those before them.
+    func bytes(at offset: Int64, count: Int) throws(CaptureError) -> [UInt8] {
+        guard try skip(to: offset) else { return [] }
+        _ = try holds(count)
+        return Array(UnsafeRawBufferPointer(start: bytes, count: min(count, self.count)))
     }
 
     /// Whether these characters stand there.

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaRIFF
 internal import HemiolaSignal
 
 /// What stands before the samples of a WAV stream: RIFF, RIFX (big-endian), RF64 and BW64.
@@ -15,44 +16,38 @@ struct WAVHeader {
             guard stream.count > 0 else { throw Self.empty(stream.name) }
             throw ForeignFormat.refusal(of: stream)
         }
-        let isWide = stream.spells("RF64") || stream.spells("BW64")
-        let bigEndian = stream.spells("RIFX")
-        guard isWide || bigEndian || stream.spells("RIFF"), stream.spells("WAVE", at: 8) else {
+        guard let riff = try WaveFileHeader(stream.bytes(at: stream.taken, count: WaveFileHeader.size)) else {
             throw ForeignFormat.refusal(of: stream)
         }
-        let total = stream.word32(at: 4, bigEndian: bigEndian)
-        stream.take(12)
-
+        var reader = ChunkReader(stream, layout: riff.layout, from: stream.taken + Int64(WaveFileHeader.size))
         var format: PCMFormat?
         var wideLength: UInt64?
-        while true {
-            guard try stream.holds(8) else { throw Self.cut(stream.name) }
-            let length = stream.word32(at: 4, bigEndian: bigEndian)
-            let isFormat = stream.spells("fmt ")
-            let isWideLength = stream.spells("ds64")
-            let isAudio = stream.spells("data")
-            stream.take(8)
-            if isAudio {
+        while let chunk = try reader.next() {
+            switch chunk.name {
+            case "data":
                 guard let format else {
                     throw CaptureError("\(stream.name): this WAV stream has samples before it says in which format; convert it with ffmpeg")
                 }
+                guard try stream.skip(to: chunk.offset) else { throw Self.cut(stream.name) }
                 self.format = format
-                let promise = Self.promise(length, wide: isWide ? wideLength : nil, total: total, in: stream)
-                byteCount = promise.flatMap { $0 / Int64(format.frameByteCount) > Self.longestPromise ? nil : $0 }
+                let promise = Self.promise(chunk.size, wide: riff.is64Bit ? wideLength : nil, total: riff.fileSize, in: stream)
+                byteCount = promise.flatMap { $0 / Int64(format.frameByteCount) > DeclaredLength.maximumFrames ? nil : $0 }
                 return
+            case "fmt ":
+                guard chunk.size >= 16 else { throw CaptureError("\(stream.name): the format of this WAV stream is cut short") }
+                let content = try reader.content(of: chunk, limit: WaveFormat.maximumSize)
+                guard content.count == min(chunk.size, Int64(WaveFormat.maximumSize)),
+                    let wave = WaveFormat(content, isBigEndian: riff.isBigEndian)
+                else { throw Self.cut(stream.name) }
+                format = try Self.format(wave, of: stream, isBigEndian: riff.isBigEndian)
+            case "ds64" where chunk.size >= 16:
+                let lengths = try reader.content(of: chunk, limit: 16)
+                guard lengths.count == 16 else { throw Self.cut(stream.name) }
+                wideLength = lengths.unsigned64(at: 8, isBigEndian: false)
+            default: break
             }
-            if isFormat {
-                let needed = min(length, 40)
-                guard needed >= 16 else { throw CaptureError("\(stream.name): the format of this WAV stream is cut short") }
-                guard try stream.holds(Int(needed)) else { throw Self.cut(stream.name) }
-                format = try Self.format(stream, length: Int(needed), bigEndian: bigEndian)
-            } else if isWideLength, length >= 16 {
-                guard try stream.holds(16) else { throw Self.cut(stream.name) }
-                wideLength = stream.word64(at: 8)
-            }
-            // Chunks begin at even places.
-            guard try stream.skip(length + length % 2) else { throw Self.cut(stream.name) }
         }
+        throw Self.cut(stream.name)
     }
 
     static func empty(_ name: String) -> CaptureError {
@@ -64,15 +59,6 @@ struct WAVHeader {
     }
 
     // MARK: - Length
-
-    /// 265 days at 48 kHz: a longer promise is damage.
-    private static let longestPromise: Int64 = 1 << 40
-
-    /// Lengths that stand for "not known": all ones (ffmpeg, RF64), the largest signed one less a block or a header (SoX
-    /// 0x7ffff000, arecord 0x7fffff00, others 0x7fffffff and 0x80000000), and 0x7f000000.
-    private static func isPlaceholder(_ length: Int64) -> Bool {
-        (0x7f00_0000...0x7f00_ffff).contains(length) || (0x7fff_0000...0x8000_0000).contains(length) || length >= 0xffff_0000
-    }
 
     /// How many bytes of samples the header really promises.
     ///
@@ -86,41 +72,24 @@ struct WAVHeader {
         if let wide, length >= 0xffff_0000 {
             return wide == 0 ? nil : Int64(exactly: wide)
         }
-        if length == 0 { return total + 8 > stream.taken && !isPlaceholder(total) ? 0 : nil }
-        guard isPlaceholder(length) else { return length }
+        if length == 0 { return total + 8 > stream.taken && !DeclaredLength.isPlaceholder(total) ? 0 : nil }
+        guard DeclaredLength.isPlaceholder(length) else { return length }
         guard let size = stream.size, length < 0xffff_0000, stream.taken + length <= size else { return nil }
         return length
     }
 
     // MARK: - Format
 
-    private static let integer = 1
-    private static let float = 3
-    private static let extensible = 0xfffe
-
-    /// The GUID of an extensible format after its first two bytes: Microsoft's, and the one of ambisonic B-format.
-    private static let subformats: [StaticString] = [
-        "\0\0\0\0\u{10}\0", "\0\0\u{21}\u{07}",
-    ]
-
-    private static func format(_ stream: ByteStream, length: Int, bigEndian: Bool) throws(CaptureError) -> PCMFormat {
-        var tag = stream.word16(at: 0, bigEndian: bigEndian)
-        let channelCount = stream.word16(at: 2, bigEndian: bigEndian)
-        let mask = tag == extensible && length >= 24 ? UInt32(stream.word32(at: 20, bigEndian: bigEndian)) : 0
-        let sampleRate = Int(stream.word32(at: 4, bigEndian: bigEndian))
-        let blockBytes = stream.word16(at: 12, bigEndian: bigEndian)
-        let bits = stream.word16(at: 14, bigEndian: bigEndian)
-        if tag == extensible, length >= 40, subformats.contains(where: { stream.spells($0, at: 26) }) {
-            tag = stream.word16(at: 24, bigEndian: bigEndian)
-        }
-        guard tag == integer || tag == float else {
+    private static func format(_ wave: WaveFormat, of stream: ByteStream, isBigEndian: Bool) throws(CaptureError) -> PCMFormat {
+        let tag = wave.hasStandardSubformat ? wave.subformatTag ?? wave.formatTag : wave.formatTag
+        let (channelCount, sampleRate, bits) = (wave.channelCount, wave.sampleRate, wave.bitsPerSample)
+        guard tag == WaveFormat.pcm || tag == WaveFormat.float else {
             throw ForeignFormat.refusal(of: stream, because: "this WAV stream holds \(name(ofTag: tag))")
         }
         guard channelCount > 0, sampleRate > 0 else {
             throw CaptureError("\(stream.name): this WAV stream claims \(channelCount) channels at \(sampleRate) Hz; it is damaged")
         }
-        let format = StreamFormat(
-            sampleRate: sampleRate, channelCount: channelCount, channelMap: ChannelMap(waveMask: mask, channelCount: channelCount))
+        let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount, channelMap: wave.channelMap)
         guard format.isSupported else {
             let (rates, counts) = (StreamFormat.sampleRates, StreamFormat.channelCounts)
             throw CaptureError(
@@ -129,10 +98,11 @@ struct WAVHeader {
                     + "ffmpeg -v error -i - -ar 48000 -ac 2 -f wav - | hemiola analyze -")
         }
         // The container counts, not the bits that are used: a sample is as wide as its share of the block.
-        let bytes = blockBytes > 0 && blockBytes.isMultiple(of: channelCount) ? blockBytes / channelCount : (bits + 7) / 8
-        guard let encoding = encoding(isFloat: tag == float, bytes: bytes, bits: bits, bigEndian: bigEndian) else {
+        let bytes = wave.blockSize > 0 && wave.blockSize.isMultiple(of: channelCount) ? wave.blockSize / channelCount : (bits + 7) / 8
+        guard let encoding = encoding(isFloat: tag == WaveFormat.float, bytes: bytes, bits: bits, bigEndian: isBigEndian) else {
             throw ForeignFormat.refusal(
-                of: stream, because: "this WAV stream has \(bits)-bit \(tag == float ? "float" : "integer") samples in \(bytes) bytes")
+                of: stream,
+                because: "this WAV stream has \(bits)-bit \(tag == WaveFormat.float ? "float" : "integer") samples in \(bytes) bytes")
         }
         return PCMFormat(encoding, format)
     }

@@ -1,0 +1,140 @@
+/// Where a `ChunkReader` reads from: a file, or the front of a stream.
+public protocol ChunkSource {
+    /// The error that reading throws.
+    associatedtype Failure: Error
+
+    /// Reads bytes without consuming them.
+    ///
+    /// - Parameters:
+    ///   - offset: In bytes. A `ChunkReader` asks for offsets that never decrease, so that a stream can discard what lies before.
+    ///   - count: Bytes to read, at most 512.
+    /// - Returns: `count` bytes; fewer where the source ends.
+    func bytes(at offset: Int64, count: Int) throws(Failure) -> [UInt8]
+}
+
+/// How chunk headers are laid out in a family of containers.
+public enum ChunkLayout: Sendable, Hashable {
+    /// RIFF, RF64 and BW64: a name and a little-endian size of 4 bytes each; chunks begin at even offsets.
+    case riff
+    /// IFF, which AIFF and RIFX use: as RIFF with a big-endian size.
+    case iff
+    /// Apple's Core Audio Format: a name of 4 bytes and a big-endian signed size of 8; no padding.
+    case caf
+    /// Sony Wave64: a GUID of 16 bytes, whose first 4 are the name, and a little-endian size of 8 that includes these 24; chunks begin
+    /// at multiples of 8.
+    case wave64
+
+    /// Bytes of a chunk's header.
+    public var headerSize: Int {
+        switch self {
+        case .riff, .iff: 8
+        case .caf: 12
+        case .wave64: 24
+        }
+    }
+
+    /// The declared size of a chunk's content; negative where the header declares a size that no content can have.
+    fileprivate func contentSize(_ header: [UInt8]) -> Int64 {
+        switch self {
+        case .riff: Int64(header.unsigned32(at: 4, isBigEndian: false))
+        case .iff: Int64(header.unsigned32(at: 4, isBigEndian: true))
+        case .caf: Int64(bitPattern: header.unsigned64(at: 4, isBigEndian: true))
+        case .wave64: Int64(clamping: header.unsigned64(at: 16, isBigEndian: false)) - 24
+        }
+    }
+
+    /// Bytes of padding after a content of a size, 0….
+    fileprivate func padding(after size: Int64) -> Int64 {
+        switch self {
+        case .riff, .iff: size % 2
+        case .caf: 0
+        case .wave64: (8 - size % 8) % 8
+        }
+    }
+}
+
+/// One chunk of a container: its header.
+public struct Chunk: Sendable, Hashable {
+    /// The four characters of the name, as `fmt `.
+    public var name: String
+    /// Where the content begins, in bytes from the start of the source.
+    public var offset: Int64
+    /// Bytes of content that the header declares; negative where it declares none, as CAF's −1. The source may hold fewer.
+    public var size: Int64
+
+    /// A header with these values.
+    public init(name: String, offset: Int64, size: Int64) {
+        self.name = name
+        self.offset = offset
+        self.size = size
+    }
+}
+
+/// Walks from chunk to chunk through a container: RIFF, RIFX, RF64, BW64, AIFF, CAF or Wave64.
+///
+/// - Complexity: One read of at most 24 bytes per chunk. Contents are read on request only.
+public struct ChunkReader<Source: ChunkSource> {
+    private let source: Source
+    private let layout: ChunkLayout
+    /// Where the next chunk begins; nil after a size that leads nowhere.
+    private var position: Int64?
+    private var remaining: Int
+
+    /// - Parameters:
+    ///   - source: Where to read.
+    ///   - layout: How chunk headers are laid out.
+    ///   - offset: Where the first chunk begins, in bytes.
+    ///   - limit: Chunks to read at most; a damaged file may hold millions of empty ones.
+    public init(_ source: Source, layout: ChunkLayout, from offset: Int64, limit: Int = .max) {
+        self.source = source
+        self.layout = layout
+        position = offset
+        remaining = limit
+    }
+
+    /// Reads the header of the next chunk.
+    ///
+    /// - Returns: nil at the end of the source, after `limit` chunks, and after a chunk with a negative size.
+    public mutating func next() throws(Source.Failure) -> Chunk? {
+        guard remaining > 0, let position else { return nil }
+        remaining -= 1
+        let header = try source.bytes(at: position, count: layout.headerSize)
+        guard header.count == layout.headerSize else { return nil }
+        let chunk = Chunk(
+            name: String(decoding: header[..<4], as: UTF8.self), offset: position + Int64(layout.headerSize),
+            size: layout.contentSize(header))
+        self.position = end(of: chunk)
+        return chunk
+    }
+
+    /// Reads the first bytes of a chunk's content: at most `limit`, and at most as many as its header declares.
+    ///
+    /// - Parameters:
+    ///   - chunk: The last one that `next` returned.
+    ///   - limit: At most 512.
+    public func content(of chunk: Chunk, limit: Int) throws(Source.Failure) -> [UInt8] {
+        try source.bytes(at: chunk.offset, count: Int(min(max(0, chunk.size), Int64(limit))))
+    }
+
+    private func end(of chunk: Chunk) -> Int64? {
+        guard chunk.size >= 0 else { return nil }
+        let (end, overflow) = chunk.offset.addingReportingOverflow(chunk.size)
+        let (next, overflowByPadding) = end.addingReportingOverflow(layout.padding(after: chunk.size))
+        return overflow || overflowByPadding ? nil : next
+    }
+}
+
+/// Lengths that the header of an audio file declares.
+public enum DeclaredLength {
+    /// The longest plausible length, in frames: 2⁴⁰, which are 265 days at 48 kHz. A header that declares more is damaged.
+    public static let maximumFrames: Int64 = 1 << 40
+
+    /// Whether a 32-bit size in bytes is one that programs write to a pipe because they do not know the length.
+    ///
+    /// ffmpeg writes 0xffffffff; SoX 0x7ffff000, and 0x7f000008 in AIFF; arecord 0x80000000 less a little; others 0x7fffffff.
+    /// 0, which GStreamer writes, may as well be true, and is not among them.
+    public static func isPlaceholder(_ size: Int64) -> Bool {
+        (0x7f00_0000...0x7f00_ffff).contains(size) || (0x7fff_0000...0x8000_0000).contains(size)
+            || (0xffff_0000...0xffff_ffff).contains(size)
+    }
+}
