@@ -28,7 +28,7 @@ import Testing
         let expected = [Chunk(name: "one ", offset: 8, size: 3), Chunk(name: "two ", offset: 20, size: 2)]
         #expect(chunks(little, .riff) == expected)
         #expect(chunks(big, .iff) == expected)
-        #expect(chunks(little, .iff).map(\.name) == ["one "], "the size of the other byte order leads behind the end")
+        #expect(chunks(little, .iff).map(\.name) == ["one "], "the size in the other byte order exceeds the source")
     }
 
     @Test func `CAF: the size has 8 bytes and there is no padding`() {
