@@ -1,4 +1,4 @@
-// libsndfile. Only Plugins/Captures/File/SoundFile.swift touches these names.
+// libsndfile. Only Plugins/Captures/File/SoundFile.swift imports this module.
 #include <sndfile.h>
 #include <stdio.h>
 
@@ -9,13 +9,12 @@ typedef struct {
     int (*seek)(void *, long *, int);
     int (*close)(void *);
 } hemiola_cookie_functions;
-// fopencookie(3), which glibc's headers show to GNU sources only.
+// fopencookie(3), which glibc's headers declare for GNU sources only.
 extern FILE *hemiola_open_cookie(void *, const char *, hemiola_cookie_functions) __asm__("fopencookie");
 #endif
 
-// Sends what C code of this process prints to `stdout` and `stderr` to a function instead, which runs on the thread that prints
-// and gets the descriptor, 1 or 2, as its first argument. The C library's manual allows the assignment. What is written to the
-// descriptors themselves stays as it is.
+// Redirects the C streams `stdout` and `stderr` of this process to a function. It runs on the printing thread, with the descriptor, 1
+// or 2, as its first argument. glibc's manual allows these assignments. Writes to the descriptors themselves are not affected.
 static inline void hemiola_redirect_output(ssize_t (*write)(void *, const char *, size_t)) {
 #ifdef __GLIBC__
     hemiola_cookie_functions functions = {NULL, write, NULL, NULL};

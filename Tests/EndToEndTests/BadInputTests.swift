@@ -93,7 +93,7 @@ import Testing
         chmod(folder("secret.wav"), 0)
         // The permissions of files do not bind root, unless it gives that up.
         let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
-        try expectRefusal("secret.wav", saying: "may not be read", "ls -ld") { arguments in
+        try expectRefusal("secret.wav", saying: "permission denied", "ls -ld") { arguments in
             try ChildProcess.run(sheds[0], sheds.dropFirst() + [Hemiola.path] + arguments)
         }
     }

@@ -5,15 +5,15 @@ import Testing
 
 @testable import FileCapture
 
-/// Each channel has a tone of its own, so that a channel is known by its frequency.
+/// Each channel holds a sine of its own frequency, which identifies it.
 @Suite struct ChannelOrderTests {
-    let workshop: Workshop
+    let fixture: FileFixture
 
-    init() throws { workshop = try Workshop() }
+    init() throws { fixture = try FileFixture() }
 
     private static let masks: [Int: UInt32] = [3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3f, 7: 0x70f, 8: 0x63f]
 
-    /// A WAV whose loudspeaker number n, in the order of the mask, has a sine of 300 + 150 n Hz; LFE, which codecs cut, of 60 Hz.
+    /// A WAV whose n-th loudspeaker, in the order of the mask, has a sine of 300 + 150 n Hz. LFE has 60 Hz, because codecs low-pass it.
     private func source(_ channels: Int) throws -> (path: String, hertz: [String: Double]) {
         let mask = try #require(Self.masks[channels])
         let names = try #require(ChannelMap(waveMask: mask, channelCount: channels)).names
@@ -24,7 +24,7 @@ import Testing
         }
         var wav = WAVBytes(samples: samples, sampleRate: 48_000, channelCount: channels)
         wav.channelMask = mask
-        return (try workshop.write(wav.bytes, to: "source\(channels).wav"), Dictionary(uniqueKeysWithValues: zip(names, hertz)))
+        return (try fixture.write(wav.bytes, to: "source\(channels).wav"), Dictionary(uniqueKeysWithValues: zip(names, hertz)))
     }
 
     private func expectTones(in path: String, _ hertz: [String: Double]) throws {
@@ -37,70 +37,70 @@ import Testing
         }
     }
 
-    @Test(arguments: [3, 4, 5, 6, 7, 8]) func `WAV: the channel mask names each channel`(channels: Int) throws {
+    @Test(arguments: [3, 4, 5, 6, 7, 8]) func `WAV with a channel mask: each channel has its position`(channels: Int) throws {
         let (path, hertz) = try source(channels)
         try expectTones(in: path, hertz)
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 5, 6, 7, 8], ["flac", "w64"])
-    func `the order of another container is known`(channels: Int, container: String) throws {
+    func `FLAC and Wave64: each channel has its position`(channels: Int, container: String) throws {
         let (path, hertz) = try source(channels)
-        let other = workshop.path("a\(channels).\(container)")
+        let other = fixture.path("a\(channels).\(container)")
         try Program.ffmpeg.run(["-v", "error", "-i", path, other])
         try expectTones(in: other, hertz)
     }
 
-    @Test(.enabled(if: Program.flac.isRequired)) func `FLAC: another order than the usual one is in a tag`() throws {
+    @Test(.enabled(if: Program.flac.isRequired)) func `FLAC with a channel mask tag: the order is that of the tag`() throws {
         var wav = WAVBytes.sines(channels: 4, frames: 4800)
         wav.channelMask = 0x107
-        let path = try workshop.write(wav.bytes, to: "a.wav")
+        let path = try fixture.write(wav.bytes, to: "a.wav")
         try Program.flac.run(["-s", "--channel-map=none", "--tag=WAVEFORMATEXTENSIBLE_CHANNEL_MASK=0x107", path])
-        #expect(try Recording(of: workshop.path("a.flac")).source.format.channelMap?.names == ["FL", "FR", "FC", "BC"])
-        // A tag that lies about its length is none.
-        var bytes = try workshop.bytes(of: "a.flac")
+        #expect(try Recording(of: fixture.path("a.flac")).source.format.channelMap?.names == ["FL", "FR", "FC", "BC"])
+        // A tag with a wrong length is ignored.
+        var bytes = try fixture.bytes(of: "a.flac")
         let tag = try #require(bytes.firstRange(of: Array("WAVEFORMATEXTENSIBLE".utf8))).lowerBound
         bytes[tag - 1] = 0x7f
-        try workshop.write(bytes, to: "b.flac")
-        #expect(try Recording(of: workshop.path("b.flac")).source.format.channelMap?.names == ["FL", "FR", "BL", "BR"])
+        try fixture.write(bytes, to: "b.flac")
+        #expect(try Recording(of: fixture.path("b.flac")).source.format.channelMap?.names == ["FL", "FR", "BL", "BR"])
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 5, 6, 7, 8])
-    func `Vorbis: the order is that of its specification`(channels: Int) throws {
+    func `Vorbis: the order is that of its specification, section 4.3.9`(channels: Int) throws {
         let (path, hertz) = try source(channels)
-        let other = workshop.path("a.ogg")
+        let other = fixture.path("a.ogg")
         try Program.ffmpeg.run(["-v", "error", "-i", path, "-c:a", "libvorbis", "-q:a", "6", other])
         try expectTones(in: other, hertz)
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 6])
-    func `Opus: the order is that of Vorbis`(channels: Int) throws {
+    func `Opus of mapping family 1: the order is that of Vorbis`(channels: Int) throws {
         let (path, hertz) = try source(channels)
-        let other = workshop.path("a.opus")
+        let other = fixture.path("a.opus")
         try Program.ffmpeg.run(["-v", "error", "-i", path, "-c:a", "libopus", "-b:a", "512k", "-mapping_family", "1", other])
         try expectTones(in: other, hertz)
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired), arguments: [3, 4, 5, 6], ["caf", "aiff"])
-    func `CAF and AIFF: the layout chunk names each channel`(channels: Int, container: String) throws {
+    func `CAF and AIFF with a layout chunk: each channel has its position`(channels: Int, container: String) throws {
         let (path, hertz) = try source(channels)
-        let other = workshop.path("a.\(container)")
+        let other = fixture.path("a.\(container)")
         try Program.ffmpeg.run(["-v", "error", "-i", path, other])
         let recording = try Recording(of: other)
         let map = try #require(recording.source.format.channelMap)
         for (index, name) in map.names.enumerated() {
-            // Core Audio's surrounds may be those at the side or at the back: both are mixed alike.
+            // Core Audio's surround channels may be at the side or at the back: both have the same gain in a downmix.
             let tone = try #require(hertz[name] ?? hertz[name.replacing("S", with: "B")])
             #expect(level(of: tone, in: recording.channel(index), rate: 48_000) > 0.25)
         }
     }
 
-    @Test func `without a mask the positions are not known, nor with one of too few loudspeakers`() throws {
+    @Test func `WAV without a mask, or with a mask of too few loudspeakers: no positions`() throws {
         var wav = WAVBytes.sines(channels: 6, frames: 100)
-        #expect(try Recording(of: workshop.write(wav.bytes, to: "a.wav")).source.format.channelMap == nil)
+        #expect(try Recording(of: fixture.write(wav.bytes, to: "a.wav")).source.format.channelMap == nil)
         wav.channelMask = 0
-        #expect(try Recording(of: workshop.write(wav.bytes, to: "b.wav")).source.format.channelMap == nil)
+        #expect(try Recording(of: fixture.write(wav.bytes, to: "b.wav")).source.format.channelMap == nil)
         wav.channelMask = 0x3
-        #expect(try Recording(of: workshop.write(wav.bytes, to: "c.wav")).source.format.channelMap == nil)
+        #expect(try Recording(of: fixture.write(wav.bytes, to: "c.wav")).source.format.channelMap == nil)
     }
 
     // MARK: - Layouts by hand
@@ -110,14 +110,14 @@ import Testing
         return ChannelOrder(coreAudioLayout: head + labels.flatMap { WAVBytes.big($0) + [UInt8](repeating: 0, count: 16) })
     }
 
-    @Test func `Core Audio layouts: by tag, by bits, by labels`() {
+    @Test func `Core Audio layout by tag, bitmap or labels: the positions`() {
         #expect(layout(121 << 16 | 6).map(of: 6)?.names == ["FL", "FR", "FC", "LFE", "SL", "SR"])
         #expect(layout(124 << 16 | 6).map(of: 6)?.names == ["FC", "FL", "FR", "SL", "SR", "LFE"])
         #expect(layout(1 << 16, bits: 0x3f).map(of: 6)?.names == ["FL", "FR", "FC", "LFE", "BL", "BR"])
         #expect(layout(0, labels: [3, 1, 2, 4]).map(of: 4)?.names == ["FC", "FL", "FR", "LFE"])
     }
 
-    @Test func `Core Audio layouts that lie about their length, or name what is no loudspeaker, are none`() {
+    @Test func `Core Audio layout with a wrong count, an unknown label or an unknown tag: no positions`() {
         #expect(layout(0, labels: [1, 2, 3], count: 4) == .unknown)
         #expect(layout(0, labels: [1, 2, 3], count: .max) == .unknown)
         #expect(layout(0, labels: [1, 2, 400]) == .unknown)
@@ -125,7 +125,7 @@ import Testing
         #expect(ChannelOrder(coreAudioLayout: [0, 121]) == .unknown)
     }
 
-    @Test func `Opus without loudspeakers (mapping family 255) is unknown`() {
+    @Test func `Opus of mapping family 255: no positions`() {
         func page(_ family: UInt8) -> [UInt8] {
             let head = Array("OpusHead".utf8) + [1, 6] + [UInt8](repeating: 0, count: 8) + [family]
             return Array("OggS".utf8) + [UInt8](repeating: 0, count: 22) + [1, UInt8(head.count)] + head

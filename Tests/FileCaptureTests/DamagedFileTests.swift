@@ -7,20 +7,20 @@ import Testing
 @testable import FileCapture
 
 @Suite struct DamagedFileTests {
-    let workshop: Workshop
+    let fixture: FileFixture
 
-    init() throws { workshop = try Workshop() }
+    init() throws { fixture = try FileFixture() }
 
     private func read(_ bytes: [UInt8], _ name: String = "a.wav") throws -> Recording {
-        try Recording(of: workshop.write(bytes, to: name))
+        try Recording(of: fixture.write(bytes, to: name))
     }
 
     private func gap(_ frames: Int64) -> [Delivery] { [.gap(Gap(frames: frames, reason: .truncatedFile)), .end] }
 
-    // MARK: Cut off
+    // MARK: Truncated
 
     @Test(arguments: WAVBytes.Encoding.allCases, [1, 2, 6])
-    func `a WAV that is cut off ends with a gap of what is missing`(encoding: WAVBytes.Encoding, channels: Int) throws {
+    func `truncated WAV: ends with a gap of the missing frames`(encoding: WAVBytes.Encoding, channels: Int) throws {
         var wav = WAVBytes.sines(channels: channels, frames: 3000)
         wav.encoding = encoding
         // In the middle of a frame: that frame counts as missing.
@@ -28,10 +28,10 @@ import Testing
         let recording = try read(Array(bytes))
         #expect(recording.frameCount == 1999)
         #expect(recording.others == gap(1001))
-        #expect(recording.source.duration == 1999.0 / 48_000, "what is really there")
+        #expect(recording.source.duration == 1999.0 / 48_000, "the duration of the audio in the file")
     }
 
-    @Test func `a part of a frame alone is a gap of no frames`() throws {
+    @Test func `WAV that lacks part of a frame: ends with a gap of 0 frames`() throws {
         var wav = WAVBytes.sines(channels: 2, frames: 100)
         wav.statedDataSize = 403
         let recording = try read(wav.bytes + [1])
@@ -39,20 +39,20 @@ import Testing
         #expect(recording.others == gap(0))
     }
 
-    @Test func `a length that is no whole number of frames is not cut off`() throws {
+    @Test func `WAV whose length is no whole number of frames: no gap`() throws {
         var wav = WAVBytes.sines(channels: 2, frames: 100)
         wav.statedDataSize = 403
         #expect(try read(wav.bytes + [1, 2, 3]).others == [.end])
     }
 
-    @Test func `a WAV that is cut off before its first frame is a gap alone`() throws {
+    @Test func `WAV truncated before its first frame: a gap only`() throws {
         let recording = try read(Array(WAVBytes.sines(frames: 100).bytes.prefix(44)))
         #expect(recording.frameCount == 0)
         #expect(recording.others == gap(100))
     }
 
-    @Test func `after a rewind the gap is told again`() throws {
-        let path = try workshop.write(WAVBytes.sines(frames: 100).bytes.dropLast(20), to: "a.wav")
+    @Test func `truncated WAV after a rewind: the gap is delivered again`() throws {
+        let path = try fixture.write(WAVBytes.sines(frames: 100).bytes.dropLast(20), to: "a.wav")
         let capture = FileCapture(path)
         let source = try capture.open(FormatWish())
         let first = Recording(source, capture)
@@ -65,11 +65,11 @@ import Testing
     @Test(
         .enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"),
         arguments: ["a.aiff", "a.au", "a.caf", "a.w64", "rf64.wav"])
-    func `other containers that are cut off end with a gap too`(name: String) throws {
+    func `truncated AIFF, AU, CAF, Wave64 and RF64: end with a gap of the missing frames`(name: String) throws {
         let recipe = FileCaptureTests.Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN", "-rf64", "always", "OUT"])
         let plain = FileCaptureTests.Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN", "OUT"])
-        _ = try (name == "rf64.wav" ? recipe : plain).make(in: workshop)
-        let recording = try Recording(of: workshop.cut(name, as: "cut-" + name))
+        _ = try (name == "rf64.wav" ? recipe : plain).make(in: fixture)
+        let recording = try Recording(of: fixture.cut(name, as: "cut-" + name))
         let missing = try #require(recording.gap?.frames)
         #expect(Int64(recording.frameCount) + missing == 96_000)
         #expect((35_000...40_000).contains(missing))
@@ -78,25 +78,25 @@ import Testing
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `packed frames that are cut off are missed by the header's count`() throws {
+    func `truncated ADPCM: ends with a gap by the header's frame count`() throws {
         let recipe = FileCaptureTests.Recipe(name: "adpcm.wav", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "adpcm_ms", "OUT"])
-        _ = try recipe.make(in: workshop)
-        let recording = try Recording(of: workshop.cut("adpcm.wav", as: "cut.wav"))
+        _ = try recipe.make(in: fixture)
+        let recording = try Recording(of: fixture.cut("adpcm.wav", as: "cut.wav"))
         let missing = try #require(recording.gap?.frames)
         #expect(abs(Int64(recording.frameCount) + missing - 96_000) < 2048)
     }
 
     @Test(.enabled(if: Program.flac.isRequired, "flac is not installed"))
-    func `a FLAC that is cut off ends with a gap, and states no length`() throws {
-        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: workshop)
-        let recording = try Recording(of: workshop.cut("a.flac", as: "cut.flac"))
+    func `truncated FLAC: ends with a gap, and the duration is unknown`() throws {
+        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: fixture)
+        let recording = try Recording(of: fixture.cut("a.flac", as: "cut.flac"))
         let missing = try #require(recording.gap?.frames)
         #expect(recording.frameCount > 10_000)
         #expect(Int64(recording.frameCount) + missing == 96_000)
         #expect(recording.source.duration == nil)
         #expect(recording.error == nil)
         // One byte is enough.
-        let most = try Recording(of: workshop.write(workshop.bytes(of: "a.flac").dropLast(), to: "most.flac"))
+        let most = try Recording(of: fixture.write(fixture.bytes(of: "a.flac").dropLast(), to: "most.flac"))
         #expect(Int64(most.frameCount) + (most.gap?.frames ?? 0) == 96_000)
         #expect(most.gap != nil)
     }
@@ -105,29 +105,29 @@ import Testing
     func `truncated Ogg: ends with a gap of unknown length`(name: String) throws {
         let codec = name == "a.ogg" ? "libvorbis" : "libopus"
         _ = try FileCaptureTests.Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN", "-c:a", codec, "OUT"]).make(
-            in: workshop, from: .sines(channels: 2, frames: 480_000))
-        let recording = try Recording(of: workshop.cut(name, as: "cut-" + name))
+            in: fixture, from: .sines(channels: 2, frames: 480_000))
+        let recording = try Recording(of: fixture.cut(name, as: "cut-" + name))
         #expect(recording.frameCount > 48_000)
         #expect(recording.others == gap(0))
         #expect(recording.source.duration == Double(recording.frameCount) / 48_000)
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `an MP3 that is cut off keeps every whole frame, and misses what its tag promises`() throws {
+    func `truncated MP3: every whole frame, then a gap by the length tag, or of 0 frames without one`() throws {
         let tagged = FileCaptureTests.Recipe(name: "a.mp3", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libmp3lame", "OUT"])
-        _ = try tagged.make(in: workshop)
-        let cut = try Recording(of: workshop.cut("a.mp3", as: "cut.mp3"))
+        _ = try tagged.make(in: fixture)
+        let cut = try Recording(of: fixture.cut("a.mp3", as: "cut.mp3"))
         let missing = try #require(cut.gap?.frames)
         #expect(Int64(cut.frameCount) + missing == 96_000)
         #expect((34_000...42_000).contains(missing))
         #expect(cut.source.duration == nil)
         let untagged = FileCaptureTests.Recipe(
             name: "b.mp3", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libmp3lame", "-write_xing", "0", "OUT"])
-        _ = try untagged.make(in: workshop)
-        let rest = try Recording(of: workshop.cut("b.mp3", as: "rest.mp3"))
+        _ = try untagged.make(in: fixture)
+        let rest = try Recording(of: fixture.cut("b.mp3", as: "rest.mp3"))
         #expect(rest.frameCount % 1152 == 0)
         #expect((54_000...62_000).contains(rest.frameCount))
-        // The length is not stated, but the last frame is cut.
+        // No declared length, but the last frame is incomplete.
         #expect(rest.others == gap(0))
     }
 
@@ -138,7 +138,7 @@ import Testing
             (0xffff_ffff, 0xffff_ffff), (0x7fff_f024, 0x7fff_f000), (0x8000_0024, 0x7fff_ffff), (0x8000_0000, 0x8000_0000),
             (0, 0), (8, 0), (36, 0), (0xffff_ffff, 0),
         ] as [(UInt32, UInt32)])
-    func `a WAV of unknown length is read to the end of the file`(riff: UInt32, data: UInt32) throws {
+    func `WAV with a placeholder length: read to the end of the file`(riff: UInt32, data: UInt32) throws {
         var wav = WAVBytes.sines(channels: 2, frames: 5000)
         wav.statedRIFFSize = riff
         wav.statedDataSize = data
@@ -151,7 +151,7 @@ import Testing
         #expect(abs(level(of: 1100, in: recording.channel(1), rate: 48_000) - 0.5) < 0.01)
     }
 
-    @Test func `a WAV of no sound with chunks behind it is silent`() throws {
+    @Test func `WAV with empty data and chunks after it: no frames`() throws {
         var wav = WAVBytes(samples: [])
         wav.chunksBehind = [("LIST", [UInt8](repeating: 1, count: 100))]
         let recording = try read(wav.bytes)
@@ -159,12 +159,12 @@ import Testing
         #expect(recording.others == [.end])
     }
 
-    @Test func `an unknown length may be more than 4 GiB`() throws {
+    @Test func `WAV with a placeholder length and more than 4 GiB: the whole duration`() throws {
         var wav = WAVBytes.sines(channels: 2, frames: 1000)
         wav.statedRIFFSize = 0xffff_ffff
         wav.statedDataSize = 0xffff_ffff
-        let path = try workshop.write(wav.bytes, to: "a.wav")
-        // Holes take no room on the disk.
+        let path = try fixture.write(wav.bytes, to: "a.wav")
+        // A sparse file takes no space on the disk.
         try #require(truncate(path, 44 + (5 << 30)) == 0)
         let capture = FileCapture(path)
         #expect(try capture.open(FormatWish()).duration == Double(5 << 30) / 4 / 48_000)
@@ -174,10 +174,10 @@ import Testing
     @Test(
         .enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"),
         arguments: ["wav", "rf64", "w64", "caf", "au", "aiff", "flac"])
-    func `what ffmpeg writes to a pipe is not cut off`(type: String) throws {
+    func `file that ffmpeg wrote to a pipe: no gap`(type: String) throws {
         let options = type == "rf64" ? ["-rf64", "always", "-f", "wav"] : ["-f", type]
-        let input = try workshop.write(WAVBytes.sines(channels: 2, frames: 30_000).bytes, to: "input.wav")
-        let output = workshop.path("out")
+        let input = try fixture.write(WAVBytes.sines(channels: 2, frames: 30_000).bytes, to: "input.wav")
+        let output = fixture.path("out")
         try Program.ffmpeg.run(["-v", "error", "-i", input] + options + ["-"], output: output)
         let recording = try Recording(of: output)
         #expect(recording.frameCount == 30_000)
@@ -186,11 +186,11 @@ import Testing
     }
 
     @Test(.enabled(if: Program.sox.isRequired, "sox is not installed"), arguments: ["wav", "au", "aiff", "flac"])
-    func `what sox writes to a pipe is not cut off`(type: String) throws {
-        // From a pipe, so that sox does not know the length either.
+    func `file that sox wrote to a pipe: no gap`(type: String) throws {
+        // With --ignore-length, so that sox does not know the length.
         let samples = WAVBytes.sines(channels: 2, frames: 30_000)
-        let input = try workshop.write(samples.sound, to: "input.raw")
-        let output = workshop.path("out")
+        let input = try fixture.write(samples.sound, to: "input.raw")
+        let output = fixture.path("out")
         try Program.sox.run(
             ["-t", "raw", "-r", "48000", "-e", "signed", "-b", "16", "-c", "2", "--ignore-length", input, "-t", type, "-"], output: output)
         let recording = try Recording(of: output)
@@ -198,17 +198,17 @@ import Testing
         #expect(recording.others == [.end])
     }
 
-    // MARK: Nonsense
+    // MARK: Implausible lengths
 
-    /// An RF64 file that promises so many bytes.
-    private func rf64(_ promise: UInt64, name: String = "RF64") -> [UInt8] {
+    /// An RF64 file of 1000 frames that declares `size` bytes.
+    private func rf64(_ size: UInt64, name: String = "RF64") -> [UInt8] {
         let wav = WAVBytes.sines(channels: 2, frames: 1000)
-        let long = WAVBytes.chunk("ds64", WAVBytes.little(promise &+ 72) + WAVBytes.little(promise) + [UInt8](repeating: 0, count: 12))
+        let long = WAVBytes.chunk("ds64", WAVBytes.little(size &+ 72) + WAVBytes.little(size) + [UInt8](repeating: 0, count: 12))
         return Array(name.utf8) + [0xff, 0xff, 0xff, 0xff] + Array("WAVE".utf8) + long + WAVBytes.chunk("fmt ", wav.format)
             + Array("data".utf8) + [0xff, 0xff, 0xff, 0xff] + wav.sound
     }
 
-    @Test func `a promise of 2⁴⁰ frames is told as a gap, and costs nothing`() throws {
+    @Test func `declared length of 2⁴⁰ frames: a gap of the missing frames`() throws {
         let recording = try read(rf64(4 << 40))
         #expect(recording.frameCount == 1000)
         #expect(recording.others == gap((1 << 40) - 1000))
@@ -216,22 +216,22 @@ import Testing
     }
 
     @Test(arguments: [(4 << 40) + 4, 1 << 62, .max, 0] as [UInt64])
-    func `a promise beyond that is no promise`(promise: UInt64) throws {
-        let recording = try read(rf64(promise))
+    func `declared length beyond 2⁴⁰ frames, or of 0: read to the end, no gap`(size: UInt64) throws {
+        let recording = try read(rf64(size))
         #expect(recording.frameCount == 1000)
         #expect(recording.others == [.end])
     }
 
-    @Test func `BW64 is read as RF64 is`() throws {
+    @Test func `BW64: read like RF64`() throws {
         #expect(try read(rf64(4000, name: "BW64")).others == [.end])
         #expect(try read(rf64(4400, name: "BW64")).others == gap(100))
         #expect(try read(rf64(4000, name: "BW64")).frameCount == 1000)
     }
 
     @Test(.enabled(if: Program.flac.isRequired, "flac is not installed"))
-    func `a FLAC that promises all it can is read as far as it goes`() throws {
-        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: workshop)
-        var bytes = try workshop.bytes(of: "a.flac")
+    func `FLAC that declares 2³⁶ − 1 frames: everything, then a gap`() throws {
+        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: fixture)
+        var bytes = try fixture.bytes(of: "a.flac")
         bytes[21] |= 0x0f
         for index in 22..<26 { bytes[index] = 0xff }
         let recording = try read(bytes, "b.flac")
@@ -240,18 +240,18 @@ import Testing
         #expect(recording.source.duration == nil)
     }
 
-    // MARK: Broken in the middle
+    // MARK: Damaged in the middle
 
     @Test(.enabled(if: Program.flac.isRequired, "flac is not installed"))
-    func `a FLAC that is broken in its middle says where`() throws {
-        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: workshop)
-        var bytes = try workshop.bytes(of: "a.flac")
+    func `FLAC damaged in its middle: an error that states the time`() throws {
+        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: fixture)
+        var bytes = try fixture.bytes(of: "a.flac")
         for index in bytes.count / 2..<bytes.count / 2 + 64 { bytes[index] ^= 0x5a }
-        let path = try workshop.write(bytes, to: "broken.flac")
+        let path = try fixture.write(bytes, to: "broken.flac")
         let recording = try Recording(of: path)
         let error = try #require(recording.error)
-        #expect(error.hasPrefix("\(path): cannot be read beyond "))
-        #expect(error.hasSuffix("see whether ffmpeg can: ffmpeg -v error -i '\(path)' -f wav - | hemiola analyze -"))
+        #expect(error.hasPrefix("\(path): cannot be decoded beyond "))
+        #expect(error.hasSuffix("try ffmpeg: ffmpeg -v error -i '\(path)' -f wav - | hemiola analyze -"))
         #expect(!error.contains("\n"))
         let words = error.split(separator: " ")
         let seconds = try #require(words.firstIndex(of: "beyond").flatMap { Double(words[$0 + 1]) })
@@ -260,18 +260,18 @@ import Testing
     }
 
     @Test(.enabled(if: Program.flac.isRequired, "flac is not installed"))
-    func `garbage behind a FLAC is not heard`() throws {
-        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: workshop)
+    func `FLAC with other data after it: only the audio is delivered`() throws {
+        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: fixture)
         let garbage = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) }
-        let recording = try read(workshop.bytes(of: "a.flac") + garbage, "b.flac")
+        let recording = try read(fixture.bytes(of: "a.flac") + garbage, "b.flac")
         #expect(recording.frameCount == 96_000)
         #expect(recording.others == [.end])
         #expect(recording.error == nil)
     }
 
-    @Test func `a file that shrinks while it is read ends with a gap`() throws {
-        // Long against what is read ahead.
-        let path = try workshop.write(WAVBytes.sines(frames: 400_000).bytes, to: "a.wav")
+    @Test func `file that shrinks during the analysis: ends with a gap`() throws {
+        // Longer than the read-ahead.
+        let path = try fixture.write(WAVBytes.sines(frames: 400_000).bytes, to: "a.wav")
         let capture = FileCapture(path)
         let source = try capture.open(FormatWish())
         try #require(truncate(path, 44 + 2 * 200_000) == 0)
@@ -281,21 +281,21 @@ import Testing
         capture.close()
     }
 
-    @Test func `a file that became another one cannot be rewound`() throws {
-        let path = try workshop.write(WAVBytes.sines(frames: 1000).bytes, to: "a.wav")
+    @Test func `file that was overwritten: rewind throws`() throws {
+        let path = try fixture.write(WAVBytes.sines(frames: 1000).bytes, to: "a.wav")
         let capture = FileCapture(path)
         _ = try capture.open(FormatWish())
-        // In place: a new file under the name would leave the open one as it is.
+        // In place: a new file under the same name would leave the open one unchanged.
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try handle.write(contentsOf: Data(WAVBytes.sines(rate: 44_100, frames: 1000).bytes))
         try handle.close()
         let error = #expect(throws: CaptureError.self) { try capture.rewind() }
-        #expect(error?.message == "\(path): has changed while it was analysed; start again when it is finished")
+        #expect(error?.message == "\(path): changed during the analysis; run again once it is complete")
         capture.close()
     }
 
-    /// Whatever bytes come, there is an end, an error, or a refusal of one line.
-    @Test(arguments: 0..<12) func `no header brings it down`(seed: UInt64) throws {
+    /// Damaged bytes: the stream ends, or there is an error of one line.
+    @Test(arguments: 0..<12) func `fuzzed headers: an end or an error of one line, no crash`(seed: UInt64) throws {
         var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
         func random(_ limit: Int) -> Int {
             state ^= state << 13
@@ -323,7 +323,7 @@ import Testing
                     bytes[random(min(bytes.count, 100))] = [0, 0xff, 0x7f, 0x80, UInt8(random(256))][random(5)]
                 }
                 if random(3) == 0 { bytes.removeLast(random(bytes.count)) }
-                let path = try workshop.write(bytes, to: "mutant-\(index)-\(round)")
+                let path = try fixture.write(bytes, to: "mutant-\(index)-\(round)")
                 if let line = refusal(of: path) {
                     #expect(!line.contains("\n") && line.hasPrefix(path))
                 } else {

@@ -7,9 +7,9 @@ import Testing
 @testable import FileCapture
 
 @Suite struct ExcerptTests {
-    let workshop: Workshop
+    let fixture: FileFixture
 
-    init() throws { workshop = try Workshop() }
+    init() throws { fixture = try FileFixture() }
 
     /// All that is delivered, without the waits.
     private func recording(_ path: String, _ excerpt: Excerpt, room: Int = 1024) throws -> Recording {
@@ -28,7 +28,7 @@ import Testing
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: Self.formats)
     func `start and duration: the same samples as in the whole file`(name: String, codec: String) throws {
         let recipe = FileCaptureTests.Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN", "-c:a", codec, "OUT"])
-        let path = try recipe.make(in: workshop)
+        let path = try recipe.make(in: fixture)
         let whole = try Recording(of: path)
         for room in [1024, 100] {
             let part = try recording(path, Excerpt(start: 0.5, duration: 0.75), room: room)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `start and duration after a rewind: the same again`() throws {
-        let path = try workshop.write(WAVBytes.sines(frames: 96_000).bytes, to: "a.wav")
+        let path = try fixture.write(WAVBytes.sines(frames: 96_000).bytes, to: "a.wav")
         let capture = FileCapture(path, excerpt: Excerpt(start: 0.5, duration: 0.25))
         let source = try capture.open(FormatWish())
         let first = Recording(source, capture)
@@ -56,16 +56,16 @@ import Testing
     }
 
     @Test func `truncated file: the gap counts as time and is cut to the excerpt`() throws {
-        let path = try workshop.write(Array(WAVBytes.sines(frames: 96_000).bytes.dropLast(2 * 48_000)), to: "a.wav")
+        let path = try fixture.write(Array(WAVBytes.sines(frames: 96_000).bytes.dropLast(2 * 48_000)), to: "a.wav")
         func gap(_ frames: Int64) -> [Delivery] { [.gap(Gap(frames: frames, reason: .truncatedFile)), .end] }
         #expect(try recording(path, Excerpt(start: 0.5, duration: 1)).others == gap(24_000))
         #expect(try recording(path, Excerpt(start: 1.5, duration: 0.25)).others == gap(12_000))
         #expect(try recording(path, Excerpt(start: 0.25, duration: 0.5)).others == [.end])
     }
 
-    @Test func `start behind the end: an error that says so`() throws {
-        let path = try workshop.write(WAVBytes.sines(frames: 96_000).bytes, to: "a.wav")
+    @Test func `start after the end: an error that states it`() throws {
+        let path = try fixture.write(WAVBytes.sines(frames: 96_000).bytes, to: "a.wav")
         let recording = try recording(path, Excerpt(start: 3))
-        #expect(recording.error == "\(path): ends before 3.0 s, where the analysis should begin; choose an earlier start")
+        #expect(recording.error == "\(path): ends before the start of the excerpt, 3.0 s; choose an earlier start")
     }
 }

@@ -7,33 +7,33 @@ import Testing
 @testable import FileCapture
 
 @Suite struct FileCaptureTests {
-    let workshop: Workshop
+    let fixture: FileFixture
 
-    init() throws { workshop = try Workshop() }
+    init() throws { fixture = try FileFixture() }
 
-    @Test func `a SPEC with a path makes a capture that is not live and can be rewound`() throws {
-        let path = try workshop.write(WAVBytes.sines(frames: 100).bytes, to: "a.wav")
+    @Test func `SPEC with a path: a capture that is not live and is rewindable`() throws {
+        let path = try fixture.write(WAVBytes.sines(frames: 100).bytes, to: "a.wav")
         let capture = try CapturePlugin.file.make(CapturePlugin.file.about.values(parsing: "file:\(path)"))
         #expect(!capture.isLive)
         #expect(capture is any RewindableCapture)
         let source = try capture.open(FormatWish(sampleRate: 96_000, channelCount: 7))
-        #expect(source.format == StreamFormat(sampleRate: 48_000, channelCount: 1), "a wish is only a wish")
+        #expect(source.format == StreamFormat(sampleRate: 48_000, channelCount: 1), "the requested format is ignored")
         #expect(source.kind == "file")
         #expect(source.name == path)
         capture.close()
     }
 
-    @Test func `a SPEC without a path is refused before anything is touched`() throws {
+    @Test func `SPEC without a path: a configuration error`() throws {
         let values = try CapturePlugin.file.about.values(parsing: "file")
         let error = #expect(throws: ConfigurationError.self) { try CapturePlugin.file.make(values) }
-        #expect(error?.description == "path: no file is named; write file:PATH")
+        #expect(error?.description == "path: no file is given; write file:PATH")
     }
 
     @Test(arguments: WAVBytes.Encoding.allCases, [1, 2, 32])
-    func `samples of every width and channel count come back`(encoding: WAVBytes.Encoding, channels: Int) throws {
+    func `WAV of every encoding and 1, 2 or 32 channels: the samples are those written`(encoding: WAVBytes.Encoding, channels: Int) throws {
         var wav = WAVBytes.sines(channels: channels, rate: 44_100, frames: 5000, level: 1)
         wav.encoding = encoding
-        let recording = try Recording(of: workshop.write(wav.bytes, to: "a.wav"))
+        let recording = try Recording(of: fixture.write(wav.bytes, to: "a.wav"))
         #expect(recording.source.format == StreamFormat(sampleRate: 44_100, channelCount: channels))
         #expect(recording.source.duration == 5000.0 / 44_100)
         #expect(recording.others == [.end])
@@ -42,36 +42,36 @@ import Testing
         #expect(worst <= 2 * encoding.step)
     }
 
-    @Test func `floating-point samples are not clipped, and what is not a number stays so`() throws {
+    @Test func `floating-point samples: not clipped, NaN and infinity unchanged`() throws {
         var wav = WAVBytes(samples: [0.5, 2, -300, .nan, .infinity, -.infinity, -0.0, .leastNonzeroMagnitude])
         wav.encoding = .float32
-        let recording = try Recording(of: workshop.write(wav.bytes, to: "a.wav"))
+        let recording = try Recording(of: fixture.write(wav.bytes, to: "a.wav"))
         #expect(recording.samples.map(\.bitPattern) == wav.samples.map(\.bitPattern))
     }
 
-    @Test(arguments: [8_000, 384_000]) func `the lowest and the highest rate are read`(rate: Int) throws {
-        let recording = try Recording(of: workshop.write(WAVBytes.sines(rate: rate, frames: 100).bytes, to: "a.wav"))
+    @Test(arguments: [8_000, 384_000]) func `lowest and highest sample rate: every frame is delivered`(rate: Int) throws {
+        let recording = try Recording(of: fixture.write(WAVBytes.sines(rate: rate, frames: 100).bytes, to: "a.wav"))
         #expect(recording.source.format.sampleRate == rate)
         #expect(recording.frameCount == 100)
     }
 
-    @Test(arguments: [1, 7, 1023, 1024, 1025, 100_000]) func `the room for samples does not change them`(room: Int) throws {
+    @Test(arguments: [1, 7, 1023, 1024, 1025, 100_000]) func `any size of the reader's buffer: the same samples`(room: Int) throws {
         let wav = WAVBytes.sines(channels: 2, frames: 10_000)
-        let recording = try Recording(of: workshop.write(wav.bytes, to: "a.wav"), room: room)
-        let whole = try Recording(of: workshop.path("a.wav"))
+        let recording = try Recording(of: fixture.write(wav.bytes, to: "a.wav"), room: room)
+        let whole = try Recording(of: fixture.path("a.wav"))
         #expect(recording == whole)
         #expect(recording.frameCount == 10_000)
     }
 
-    @Test func `a file without a single frame just ends`() throws {
-        let recording = try Recording(of: workshop.write(WAVBytes(samples: []).bytes, to: "a.wav"))
+    @Test func `file without frames: ends at once`() throws {
+        let recording = try Recording(of: fixture.write(WAVBytes(samples: []).bytes, to: "a.wav"))
         #expect(recording.source.duration == 0)
         #expect(recording.others == [.end])
         #expect(recording.samples.isEmpty)
     }
 
-    @Test func `after the end comes the end again`() throws {
-        let path = try workshop.write(WAVBytes.sines(frames: 10).bytes, to: "a.wav")
+    @Test func `read after the end: the end again`() throws {
+        let path = try fixture.write(WAVBytes.sines(frames: 10).bytes, to: "a.wav")
         let capture = FileCapture(path)
         let source = try capture.open(FormatWish())
         #expect(Recording(source, capture).others == [.end])
@@ -79,26 +79,26 @@ import Testing
         capture.close()
     }
 
-    @Test func `chunks around the sound are not heard`() throws {
+    @Test func `chunks before and after the audio, and other data: not delivered`() throws {
         var wav = WAVBytes.sines(frames: 1001)
         wav.chunksBefore = [("LIST", Array("INFOISFT....odd".utf8)), ("junk", [1, 2, 3])]
         wav.chunksBehind = [("LIST", [UInt8](repeating: 0x55, count: 999)), ("id3 ", [UInt8](repeating: 0x77, count: 500))]
         let garbage = (0..<3001).map { UInt8(truncatingIfNeeded: $0 &* 37) }
-        let recording = try Recording(of: workshop.write(wav.bytes + garbage, to: "a.wav"))
+        let recording = try Recording(of: fixture.write(wav.bytes + garbage, to: "a.wav"))
         #expect(recording.frameCount == 1001)
         #expect(recording.others == [.end])
     }
 
-    @Test func `an ID3 tag before a WAV is passed over`() throws {
+    @Test func `ID3 tag before a WAV: skipped`() throws {
         let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 1, 0] + [UInt8](repeating: 0xff, count: 128)
-        let recording = try Recording(of: workshop.write(tag + WAVBytes.sines(frames: 1000).bytes, to: "a.wav"))
+        let recording = try Recording(of: fixture.write(tag + WAVBytes.sines(frames: 1000).bytes, to: "a.wav"))
         #expect(recording.frameCount == 1000)
         #expect(abs(level(of: 1000, in: recording.channel(0), rate: 48_000) - 0.5) < 0.01)
     }
 
-    @Test func `names of every kind are opened`() throws {
+    @Test func `names with spaces, quotes, line breaks and non-ASCII characters: opened`() throws {
         for name in ["with space.wav", "käse – 音楽.wav", "new\nline.wav", "-dash.wav", "it's \"quoted\".wav", "a=b,c:d.wav"] {
-            let recording = try Recording(of: workshop.write(WAVBytes.sines(frames: 10).bytes, to: name))
+            let recording = try Recording(of: fixture.write(WAVBytes.sines(frames: 10).bytes, to: name))
             #expect(recording.frameCount == 10)
             #expect(recording.source.name.hasSuffix(name))
         }
@@ -106,14 +106,14 @@ import Testing
 
     // MARK: Formats
 
-    /// A way to make a file of one format from a WAV of two channels, 48 kHz, two seconds.
+    /// The command that converts a WAV (two channels, 48 kHz, two seconds) to one format.
     struct Recipe: CustomTestStringConvertible, Sendable {
         var name: String
         var program: Program
         var arguments: [String]
         /// Frames that encoder and decoder may add or lose.
         var padding = 0
-        /// How far the level may be off.
+        /// Maximum error of the measured amplitude.
         var tolerance = 0.001
 
         var testDescription: String { name }
@@ -142,10 +142,10 @@ import Testing
 
         static func of(_ program: Program) -> [Recipe] { all.filter { $0.program == program } }
 
-        func make(in workshop: Workshop, from wav: WAVBytes? = nil) throws -> String {
+        func make(in fixture: FileFixture, from wav: WAVBytes? = nil) throws -> String {
             let wav = wav ?? WAVBytes.sines(channels: 2, frames: 96_000)
-            let input = try workshop.write(wav.bytes, to: "input.wav")
-            let output = workshop.path(name)
+            let input = try fixture.write(wav.bytes, to: "input.wav")
+            let output = fixture.path(name)
             let quiet = program == .ffmpeg ? ["-v", "error", "-y"] : []
             try program.run(quiet + arguments.map { $0 == "IN" ? input : $0 == "OUT" ? output : $0 })
             return output
@@ -153,17 +153,17 @@ import Testing
     }
 
     @Test(.enabled(if: Program.flac.isRequired, "flac is not installed"), arguments: Recipe.of(.flac))
-    func `what flac writes is read`(recipe: Recipe) throws { try check(recipe) }
+    func `file of flac: format, length, content and rewind`(recipe: Recipe) throws { try check(recipe) }
 
     @Test(.enabled(if: Program.sox.isRequired, "sox is not installed"), arguments: Recipe.of(.sox))
-    func `what sox writes is read`(recipe: Recipe) throws { try check(recipe) }
+    func `file of sox: format, length, content and rewind`(recipe: Recipe) throws { try check(recipe) }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: Recipe.of(.ffmpeg))
-    func `what ffmpeg writes is read`(recipe: Recipe) throws { try check(recipe) }
+    func `file of ffmpeg: format, length, content and rewind`(recipe: Recipe) throws { try check(recipe) }
 
     /// Format, length, content, and the same bits after a rewind.
     private func check(_ recipe: Recipe) throws {
-        let capture = FileCapture(try recipe.make(in: workshop))
+        let capture = FileCapture(try recipe.make(in: fixture))
         let source = try capture.open(FormatWish())
         defer { capture.close() }
         let recording = Recording(source, capture)
@@ -176,14 +176,14 @@ import Testing
             #expect(recipe.name == "untagged.mp3" || recipe.name == "a.mp2")
         }
         for (channel, frequency) in [1000.0, 1100].enumerated() {
-            let heard = level(of: frequency, in: recording.channel(channel), rate: 48_000)
-            #expect(abs(heard - 0.5) <= recipe.tolerance, "\(frequency) Hz at \(heard)")
+            let measured = level(of: frequency, in: recording.channel(channel), rate: 48_000)
+            #expect(abs(measured - 0.5) <= recipe.tolerance, "\(frequency) Hz at \(measured)")
         }
         try capture.rewind()
         let again = Recording(source, capture)
         #expect(again.samples.map(\.bitPattern) == recording.samples.map(\.bitPattern))
         #expect(again.others == recording.others)
-        // And from somewhere in the middle.
+        // A rewind in the middle.
         try capture.rewind()
         var buffer = [Float](repeating: 0, count: 2 * 1024)
         for _ in 0..<20 {
@@ -195,8 +195,8 @@ import Testing
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `an MP3 of variable bit rate without a length is heard to its end`() throws {
-        // Silence needs few bytes and noise many: by the size of the first frame it would be far shorter.
+    func `MP3 of variable bit rate without a length tag: delivered to its end`() throws {
+        // Noise first, then silence: by the size of the first frame the length would be far too short.
         var wav = WAVBytes.sines(frames: 48_000 * 8)
         var seed: UInt64 = 7
         for index in 0..<48_000 * 2 {
@@ -206,37 +206,37 @@ import Testing
         for index in 48_000 * 2..<48_000 * 7 { wav.samples[index] = 0 }
         let recipe = Recipe(
             name: "vbr.mp3", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libmp3lame", "-q:a", "0", "-write_xing", "0", "OUT"])
-        let recording = try Recording(of: recipe.make(in: workshop, from: wav))
+        let recording = try Recording(of: recipe.make(in: fixture, from: wav))
         #expect(abs(recording.frameCount - 48_000 * 8) <= 4608)
         #expect(recording.others == [.end])
         #expect(abs(level(of: 1000, in: Array(recording.samples.suffix(40_000)), rate: 48_000) - 0.5) < 0.02)
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `MP3 files that were joined are heard to the end of the last`() throws {
+    func `concatenated MP3 files: delivered to the end of the last`() throws {
         let recipe = Recipe(name: "a.mp3", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libmp3lame", "OUT"])
-        let one = try workshop.bytes(of: URL(fileURLWithPath: recipe.make(in: workshop)).lastPathComponent)
-        let recording = try Recording(of: workshop.write(one + one, to: "two.mp3"))
+        let one = try fixture.bytes(of: URL(fileURLWithPath: recipe.make(in: fixture)).lastPathComponent)
+        let recording = try Recording(of: fixture.write(one + one, to: "two.mp3"))
         #expect(abs(recording.frameCount - 2 * 96_000) <= 4 * 2304)
         #expect(recording.others == [.end])
         let tag = Array("TAG".utf8) + [UInt8](repeating: 0, count: 125)
-        #expect(try Recording(of: workshop.write(one + tag, to: "tagged.mp3")).frameCount == 96_000)
+        #expect(try Recording(of: fixture.write(one + tag, to: "tagged.mp3")).frameCount == 96_000)
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `every link of a chained Ogg file is heard`() throws {
+    func `chained Ogg: every link is delivered, a link of another format after a format change`() throws {
         func link(_ name: String, _ wav: WAVBytes) throws -> [UInt8] {
             let recipe = Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libvorbis", "OUT"])
-            _ = try recipe.make(in: workshop, from: wav)
-            return try workshop.bytes(of: name)
+            _ = try recipe.make(in: fixture, from: wav)
+            return try fixture.bytes(of: name)
         }
         let stereo = try link("stereo.ogg", .sines(channels: 2, frames: 30_000))
         let mono = try link("mono.ogg", .sines(rate: 44_100, frames: 20_000))
-        let same = try Recording(of: workshop.write(stereo + stereo, to: "same.ogg"))
+        let same = try Recording(of: fixture.write(stereo + stereo, to: "same.ogg"))
         #expect(same.frameCount == 60_000)
         #expect(same.others == [.end])
         #expect(same.source.duration == nil)
-        let capture = FileCapture(try workshop.write(stereo + mono, to: "mixed.ogg"))
+        let capture = FileCapture(try fixture.write(stereo + mono, to: "mixed.ogg"))
         let source = try capture.open(FormatWish())
         defer { capture.close() }
         let mixed = Recording(source, capture)

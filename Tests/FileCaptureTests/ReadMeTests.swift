@@ -11,7 +11,7 @@ import Testing
         readMe = try ReadMe("Plugins/Captures/File")
     }
 
-    @Test func `its sample is a header line of a file`() throws {
+    @Test func `sample record: a header line of a file`() throws {
         let header = try #require(try readMe.records().first)
         let source = try #require(header["source"] as? [String: Any])
         #expect(header["type"] as? String == "header")
@@ -20,7 +20,7 @@ import Testing
         #expect(source["duration_s"] is Double)
     }
 
-    @Test func `the pipe that it shows is the one that the message shows`() {
-        #expect(readMe.text.contains(Complaint.pipe("song.m4a")))
+    @Test func `ffmpeg command: the same as in the error message`() {
+        #expect(readMe.text.contains(FileError.ffmpegPipe("song.m4a")))
     }
 }

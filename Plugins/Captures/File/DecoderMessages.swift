@@ -1,26 +1,26 @@
 internal import Glibc
 
-/// Counts the errors that decoders print while they decode, and keeps them from standard output and the terminal.
+/// Counts the errors that decoders print, and keeps them out of standard output and the terminal.
 ///
-/// mpg123, which decodes MP3 under libsndfile, reports a damaged frame by a line on `stderr` and by nothing else: the frame
-/// decodes as silence and the call succeeds. Its quiet flag needs mpg123's handle, which libsndfile does not give away. Leading
-/// the descriptor 2 into a pipe would lose what the runtime prints when it crashes, and could not say which of several
-/// decoders has printed. So only C's `stderr` is replaced, by a stream that calls `receive` on the thread that prints: lines
-/// that come while that thread decodes are counted for its decoder, all others go to the descriptor 2 as before. The same holds
-/// for C's `stdout`, where libsndfile prints what it finds wrong in a MIDI sample dump, among the records.
+/// mpg123, which decodes MP3 inside libsndfile, reports a damaged frame by a line on `stderr` and by nothing else: the frame
+/// decodes as silence and the call succeeds. Its quiet flag needs mpg123's handle, which libsndfile does not expose. Redirecting
+/// descriptor 2 to a pipe would lose the runtime's crash messages, and could not tell which of several decoders printed. So only
+/// C's `stderr` is replaced, by a stream that calls `receive` on the printing thread: lines printed while that thread decodes are
+/// counted for its decoder; all others are written to descriptor 2. C's `stdout` is treated alike, because libsndfile prints
+/// the errors of a MIDI sample dump there, which would mix with the records.
 struct DecoderMessages {
-    /// Errors so far.
+    /// Number of errors so far.
     private(set) var errorCount = 0
 
-    // Safe: the system fills it in before `key` is read for the first time.
+    // Safe: initialised once, before the first read.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         let code = pthread_key_create(&key, nil)
-        precondition(code == 0, "the system gives no key for a thread's data: error \(code)")
+        precondition(code == 0, "no thread-specific data key: error \(code)")
         return key
     }()
 
-    /// Calls a decoder; what it prints meanwhile on this thread is counted in `messages`.
+    /// Calls a decoder. Errors that it prints on this thread during the call are counted in `messages`.
     ///
     /// - Complexity: Two calls of the C library; no allocation.
     static func collect<Value>(in messages: UnsafeMutablePointer<Self>, _ call: () -> Value) -> Value {
@@ -29,12 +29,12 @@ struct DecoderMessages {
         return call()
     }
 
-    /// Takes what C code prints to `stdout` and `stderr`: the write function of both streams, see fopencookie(3). The first
-    /// argument is the descriptor, as `hemiola_redirect_output` gives it.
+    /// Receives the output of C code to `stdout` and `stderr`: the write function of both streams, see fopencookie(3). The first
+    /// argument is the descriptor, which `hemiola_redirect_output` sets.
     static let receive: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int) -> Int = { stream, text, count in
         guard let text, count > 0 else { return 0 }
         if let messages = pthread_getspecific(key) {
-            // Safe: only `collect` sets the key, to a value that outlives the call it is made in.
+            // Safe: only `collect` sets the key, to a value that outlives its call.
             messages.assumingMemoryBound(to: DecoderMessages.self).pointee.count(UnsafeBufferPointer(start: text, count: count))
             return count
         }
@@ -49,8 +49,8 @@ struct DecoderMessages {
         return count
     }
 
-    /// A damaged frame is an "error:". Notes and warnings are about tags, lengths and bytes that were skipped, which this plugin
-    /// looks at itself.
+    /// mpg123 prints "error:" for a damaged frame. Its notes and warnings concern tags, lengths and skipped bytes, which this plugin
+    /// checks itself.
     private mutating func count(_ text: UnsafeBufferPointer<CChar>) {
         var match = 0
         for character in text {

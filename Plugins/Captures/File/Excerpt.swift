@@ -1,30 +1,30 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// Which part of a file is delivered: from a time on, and for a while.
+/// The part of a file that is delivered: its start and duration.
 ///
-/// Times are of the file, lost audio included, and exact to the frame in every format: what lies before is decoded and dropped,
-/// since decoders of lossy formats do not seek to the same bits.
+/// Times count from the start of the file, lost audio included, and are exact to the frame in every format: the frames before the
+/// start are decoded and dropped, because a seek in a lossy format does not yield the same bits.
 struct Excerpt: Sendable, Hashable {
     /// In seconds since the file's first frame, 0….
     var start = 0.0
     /// In seconds; nil: to the end of the file.
     var duration: Double?
 
-    /// Whether it is all of the file.
+    /// Whether the excerpt is the whole file.
     var isWhole: Bool { start == 0 && duration == nil }
 
-    /// How much of a file of a length is delivered, in seconds.
+    /// The delivered duration of a file of `whole` seconds, in seconds.
     func length(of whole: Double) -> Double {
         max(0, min(whole - start, duration ?? .infinity))
     }
 }
 
-/// Where a reader stands in an excerpt.
+/// The position of a reader in an excerpt.
 struct ExcerptPosition {
-    /// Frames to pass over before the first one is delivered.
+    /// Frames to skip before the first delivered one.
     private(set) var framesBefore: Int64
-    /// Frames to deliver; nil: to the end.
+    /// Frames left to deliver; nil: to the end.
     private(set) var framesLeft: Int64?
 
     init(_ excerpt: Excerpt, _ format: StreamFormat) {
@@ -32,13 +32,15 @@ struct ExcerptPosition {
         framesLeft = excerpt.duration.map { format.frame(at: min($0, 1e9)) }
     }
 
-    /// Frames that may be read next, at most.
+    /// The maximum number of frames to read next into a buffer of `room` frames.
     func limit(_ room: Int) -> Int {
         Int(min(Int64(room), framesBefore > 0 ? framesBefore : framesLeft ?? .max))
     }
 
-    /// What is delivered of what was read; nil: nothing.
-    mutating func take(_ delivery: Delivery, from old: StreamFormat) -> Delivery? {
+    /// Clips a delivery to the excerpt; nil where nothing of it is delivered.
+    ///
+    /// - Parameter old: The format in which the delivery was read.
+    mutating func clip(_ delivery: Delivery, from old: StreamFormat) -> Delivery? {
         switch delivery {
         case .frames(let count):
             if framesBefore > 0 {

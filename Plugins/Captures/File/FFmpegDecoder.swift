@@ -1,36 +1,36 @@
 internal import Glibc
 internal import HemiolaSignal
 
-/// Decodes what libsndfile does not read (AAC, MPEG-4, Matroska …) with the program ffmpeg, where it is installed.
+/// Decodes formats that libsndfile does not support (AAC, MPEG-4, Matroska …) with the program ffmpeg, where it is installed.
 ///
-/// The sound goes to a file without a name in `$TMPDIR`, as AU in 32-bit floating point, and is then read like any other file:
-/// it can be read twice, and from any time on. ffmpeg gets the path behind `file:`, so that no name is taken for an option or an
-/// address, and may open nothing but files.
+/// ffmpeg writes AU in 32-bit floating point to an unlinked file in `$TMPDIR`, which is then read like any other file: any number of
+/// times, from any position. The path is passed with the prefix `file:`, so that no name is parsed as an option or a URL; the protocol
+/// whitelist restricts ffmpeg to local files.
 struct FFmpegDecoder: Sendable {
     enum Failure: Error, Hashable {
         case notInstalled
         case cancelled
         /// The folder for temporary files is full.
         case noSpace(folder: String)
-        /// ffmpeg was ended by this signal.
+        /// ffmpeg was killed by this signal.
         case killed(Int32)
-        /// In ffmpeg's words, one line.
+        /// ffmpeg's error message, one line.
         case failed(String)
     }
 
-    /// Its name or path.
+    /// The name or path of the program.
     var program = "ffmpeg"
 
-    /// Bytes of decoded sound at most, 32 GiB: 25 hours of stereo at 48 kHz.
+    /// Maximum size of the decoded audio in bytes, 32 GiB: 25 hours of stereo at 48 kHz.
     static let limit: Int64 = 1 << 35
-    /// Bytes of an AU header: less than this is no sound.
+    /// Size of an AU header in bytes: a file of at most this size holds no audio.
     private static let headerSize: Int64 = 24
-    /// Bytes below which a file system counts as full after ffmpeg has failed: more than ffmpeg writes at once (32 KiB).
+    /// Free bytes below which the file system is considered full after ffmpeg failed: more than ffmpeg writes at once (32 KiB).
     private static let leastSpace: UInt64 = 1 << 18
 
-    /// Decodes the first audio stream of a file. Ends the program when the run is cancelled.
+    /// Decodes the first audio stream of a file. Kills ffmpeg when the run is cancelled. Blocks until ffmpeg ends.
     ///
-    /// - Returns: The decoded file, and whether ffmpeg reported an error on the way.
+    /// - Returns: The decoded file, and whether ffmpeg reported an error.
     func decode(
         _ path: String, _ watch: OpenWatch, isCancelled: () -> Bool
     ) throws(Failure) -> (file: InputFile, isDamaged: Bool) {
@@ -42,7 +42,7 @@ struct FFmpegDecoder: Sendable {
         let process = try spawn(words + [source] + result, output.descriptor, errors.writer)
         var status: Int32 = 0
         while waitpid(process, &status, WNOHANG) == 0 {
-            // The time that this loop computes is no sign of a decoder that loops.
+            // Counts as a read, so that the processor time of this loop is not taken for that of a looping decoder.
             watch.noteRead()
             errors.drain()
             let isTooLong = output.currentSize > Self.limit
@@ -63,14 +63,14 @@ struct FFmpegDecoder: Sendable {
         let decoded = output.resized()
         guard decoded.size > Self.headerSize else {
             var line = String(decoding: message.prefix { $0 != 0x0a }, as: UTF8.self)[...]
-            // "[mov,mp4 @ 0x55c03bc7e980] moov atom not found": an address that is another in every run.
+            // "[mov,mp4 @ 0x55c03bc7e980] moov atom not found": the address differs in every run.
             if line.hasPrefix("["), let end = line.firstRange(of: "] ") { line = line[end.upperBound...] }
-            throw .failed(line.isEmpty ? "it holds no sound" : String(line))
+            throw .failed(line.isEmpty ? "it holds no audio" : String(line))
         }
         return (decoded, status != 0 || !message.isEmpty)
     }
 
-    /// Whether ffmpeg's errors name a file system or quota that is full.
+    /// Whether ffmpeg's errors report a full file system or quota.
     private static func isSpaceError(_ message: [UInt8]) -> Bool {
         let text = String(decoding: message, as: UTF8.self)
         return [ENOSPC, EDQUOT].contains { text.contains(String(cString: strerror($0))) }
@@ -82,7 +82,7 @@ struct FFmpegDecoder: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // Safe: copies that end with a zero, freed below.
+        // Safe: zero-terminated copies, freed below.
         var words: [UnsafeMutablePointer<CChar>?] =
             ([Array(program.utf8)] + arguments).map { bytes in strdup(bytes.map { CChar(bitPattern: $0) } + [0]) } + [nil]
         defer {
@@ -97,9 +97,9 @@ struct FFmpegDecoder: Sendable {
     }
 }
 
-/// A pipe for the errors of a child process, of which the first bytes are kept. Bounded in memory however much comes.
+/// A pipe for the standard error of a child process. Keeps the first `limit` bytes and discards the rest.
 private struct ErrorPipe: ~Copyable {
-    /// The end for the child process.
+    /// The end that the child process writes to.
     let writer: Int32
     private let reader: Int32
     /// The first bytes, at most `limit`.
@@ -109,7 +109,7 @@ private struct ErrorPipe: ~Copyable {
 
     init() throws(FFmpegDecoder.Failure) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw .failed("no pipe can be made: \(String(cString: strerror(errno)))") }
+        guard pipe(&ends) == 0 else { throw .failed("cannot create a pipe: \(String(cString: strerror(errno)))") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (reader, writer) = (ends[0], ends[1])
         _ = fcntl(reader, F_SETFL, O_NONBLOCK)
@@ -120,7 +120,7 @@ private struct ErrorPipe: ~Copyable {
         close(writer)
     }
 
-    /// Reads what the pipe holds. Never blocks; at most 256 KiB a call, so that a child that writes without end is not waited for.
+    /// Reads the available bytes, at most 256 KiB a call, so that a child that never stops writing does not block the caller.
     mutating func drain() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         for _ in 0..<64 {
@@ -134,13 +134,13 @@ private struct ErrorPipe: ~Copyable {
 extension InputFile {
     fileprivate static var temporaryFolder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
-    /// A new file without a name, in the folder for temporary files.
+    /// Creates an unlinked file in the folder for temporary files.
     fileprivate static func unnamed(_ watch: OpenWatch) throws(FFmpegDecoder.Failure) -> InputFile {
         let folder = temporaryFolder
         var template = Array("\(folder)/hemiola-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else {
-            throw .failed("no temporary file can be made in \(folder): \(String(cString: strerror(errno)))")
+            throw .failed("cannot create a temporary file in \(folder): \(String(cString: strerror(errno)))")
         }
         unlink(template)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -152,13 +152,13 @@ extension InputFile {
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Free bytes on its file system; nil when the system does not report them.
+    /// Free bytes on the file system; nil when the system does not report them.
     fileprivate var freeSpace: UInt64? {
         var status = statvfs()
         return fstatvfs(descriptor, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : nil
     }
 
-    /// The same file with the size that it has now.
+    /// The same file with its current size.
     fileprivate func resized() -> InputFile {
         InputFile(descriptor: fcntl(descriptor, F_DUPFD_CLOEXEC, 3), size: currentSize, watch: watch)
     }

@@ -5,9 +5,9 @@ internal import HemiolaSignal
 extension CapturePlugin {
     private static let path = Setting<String?>("path", default: nil, "The file to analyse.")
     private static let start = Setting(
-        "start", default: 0.0, in: 0.0...1_000_000_000, unit: .seconds, "Where in the file to begin; frame 0 lies there.")
+        "start", default: 0.0, in: 0.0...1_000_000_000, unit: .seconds, "Start of the analysed excerpt; becomes frame 0.")
     private static let duration = Setting<Double?>(
-        "duration", in: 0.0...1_000_000_000, unit: .seconds, "How much to analyse; unset: to the end of the file.")
+        "duration", in: 0.0...1_000_000_000, unit: .seconds, "Duration of the analysed excerpt; unset: to the end of the file.")
 
     /// Reads a sound file: WAV, FLAC, Ogg, MP3, AIFF and the other formats of libsndfile, at the file's own rate.
     public static let file = CapturePlugin(
@@ -15,63 +15,63 @@ extension CapturePlugin {
         settings: [path.declared, start.declared, duration.declared], primary: "path"
     ) { settings throws(ConfigurationError) in
         guard let path = settings[path], !path.isEmpty else {
-            throw ConfigurationError("no file is named; write file:PATH", at: "path")
+            throw ConfigurationError("no file is given; write file:PATH", at: "path")
         }
         return FileCapture(path, excerpt: Excerpt(start: settings[start], duration: settings[duration]))
     }
 }
 
-/// Delivers a sound file from its first frame to its last, at its own rate.
+/// Delivers a sound file from its first frame to its last, at its own sample rate.
 ///
-/// What is damaged or missing is delivered as a gap: at its position where the format states it, else before the end. A file that
-/// cannot be decoded any further throws, and says where.
+/// Damaged and missing parts are delivered as gaps: at their position where the format allows to compute it, else before the end.
+/// `read` throws where the decoder cannot continue; the error states the time.
 final class FileCapture: RewindableCapture {
     let isLive = false
 
-    /// As given.
+    /// As given by the user.
     private let path: String
     private let excerpt: Excerpt
     private let ffmpeg: FFmpegDecoder?
-    private var place: ExcerptPosition
-    private let openFile: @Sendable (String, OpenWatch) throws(InputFile.Refusal) -> InputFile
+    private var excerptPosition: ExcerptPosition
+    private let openFile: @Sendable (String, OpenWatch) throws(InputFile.OpenError) -> InputFile
     private var file: InputFile?
     private var sound: SoundFile?
     private var header = Header()
     private var format = StreamFormat(sampleRate: 0, channelCount: 0)
     /// The format of the first section, and of all in most files.
     private var firstFormat = StreamFormat(sampleRate: 0, channelCount: 0)
-    /// Which section of the file is being read.
+    /// Index of the section that is being read.
     private var section = 0
-    /// Frames that the section promises to hold, or all sections of MPEG audio; nil when it makes no promise that can be believed.
-    private var promisedFrames: Int64?
-    /// Frames delivered of it, lost ones included.
+    /// Expected length in frames, of the section or, for MPEG audio, of all sections; nil when no plausible length is declared.
+    private var expectedFrames: Int64?
+    /// Frames delivered of the same, lost ones included.
     private var position: Int64 = 0
-    /// Length of the sections that were read before it.
+    /// Duration of the sections before, in seconds.
     private var secondsBefore = 0.0
-    /// To be delivered before anything else is read, the next one last.
+    /// Deliveries that precede the next read, in reverse order.
     private var pending: [Delivery] = []
     private var isFinished = false
 
     /// - Parameters:
-    ///   - ffmpeg: Decodes what libsndfile does not; nil: nothing does.
-    ///   - openFile: How a path becomes a file; tests replace it by one that blocks.
+    ///   - ffmpeg: Decodes formats that libsndfile does not support; nil: they are refused.
+    ///   - openFile: Opens a path; tests replace it by a function that blocks.
     init(
         _ path: String, excerpt: Excerpt = Excerpt(), ffmpeg: FFmpegDecoder? = FFmpegDecoder(),
-        openFile: @escaping @Sendable (String, OpenWatch) throws(InputFile.Refusal) -> InputFile = {
-            (path, watch) throws(InputFile.Refusal) in try InputFile(path, watch: watch)
+        openFile: @escaping @Sendable (String, OpenWatch) throws(InputFile.OpenError) -> InputFile = {
+            (path, watch) throws(InputFile.OpenError) in try InputFile(path, watch: watch)
         }
     ) {
         self.path = path
         self.excerpt = excerpt
         self.ffmpeg = ffmpeg
-        place = ExcerptPosition(excerpt, format)
+        excerptPosition = ExcerptPosition(excerpt, format)
         self.openFile = openFile
     }
 
     func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
         let opening = try openWatched(isCancelled: wish.isCancelled)
         header = opening.header
-        format = stated(opening.sound.format)
+        format = mapped(opening.sound.format)
         firstFormat = format
         file = opening.file
         begin(opening.sound)
@@ -83,21 +83,21 @@ final class FileCapture: RewindableCapture {
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
         if excerpt.isWhole { return try readNext(into: &samples) }
-        // At most a second of sound is passed over in one call, so that the caller can stop in between.
-        let stop = place.framesBefore - Int64(format.sampleRate)
-        while place.framesLeft != 0 {
+        // At most one second of audio is skipped in a call, so that the caller can stop in between.
+        let stop = excerptPosition.framesBefore - Int64(format.sampleRate)
+        while excerptPosition.framesLeft != 0 {
             let old = format
-            let room = place.limit(samples.count / old.channelCount) * old.channelCount
+            let room = excerptPosition.limit(samples.count / old.channelCount) * old.channelCount
             var front = samples._mutatingExtracting(0..<room)
             let delivery = try readNext(into: &front)
-            if delivery == .end, place.framesBefore > 0 { throw Complaint.startsBehindEnd(path, excerpt.start) }
-            if let delivery = place.take(delivery, from: old) { return delivery }
-            if place.framesBefore > 0, place.framesBefore <= stop { return .idle }
+            if delivery == .end, excerptPosition.framesBefore > 0 { throw FileError.startAfterEnd(path, excerpt.start) }
+            if let delivery = excerptPosition.clip(delivery, from: old) { return delivery }
+            if excerptPosition.framesBefore > 0, excerptPosition.framesBefore <= stop { return .idle }
         }
         return .end
     }
 
-    /// Reads on, wherever the excerpt begins.
+    /// Reads on, without regard to the excerpt.
     private func readNext(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
         while true {
             if let delivery = pending.popLast() { return delivery }
@@ -111,22 +111,22 @@ final class FileCapture: RewindableCapture {
                 return .gap(Gap(frames: lost, reason: .damagedFile))
             }
             let delivered = position + Int64(frames)
-            if let fault = sound.fault, !isExcused(sound, delivered) { throw broken(fault) }
+            if let readError = sound.readError, !isExpectedEnd(sound, delivered) { throw decodingFailed(readError) }
             if frames > 0 {
                 position = delivered
                 return .frames(frames)
             }
-            if sound.family == .mpeg, !isExcused(sound, delivered) { throw broken("its format changes there") }
+            if sound.family == .mpeg, !isExpectedEnd(sound, delivered) { throw decodingFailed("the audio format changes there") }
             try finishSection(sound)
         }
     }
 
     // MARK: - Sections
 
-    /// Goes to the first section.
+    /// Starts with the first section.
     private func begin(_ sound: SoundFile) {
         secondsBefore = 0
-        place = ExcerptPosition(excerpt, format)
+        excerptPosition = ExcerptPosition(excerpt, format)
         isFinished = false
         pending = []
         start(sound, section: 0)
@@ -137,13 +137,13 @@ final class FileCapture: RewindableCapture {
     private func start(_ sound: SoundFile, section index: Int) {
         self.sound = sound
         section = index
-        // The length that MPEG audio states is that of all sections.
+        // The declared length of MPEG audio is that of all sections.
         if index > 0, sound.family == .mpeg { return }
-        promisedFrames = header.promisedFrames(found: sound.frameCount, in: sound.family)
+        expectedFrames = header.expectedFrames(decoderCount: sound.frameCount, in: sound.family)
         position = 0
     }
 
-    /// Everything that can be read of the section has been delivered: reports what is missing, and goes on to the next one.
+    /// Called when a section is read to its end: queues a gap for its missing frames, and starts the next section.
     private func finishSection(_ finished: SoundFile) throws(CaptureError) {
         let isLast = section + 1 >= header.sectionCount
         let family = finished.family
@@ -160,13 +160,13 @@ final class FileCapture: RewindableCapture {
         while true {
             let next = header.section(index)
             if let sound = try? SoundFile(file, view: next.view) {
-                if let error = Complaint.outOfRange(path, sound.format) { throw error }
+                if let error = FileError.outOfRange(path, sound.format) { throw error }
                 loss += frames(of: next.lossBefore, before: sound)
                 go(to: sound, section: index, missing: missing, loss: loss)
                 return
             }
-            guard next.lossBefore != .nothing else { throw broken("what is chained to it there cannot be decoded") }
-            // It is lost as a whole.
+            guard next.lossBefore != .nothing else { throw decodingFailed("the next link of the chained file cannot be decoded") }
+            // The whole section is lost.
             if case .distance(let granules, let rate) = next.lossBefore { loss += scaled(granules, perSecond: rate) }
             if case .frames(let frames) = next.lossBefore { loss += frames }
             index += 1
@@ -183,8 +183,8 @@ final class FileCapture: RewindableCapture {
         start(sound, section: index)
         if family == .mpeg { position += loss }
         pending = []
-        if stated(sound.format) != format {
-            format = stated(sound.format)
+        if mapped(sound.format) != format {
+            format = mapped(sound.format)
             if loss > 0 { pending.append(damage(loss)) }
             pending.append(.format(format))
             if let missing { pending.append(.gap(missing)) }
@@ -195,22 +195,22 @@ final class FileCapture: RewindableCapture {
         }
     }
 
-    /// A gap where parts are damaged or missing; at most as long as a promise may be.
+    /// A gap for damaged or missing frames, limited to the longest plausible length.
     private func damage(_ frames: Int64) -> Delivery {
         .gap(Gap(frames: min(frames, DeclaredLength.maximumFrames), reason: .damagedFile))
     }
 
-    /// What a section lacks at its end; nil when it is whole.
+    /// The gap at the end of a section; nil when nothing is missing.
     private func missingFrames(_ family: SoundFile.Family) -> Gap? {
-        if let frames = header.missingFrames(promised: promisedFrames, delivered: position, in: family) {
+        if let frames = header.missingFrames(expected: expectedFrames, delivered: position, in: family) {
             return Gap(frames: frames, reason: header.section(section).isDamaged ? .damagedFile : .truncatedFile)
         }
-        if header.section(section).lacksEnd { return Gap(frames: 0, reason: .truncatedFile) }
+        if header.section(section).isTruncated { return Gap(frames: 0, reason: .truncatedFile) }
         if header.isDamaged || header.section(section).isDamaged { return Gap(frames: 0, reason: .damagedFile) }
-        return header.understatesLength ? Gap(frames: 0, reason: .falseLength) : nil
+        return header.isLengthTooShort ? Gap(frames: 0, reason: .falseLength) : nil
     }
 
-    /// What is lost before a section, in frames, 0….
+    /// Frames lost before a section, 0….
     private func frames(of loss: Section.Loss, before sound: SoundFile) -> Int64 {
         switch loss {
         case .nothing: 0
@@ -219,41 +219,41 @@ final class FileCapture: RewindableCapture {
         }
     }
 
-    /// Granules in frames, at most as many as a promise may be.
+    /// Granules in frames, limited to the longest plausible length.
     private func scaled(_ granules: Int64, perSecond rate: Int?) -> Int64 {
         let granules = max(0, min(granules, DeclaredLength.maximumFrames))
         guard let rate, rate != format.sampleRate else { return granules }
         return granules * Int64(format.sampleRate) / Int64(rate)
     }
 
-    /// A decoder's format, with the channels' positions that the header states.
-    private func stated(_ format: StreamFormat) -> StreamFormat {
+    /// A decoder's format with the channel map of the header.
+    private func mapped(_ format: StreamFormat) -> StreamFormat {
         StreamFormat(
             sampleRate: format.sampleRate, channelCount: format.channelCount,
             channelMap: header.channelOrder.map(of: format.channelCount))
     }
 
-    private func broken(_ reason: String) -> CaptureError {
-        Complaint.broken(path, at: secondsBefore + format.seconds(at: position), reason: reason)
+    private func decodingFailed(_ reason: String) -> CaptureError {
+        FileError.decodingFailed(path, at: secondsBefore + format.seconds(at: position), reason: reason)
     }
 
-    /// Whether a decoder that stops has a good reason: it has delivered what was promised, has come to the end of a file that
-    /// was cut off, or met what is not sound behind the sound.
-    private func isExcused(_ sound: SoundFile, _ delivered: Int64) -> Bool {
-        if sound.stumblesAtEnd || delivered >= promisedFrames ?? .max { return true }
+    /// Whether a decoder error marks the end of the audio: the expected frames are delivered, the end of a truncated file is
+    /// reached, or the bytes that follow are not audio.
+    private func isExpectedEnd(_ sound: SoundFile, _ delivered: Int64) -> Bool {
+        if sound.failedAtEnd || delivered >= expectedFrames ?? .max { return true }
         return sound.family == .mpeg && file?.firstMPEGFrame(from: sound.fileOffset) == nil
     }
 
-    /// Decodes the file anew: a seek would not bring back the same bits in every format.
+    /// Restarts with a new decoder: a seek does not yield the same bits in every format.
     func rewind() throws(CaptureError) {
         guard let file else { preconditionFailure("rewind before open") }
-        // One decoder at a time.
+        // Only one decoder at a time.
         sound = nil
-        guard let anew = try? SoundFile(file, view: header.section(0).view), stated(anew.format) == firstFormat else {
-            throw Complaint.changed(path)
+        guard let restarted = try? SoundFile(file, view: header.section(0).view), mapped(restarted.format) == firstFormat else {
+            throw FileError.changed(path)
         }
         format = firstFormat
-        begin(anew)
+        begin(restarted)
     }
 
     func close() {
@@ -266,14 +266,14 @@ final class FileCapture: RewindableCapture {
 
 // MARK: - Opening
 
-/// A file that was looked at and can be read.
+/// An opened file with its header and decoder.
 ///
-/// `@unchecked Sendable`: made by the thread that opens, and used by the one that waited for it and by no other.
+/// `@unchecked Sendable`: created by the opening thread, and used only by the thread that waits for it.
 private struct Opening: @unchecked Sendable {
     var file: InputFile
     var header: Header
     var sound: SoundFile
-    /// Frames that are there, where that is known.
+    /// Frames present in the file; nil where that is unknown.
     var frameCount: Int64?
 }
 
@@ -288,46 +288,46 @@ extension FileCapture {
         } catch {
             SoundFile.abandonOpening()
             switch error {
-            case .cancelled: throw CaptureError("\(path.shown): interrupted while it was opened", remedy: .finish)
-            case .stuck: throw Complaint.stuck(path)
+            case .cancelled: throw CaptureError("\(path.displayName): interrupted during opening", remedy: .finish)
+            case .stuck: throw FileError.headerLoops(path)
             }
         }
         return try result.get()
     }
 
     private static func open(
-        _ path: String, _ watch: OpenWatch, _ openFile: (String, OpenWatch) throws(InputFile.Refusal) -> InputFile,
+        _ path: String, _ watch: OpenWatch, _ openFile: (String, OpenWatch) throws(InputFile.OpenError) -> InputFile,
         _ ffmpeg: FFmpegDecoder?, _ isCancelled: () -> Bool
     ) throws(CaptureError) -> Opening {
         let file: InputFile
-        do { file = try openFile(path, watch) } catch { throw Complaint.cannotOpen(path, error) }
-        guard file.size > 0 else { throw Complaint.empty(path) }
+        do { file = try openFile(path, watch) } catch { throw FileError.cannotOpen(path, error) }
+        guard file.size > 0 else { throw FileError.empty(path) }
         let header = Header(of: file)
-        let likeness = Likeness(file.bytes(at: header.start, count: 1024))
-        guard !likeness.isToBeKeptAway(isTagged: header.start > 0) else {
-            guard case .foreignAudio = likeness, let ffmpeg else { throw Complaint.notAudio(path, likeness, reason: "") }
+        let signature = FileSignature(file.bytes(at: header.start, count: 1024))
+        guard !signature.bypassesLibsndfile(isTagged: header.start > 0) else {
+            guard case .unsupportedAudio = signature, let ffmpeg else { throw FileError.notAudio(path, signature, reason: "") }
             do throws(FFmpegDecoder.Failure) {
                 return try open(path, decodedBy: ffmpeg, watch, isCancelled)
             } catch {
-                throw Complaint.notDecoded(path, likeness, error)
+                throw FileError.notDecoded(path, signature, error)
             }
         }
-        if let error = Complaint.outOfRange(path, sampleRate: header.sampleRate, channelCount: header.channelCount) { throw error }
+        if let error = FileError.outOfRange(path, sampleRate: header.sampleRate, channelCount: header.channelCount) { throw error }
         let sound: SoundFile
         do {
             sound = try SoundFile(file, view: header.section(0).view)
         } catch {
-            guard case .knownAudio = likeness, let ffmpeg else { throw Complaint.notAudio(path, likeness, reason: error.reason) }
+            guard case .supportedAudio = signature, let ffmpeg else { throw FileError.notAudio(path, signature, reason: error.reason) }
             do throws(FFmpegDecoder.Failure) {
                 return try open(path, decodedBy: ffmpeg, watch, isCancelled)
             } catch .notInstalled, .failed {
-                throw Complaint.notAudio(path, likeness, reason: error.reason)
+                throw FileError.notAudio(path, signature, reason: error.reason)
             } catch let failure {
-                throw Complaint.notDecoded(path, likeness, failure)
+                throw FileError.notDecoded(path, signature, failure)
             }
         }
-        if let error = Complaint.outOfRange(path, sound.format) { throw error }
-        let frames = header.knownFrames(found: sound.frameCount, in: sound.family, of: file)
+        if let error = FileError.outOfRange(path, sound.format) { throw error }
+        let frames = header.availableFrames(decoderCount: sound.frameCount, in: sound.family, of: file)
         return Opening(file: file, header: header, sound: sound, frameCount: frames)
     }
 
@@ -338,9 +338,9 @@ extension FileCapture {
         var header = Header(of: file)
         header.isDamaged = isDamaged
         guard let sound = try? SoundFile(file, view: header.section(0).view), sound.format.isSupported else {
-            throw .failed("its format is not supported")
+            throw .failed("unsupported sample rate or number of channels")
         }
-        let frames = header.knownFrames(found: sound.frameCount, in: sound.family, of: file)
+        let frames = header.availableFrames(decoderCount: sound.frameCount, in: sound.family, of: file)
         return Opening(file: file, header: header, sound: sound, frameCount: frames)
     }
 }

@@ -1,7 +1,7 @@
 internal import HemiolaRIFF
 
 extension Header {
-    /// AIFF and AIFF-C: `COMM` has the format and a count of frames, `SSND` the sound.
+    /// AIFF and AIFF-C: `COMM` holds the format and the number of frames, `SSND` the samples.
     mutating func readAIFF(_ file: InputFile, from start: Int64) {
         var reader = ChunkReader(file, layout: .iff, from: start + 12, limit: Self.chunkLimit)
         var frameSize: Int64?
@@ -12,23 +12,23 @@ extension Header {
                 guard common.count >= 18 else { return }
                 let channels = Int(common.unsigned16(at: 0, isBigEndian: true))
                 channelCount = channels
-                statedFrames = Int64(common.unsigned32(at: 2, isBigEndian: true))
+                declaredFrames = Int64(common.unsigned32(at: 2, isBigEndian: true))
                 sampleRate = common.extended80(at: 8)
                 let size = Self.sampleSize(common).map { $0 * Int64(channels) }
                 frameSize = size == 0 ? nil : size
             case "CHAN":
                 channelOrder = ChannelOrder(coreAudioLayout: reader.content(of: chunk, limit: 512))
             case "SSND":
-                // Read past the declared size, which may be 0: an offset and a block size of 4 bytes each stand before the sound.
+                // An offset and a block size of 4 bytes each precede the samples. The declared size may be 0, so it does not limit this read.
                 let offset = file.bytes(at: chunk.offset, count: 4)
                 guard offset.count == 4 else { return }
                 let skip = 8 + Int64(offset.unsigned32(at: 0, isBigEndian: true))
                 let present = max(0, file.size - chunk.offset - skip)
                 let isUnknown = chunk.size == 0 && present > 0 || DeclaredLength.isPlaceholder(chunk.size) && chunk.size > present
                 data = DataRegion(
-                    offset: chunk.offset + skip, stated: isUnknown ? nil : max(0, chunk.size - skip), present: present,
+                    offset: chunk.offset + skip, declared: isUnknown ? nil : max(0, chunk.size - skip), present: present,
                     frameSize: frameSize)
-                // COMM may come behind it, where the sound is whole.
+                // Where the data is complete, COMM may follow it.
                 if frameSize != nil || isUnknown || chunk.size > file.size { return }
             default: break
             }
@@ -39,7 +39,7 @@ extension Header {
         }
     }
 
-    /// Bytes of a sample, from the content of `COMM`; nil for block codecs.
+    /// Size of a sample in bytes, from the content of `COMM`; nil for block codecs.
     private static func sampleSize(_ common: [UInt8]) -> Int64? {
         let codec = common.count == 22 ? String(decoding: common[18..<22], as: UTF8.self) : "NONE"
         return switch codec {
@@ -52,7 +52,7 @@ extension Header {
         }
     }
 
-    /// Apple's Core Audio Format: `desc` has the format, `data` the sound, of -1 bytes where the length is not known.
+    /// Apple's Core Audio Format: `desc` holds the format, `data` the samples, with a size of -1 where the length is unknown.
     mutating func readCAF(_ file: InputFile, from start: Int64) {
         var reader = ChunkReader(file, layout: .caf, from: start + 8, limit: Self.chunkLimit)
         var frameSize: Int64?
@@ -69,19 +69,19 @@ extension Header {
             case "chan" where chunk.size > 0:
                 channelOrder = ChannelOrder(coreAudioLayout: reader.content(of: chunk, limit: 512))
             case "data":
-                // An edit count of 4 bytes stands before the sound.
+                // An edit count of 4 bytes precedes the samples.
                 let sound = chunk.offset + 4
                 let present = max(0, file.size - sound)
                 let isUnknown =
                     chunk.size < 0 || chunk.size == .max
                     || (chunk.size <= 4 && present > 0 && chunk.offset + chunk.size == file.size)
                 let region = DataRegion(
-                    offset: sound, stated: isUnknown ? nil : max(0, chunk.size - 4), present: present, frameSize: frameSize)
+                    offset: sound, declared: isUnknown ? nil : max(0, chunk.size - 4), present: present, frameSize: frameSize)
                 data = region
-                // libsndfile refuses a length of -1, which the format allows, and one that the file does not bear out.
-                if isUnknown || region.isCutOff, sound - 16 - start < 1 << 20 {
+                // libsndfile refuses a size of -1, which the format allows, and one beyond the end of the file.
+                if isUnknown || region.isTruncated, sound - 16 - start < 1 << 20 {
                     let header = file.bytes(at: start, count: Int(sound - 12 - start)) + UInt64(present + 4).bigEndianBytes
-                    view = ByteView(header: header + [0, 0, 0, 0], replaced: sound)
+                    view = ByteView(header: header + [0, 0, 0, 0], replacedCount: sound)
                 }
                 return
             default: break
@@ -91,7 +91,7 @@ extension Header {
 }
 
 extension [UInt8] {
-    /// The 80-bit floating-point number that AIFF keeps its rate in, as a whole number; 0 for what is none.
+    /// The integer part of an 80-bit floating-point number, the type of AIFF's sample rate; 0 for negative numbers and fractions.
     fileprivate func extended80(at offset: Int) -> Int {
         let exponent = Int(unsigned16(at: offset, isBigEndian: true) & 0x7fff) - 16383
         let mantissa = unsigned64(at: offset + 2, isBigEndian: true)

@@ -1,26 +1,26 @@
 internal import HemiolaRIFF
 internal import HemiolaSignal
 
-/// Which loudspeaker each channel belongs to.
+/// The order of the channels: which loudspeaker each belongs to.
 ///
-/// Read from the file itself: libsndfile states it for some containers only, and for AIFF and CAF its answer to
-/// SFC_GET_CHANNEL_MAP_INFO copies beyond the end of its own table when the file has one for fewer channels.
+/// Parsed from the file, because libsndfile reports it for some containers only, and for AIFF and CAF its
+/// SFC_GET_CHANNEL_MAP_INFO reads beyond the end of its own table when the file's layout has fewer channels.
 enum ChannelOrder: Sendable, Hashable {
-    /// The file does not say.
+    /// The file holds no channel order.
     case unknown
-    /// The file says: WAV's channel mask, the layout chunk of AIFF and CAF.
-    case stated(ChannelMap)
+    /// The file holds one: the channel mask of WAV, the layout chunk of AIFF and CAF.
+    case explicit(ChannelMap)
     /// The order that RFC 9639 (FLAC), section 9.1.3, gives to each number of channels.
     case flac
     /// The order that the Vorbis I specification, section 4.3.9, gives to each number of channels; Opus of mapping family 1
-    /// has the same (RFC 7845, section 5.1.1.2). libsndfile delivers it as it is.
+    /// has the same (RFC 7845, section 5.1.1.2). libsndfile does not reorder it.
     case vorbis
 
-    /// The map of so many channels.
+    /// The map of `channelCount` channels; nil where it is unknown.
     func map(of channelCount: Int) -> ChannelMap? {
         switch self {
         case .unknown: nil
-        case .stated(let map): map
+        case .explicit(let map): map
         case .flac: Self.flacOrders[channelCount].flatMap(ChannelMap.init)
         case .vorbis: Self.vorbisOrders[channelCount].flatMap(ChannelMap.init)
         }
@@ -46,11 +46,11 @@ enum ChannelOrder: Sendable, Hashable {
 }
 
 extension Header {
-    /// The mask of a FLAC file whose channels are not in the usual order: a tag (RFC 9639, section 8.6.2).
+    /// The channel mask of a FLAC file whose channels are not in the default order, from a tag (RFC 9639, section 8.6.2).
     func flacMask(_ file: InputFile, from start: Int64) -> ChannelMap? {
         guard let channelCount, channelCount > 2 else { return nil }
         var position = start + 4
-        // As many metadata blocks as a file can sensibly have; the last one is marked.
+        // More metadata blocks than any file needs; a flag marks the last one.
         for _ in 0..<128 {
             let head = file.bytes(at: position, count: 4)
             guard head.count == 4 else { return nil }
@@ -65,7 +65,7 @@ extension Header {
         return nil
     }
 
-    /// The number of the tag WAVEFORMATEXTENSIBLE_CHANNEL_MASK among Vorbis comments: lengths and texts, little-endian.
+    /// The value of WAVEFORMATEXTENSIBLE_CHANNEL_MASK among Vorbis comments, which are little-endian lengths and texts.
     private static func mask(inTags tags: [UInt8]) -> UInt32? {
         func length(at offset: Int) -> Int? { offset + 4 <= tags.count ? Int(tags.unsigned32(at: offset, isBigEndian: false)) : nil }
         guard let vendor = length(at: 0), let count = length(at: 4 + vendor) else { return nil }
@@ -83,7 +83,7 @@ extension Header {
 }
 
 extension ChannelOrder {
-    /// From the first page of an Ogg stream: which codec it is.
+    /// From the first page of an Ogg stream, which identifies the codec.
     init(oggPage page: [UInt8]) {
         let start = page.count > 26 ? 27 + Int(page[26]) : 0
         self = .unknown
@@ -95,8 +95,8 @@ extension ChannelOrder {
 
     // MARK: - Core Audio
 
-    /// From an AudioChannelLayout, as `CHAN` (AIFF) and `chan` (CAF) have it: big-endian, a tag, a bit map, a count, and so
-    /// many descriptions of 20 bytes, each of which begins with a label.
+    /// From an AudioChannelLayout, the content of `CHAN` (AIFF) and `chan` (CAF). All numbers are big-endian: a tag, a bitmap, a count,
+    /// and `count` descriptions of 20 bytes, each of which begins with a label.
     init(coreAudioLayout layout: [UInt8]) {
         self = .unknown
         guard layout.count >= 12 else { return }
@@ -107,11 +107,13 @@ extension ChannelOrder {
                 Self.described(layout)
             case 1 << 16:
                 // Core Audio's first 18 bits are those of WAVE_FORMAT_EXTENSIBLE.
-                ChannelMap(waveMask: layout.unsigned32(at: 4, isBigEndian: true), channelCount: layout.unsigned32(at: 4, isBigEndian: true).nonzeroBitCount)
+                ChannelMap(
+                    waveMask: layout.unsigned32(at: 4, isBigEndian: true),
+                    channelCount: layout.unsigned32(at: 4, isBigEndian: true).nonzeroBitCount)
             default:
                 Self.coreAudioLayouts[tag].flatMap(ChannelMap.init)
             }
-        if let map { self = .stated(map) }
+        if let map { self = .explicit(map) }
     }
 
     private static func described(_ layout: [UInt8]) -> ChannelMap? {
@@ -129,7 +131,7 @@ extension ChannelOrder {
         34: .backRight,
     ]
 
-    /// kAudioChannelLayoutTag_…, of three channels and more: number << 16 | channels.
+    /// kAudioChannelLayoutTag_… for three or more channels: number << 16 | channels.
     private static let coreAudioLayouts: [UInt32: [ChannelPosition]] = {
         let (l, r, c, lfe): (ChannelPosition, ChannelPosition, ChannelPosition, ChannelPosition) =
             (.frontLeft, .frontRight, .frontCenter, .lowFrequency)

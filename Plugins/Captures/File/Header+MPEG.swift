@@ -1,10 +1,10 @@
 internal import HemiolaRIFF
 
 extension Header {
-    /// MPEG audio has no header; encoders put a silent frame first that states the length (`Xing`, `Info`, `VBRI`).
+    /// MPEG audio has no file header; encoders put a silent frame first that declares the length (`Xing`, `Info`, `VBRI`).
     ///
-    /// Where there is none, libsndfile takes the first frame's size for all of them, and never reads beyond the length that
-    /// follows: of a file with a variable bit rate it would lose most. So it is told that the file is longer than anything.
+    /// Without that tag, libsndfile derives the length from the size of the first frame and never reads beyond it, which loses most
+    /// of a file with variable bit rate. So the reported end of file is then beyond any file's.
     mutating func readMPEG(_ file: InputFile, from start: Int64) {
         var head = file.bytes(at: start, count: 4096)
         guard let frame = head.indices.first(where: { MPEGFrame(head, at: $0) != nil }), frame == 0 || start > 0 else { return }
@@ -16,41 +16,41 @@ extension Header {
             let flags = head.unsigned32(at: tag + 4, isBigEndian: true)
             hasLengthTag = flags & 1 != 0
             if flags & 3 == 3 {
-                let stated = Int64(head.unsigned32(at: tag + 12, isBigEndian: true))
+                let declared = Int64(head.unsigned32(at: tag + 12, isBigEndian: true))
                 let audio = start + Int64(frame)
-                data = DataRegion(offset: audio, stated: stated, present: max(0, file.size - audio))
-                if data!.isCutOff {
-                    // mpg123 would complain about the difference on standard error.
-                    view.claimedEnd = audio + stated
-                } else if file.size - ending > audio + stated, file.firstMPEGFrame(from: audio + stated) != nil {
-                    // Files that were joined end to end: the first one's tag would make the rest disappear.
+                data = DataRegion(offset: audio, declared: declared, present: max(0, file.size - audio))
+                if data!.isTruncated {
+                    // mpg123 would print an error about the difference.
+                    view.reportedEnd = audio + declared
+                } else if file.size - ending > audio + declared, file.firstMPEGFrame(from: audio + declared) != nil {
+                    // Concatenated files: with the tag of the first one, libsndfile would not read the others.
                     hasLengthTag = false
                     data = nil
                     head.replaceSubrange(tag..<tag + 4, with: [0, 0, 0, 0])
-                    view = ByteView(header: head, replaced: start + Int64(head.count))
+                    view = ByteView(header: head, replacedCount: start + Int64(head.count))
                 } else {
-                    view.claimedEnd = audio + stated
+                    view.reportedEnd = audio + declared
                 }
             }
         } else if head.hasText("VBRI", at: frame + 36) {
             hasLengthTag = true
         }
         if !hasLengthTag {
-            view.claimedEnd = 1 << 50
-            view.hidden = ending
+            view.reportedEnd = 1 << 50
+            view.trimmedCount = ending
         }
         findMPEGSections(file, from: start + Int64(frame), to: file.size - ending)
     }
 
-    /// Walks from frame to frame, and makes a section of what lies between two places where frames are missing or damaged.
+    /// Walks from frame to frame, and makes a section of each range between two places where frames are missing or damaged.
     ///
-    /// mpg123 goes on behind such a place without a word or not at all, and what follows would come too early.
+    /// mpg123 skips such a place without an error, which shifts the audio after it, or stops there.
     private mutating func findMPEGSections(_ file: InputFile, from start: Int64, to end: Int64) {
         var reader = MPEGFrameReader(file)
         var position = start
         var sectionStart = start
         var frameCount: Int64 = 0
-        // Bytes of all frames, and of the first one.
+        // Size of all frames and of the first one, in bytes.
         var sounding: Int64 = 0
         var firstSize: Int64 = 0
         var kind: UInt16?
@@ -68,18 +68,18 @@ extension Header {
             guard let kind, frameCount > 0, found.count < Self.sectionLimit, let next = file.nextMPEGFrame(from: position, kind: kind),
                 next < end
             else { break }
-            // The format changes, which the decoder reports.
+            // The format changes: the decoder reports it.
             if next == position { break }
             let tag = file.bytes(at: position, count: 16)
             if tag.isTag {
-                // Files that were joined: nothing is missing.
+                // Concatenated files: nothing is missing.
                 let end = tag.id3Size.map { position + $0 } ?? next
                 if end > next, reader.frame(at: end)?.kind == kind {
                     position = end
                     continue
                 }
                 if end > next {
-                    // The tag states more bytes than it has: mpg123 would pass over the frames among them.
+                    // The tag declares more bytes than it has: mpg123 would skip the frames among them.
                     found.append(mpegSection(from: sectionStart, to: position, of: file, lossBefore, isFirst: found.isEmpty))
                     lossBefore = .nothing
                     sectionStart = next
@@ -87,7 +87,7 @@ extension Header {
                 position = next
                 continue
             }
-            // The first frame may be a length tag, of another size than the rest.
+            // The first frame may be a length tag of another size.
             let meanSize =
                 frameCount > 1 ? Double(sounding - firstSize) / Double(frameCount - 1) : Double(max(firstSize, 1))
             let lost = Int64(max(1, (Double(next - position) / meanSize).rounded()))
@@ -96,10 +96,10 @@ extension Header {
             sectionStart = next
             position = next
         }
-        let isCutOff = position > end
-        guard !found.isEmpty || isCutOff else { return }
+        let isTruncated = position > end
+        guard !found.isEmpty || isTruncated else { return }
         var last = mpegSection(from: sectionStart, to: end, of: file, lossBefore, isFirst: found.isEmpty)
-        last.lacksEnd = isCutOff
+        last.isTruncated = isTruncated
         sections = found + [last]
     }
 
@@ -107,32 +107,33 @@ extension Header {
         from start: Int64, to end: Int64, of file: InputFile, _ loss: Section.Loss, isFirst: Bool
     ) -> Section {
         var section = Section(view: view, lossBefore: loss)
-        if !isFirst { section.view = ByteView(replaced: start, claimedEnd: 1 << 50) }
-        section.view.hidden = file.size - end
+        if !isFirst { section.view = ByteView(replacedCount: start, reportedEnd: 1 << 50) }
+        section.view.trimmedCount = file.size - end
         return section
     }
 
-    /// Bytes of the tags at the end of a file of MPEG audio, ID3v1 and APE before it, which mpg123 would take for broken frames.
+    /// Size in bytes of the tags at the end of an MPEG audio file, APE and then ID3v1, which mpg123 would report as damaged frames.
     private static func tagsAtEnd(of file: InputFile) -> Int64 {
         var size: Int64 = 0
         if file.bytes(at: file.size - ByteView.tagSize, count: 3).hasText("TAG", at: 0) { size = ByteView.tagSize }
         let footer = file.bytes(at: file.size - size - 32, count: 32)
         guard footer.count == 32, footer.hasText("APETAGEX", at: 0) else { return size }
-        // The size counts the items and this footer, but not the header that a flag tells of.
+        // The size includes the items and this footer, but not the optional header.
         let items = Int64(footer.unsigned32(at: 12, isBigEndian: false))
         let header: Int64 = footer[23] & 0x80 != 0 ? 32 : 0
         return items + header + size < file.size ? size + items + header : size
     }
 }
 
-/// The four bytes that every frame of MPEG audio begins with. ISO/IEC 11172-3, 2.4.1.3, and 13818-3 for the lower rates.
+/// The four-byte header of a frame of MPEG audio. ISO/IEC 11172-3, 2.4.1.3, and 13818-3 for the lower rates.
 struct MPEGFrame: Hashable {
-    /// Version, layer, sample rate and whether there is one channel, which do not change within a stream.
+    /// Version, layer, sample rate and whether the frame is mono: constant within a stream.
     var kind: UInt16
-    /// Length in bytes, these four included.
+    /// Size of the frame in bytes, including this header.
     var size: Int
 
-    /// nil where no frame begins: no sync, or a forbidden value in a field. A "free" bit rate has no length and counts as none.
+    /// nil where no frame begins: no sync word, or a forbidden value in a field. A frame with "free" bit rate has no known size and
+    /// counts as none.
     init?(_ bytes: [UInt8], at offset: Int) {
         guard offset >= 0, bytes.count >= offset + 4, bytes[offset] == 0xff, bytes[offset + 1] & 0xe0 == 0xe0 else { return nil }
         // 0: version 2.5, 2: version 2, 3: version 1; layers count down from 3, which is layer I.
@@ -154,13 +155,13 @@ struct MPEGFrame: Hashable {
         kind = UInt16(bytes[offset + 1] & 0xfe) << 8 | UInt16(bytes[offset + 2] & 0x0c) | isMono
     }
 
-    /// Of version 1, by layer.
+    /// Bit rates of version 1 by layer, in kbit/s.
     private static let kilobits1 = [
         [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
         [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
         [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
     ]
-    /// Of versions 2 and 2.5: layer I, and the other two.
+    /// Bit rates of versions 2 and 2.5, in kbit/s: layer I, then layers II and III.
     private static let kilobits2 = [
         [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
         [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
@@ -168,7 +169,7 @@ struct MPEGFrame: Hashable {
 }
 
 extension MPEGFrame {
-    /// Samples per channel in a frame of a kind.
+    /// Samples per channel in a frame.
     static func frameLength(_ kind: UInt16) -> Int {
         // The second byte of the frame: version 3 is MPEG-1; layers count down from 3, which is layer I.
         let (version, layer) = (kind >> 11 & 3, 4 - (kind >> 9 & 3))
@@ -176,7 +177,7 @@ extension MPEGFrame {
     }
 }
 
-/// Reads the headers of MPEG frames, through a window on the file.
+/// Reads the headers of MPEG frames, buffered.
 private struct MPEGFrameReader {
     private let file: InputFile
     private var window: [UInt8] = []
@@ -195,12 +196,12 @@ private struct MPEGFrameReader {
 }
 
 extension [UInt8] {
-    /// Whether a tag begins here that players put before or behind MPEG audio.
+    /// Whether these bytes begin with a tag that players put before or after MPEG audio.
     fileprivate var isTag: Bool {
         hasText("ID3", at: 0) || hasText("TAG", at: 0) || hasText("APETAGEX", at: 0) || hasText("LYRICSBEGIN", at: 0)
     }
 
-    /// Bytes of the ID3 tag that begins here, as it states, with its header and its footer; nil for what is none.
+    /// Declared size in bytes of the ID3 tag that these bytes begin with, including header and footer; nil without a tag.
     fileprivate var id3Size: Int64? {
         guard count >= 10, hasText("ID3", at: 0), self[6..<10].allSatisfy({ $0 < 0x80 }) else { return nil }
         return 10 + self[6..<10].reduce(0) { $0 << 7 | Int64($1) } + (self[5] & 0x10 != 0 ? 10 : 0)
@@ -208,22 +209,22 @@ extension [UInt8] {
 }
 
 extension InputFile {
-    /// Where MPEG audio of a kind goes on from an offset, if it does soon, else where any does: four damaged headers in a row may
-    /// look like those of another kind.
+    /// Offset of the next MPEG audio of a kind within 64 KiB, else of any kind. The preference matters because four damaged headers in
+    /// a row may look like those of another kind.
     func nextMPEGFrame(from offset: Int64, kind: UInt16) -> Int64? {
         firstMPEGFrame(from: offset, kind: kind, within: 1 << 16) ?? firstMPEGFrame(from: offset)
     }
 
-    /// Where MPEG audio goes on from an offset: the first of four frames of one kind in a row, or of as many as end with the file.
+    /// Finds the first of four consecutive frames of one kind, or of at least two that end with the file.
     ///
     /// - Parameters:
     ///   - wanted: The kind; nil: any.
-    ///   - limit: Bytes that are searched.
-    /// - Returns: nil when there is none.
+    ///   - limit: Number of bytes to search.
+    /// - Returns: The offset in bytes; nil when there is none.
     func firstMPEGFrame(from offset: Int64, kind wanted: UInt16? = nil, within limit: Int64 = 16 << 20) -> Int64? {
         let block = 1 << 16
         for start in stride(from: offset, to: min(size, offset + limit), by: block) {
-            // Room for the frames that follow one at the block's end.
+            // Includes the frames that follow one at the end of the block.
             let bytes = bytes(at: start, count: block + 4 * 2881)
             for index in 0..<min(block, bytes.count) where bytes[index] == 0xff {
                 var next = index

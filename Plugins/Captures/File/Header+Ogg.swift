@@ -1,10 +1,10 @@
 internal import HemiolaRIFF
 
 extension Header {
-    /// Ogg: finds the links of a chained file, the places where pages are missing or damaged, and whether the last page is there.
+    /// Ogg: finds the links of a chained file, missing and damaged pages, and whether the last page is present.
     ///
-    /// libsndfile sees the first link only, and passes over missing pages without a word: what follows would come too early.
-    /// So every link, and what lies between two damaged places of one, becomes a section, which is decoded by itself.
+    /// libsndfile reads the first link only, and skips missing pages without an error, which shifts the audio after them. So every
+    /// link, and every intact range between two damaged places of a link, becomes a section with a decoder of its own.
     ///
     /// - Complexity: O(bytes of the file): every page's checksum is computed.
     mutating func readOgg(_ file: InputFile, from start: Int64) {
@@ -14,7 +14,7 @@ extension Header {
         var splitsLeft = Self.sectionLimit
         while let page = reader.next() {
             if page.isFirst, link?.hasOnlyFirstPages ?? false {
-                // Several streams side by side, film and sound for example.
+                // Several multiplexed streams, for example video and audio.
                 link?.isMultiplexed = true
             } else if page.isFirst {
                 link?.finish(into: &self, of: file)
@@ -27,43 +27,43 @@ extension Header {
         link?.finish(into: &self, of: file)
         if sections.count == 1, sections[0].view.header.isEmpty {
             view = sections[0].view
-            view.replaced = max(view.replaced, start)
+            view.replacedCount = max(view.replacedCount, start)
             sections[0].view = view
         }
     }
 
-    /// Damaged places of a file at most that begin a section. Each costs a decoder of its own and, in Ogg, a copy of the stream's
-    /// header. Behind the last of them damaged places do not end a section: the decoder passes over them. The links of a chained
-    /// Ogg file are not limited: a section takes about as many bytes as the smallest link.
+    /// Maximum number of damaged places in a file that begin a section. Each section costs a decoder and, in Ogg, a copy of the
+    /// stream's header. The decoder skips any further damaged place. The links of a chained Ogg file are not limited, because a
+    /// section takes no more memory than the smallest link.
     static let sectionLimit = 1000
 }
 
-/// One logical stream of an Ogg file while its pages are walked.
+/// The state of one link, a logical stream, while its pages are read.
 private struct OggLink {
     var isMultiplexed = false
     private(set) var hasOnlyFirstPages = true
     private let start: Int64
     private let serial: UInt32
-    /// Packets of header that are still to come; nil for a codec whose header is not known.
+    /// Header packets not yet read; nil for an unknown codec.
     private var headerPackets: Int?
-    /// Where the sound begins.
+    /// Offset of the first page after the header packets, in bytes; nil before it is reached.
     private var headerEnd: Int64?
     private var lastSequence: UInt32
-    /// The end of the last page, in the file.
+    /// Offset of the end of the last page, in bytes.
     private var end: Int64
     private var hasEndPage = false
-    /// Where the section under way begins, and its last granule position; those of the one before it.
+    /// Offset of the current section in bytes, its last granule position, and that of the section before.
     private var sectionStart: Int64
     private var lastGranule: Int64?
     private var granuleBefore: Int64?
     private var sectionCount = 0
-    /// Damaged places that may still begin a section, 0….
+    /// Damaged places that can still begin a section, 0….
     private(set) var splitsLeft: Int
-    /// Whether pages are missing inside of the section under way.
+    /// Whether pages are missing inside the current section.
     private var isSectionDamaged = false
-    /// Granules per second, where they are not the decoder's frames: Opus counts at 48 kHz whatever its rate.
+    /// Granules per second, where they are not the decoder's frames: 48000 for Opus, at any sample rate.
     private let granuleRate: Int?
-    /// The pages of header, once they are needed a second time.
+    /// The header pages, read when a second section needs them.
     private var headerBytes: [UInt8] = []
 
     init(_ page: OggPage, splitsLeft: Int) {
@@ -79,7 +79,7 @@ private struct OggLink {
         takeHeader(page)
     }
 
-    /// Goes on with the next page of the file.
+    /// Processes the next page of the file.
     mutating func add(_ page: OggPage, _ file: InputFile, to header: inout Header) {
         hasOnlyFirstPages = false
         if isMultiplexed {
@@ -112,27 +112,27 @@ private struct OggLink {
         if count <= page.packetCount { headerEnd = page.end }
     }
 
-    /// The link ends here.
+    /// Processes the end of the link.
     mutating func finish(into header: inout Header, of file: InputFile) {
         closeSection(isLast: true, into: &header, of: file)
         guard !header.sections.isEmpty else { return }
-        header.sections[header.sections.count - 1].lacksEnd = !hasEndPage
+        header.sections[header.sections.count - 1].isTruncated = !hasEndPage
     }
 
     private mutating func closeSection(isLast: Bool = false, into header: inout Header, of file: InputFile) {
         defer { lastGranule = nil }
-        // Pages from which no time can be read hold less than a second: they are part of what is lost.
+        // Pages without a granule position hold less than a second: they count as lost.
         if lastGranule == nil, headerEnd != nil, !(isLast && sectionCount == 0) { return }
         var section = Section()
-        section.view.hidden = file.size - end
+        section.view.trimmedCount = file.size - end
         section.isDamaged = isSectionDamaged
         if sectionStart == start {
-            section.view.replaced = start
+            section.view.replacedCount = start
         } else {
             guard let lastGranule, let headerEnd, headerEnd - start < 16 << 20 else { return }
             if headerBytes.isEmpty { headerBytes = file.bytes(at: start, count: Int(headerEnd - start)) }
             section.view.header = headerBytes
-            section.view.replaced = sectionStart
+            section.view.replacedCount = sectionStart
             section.lossBefore = .distance(lastGranule - (granuleBefore ?? 0), perSecond: granuleRate)
         }
         granuleBefore = lastGranule ?? granuleBefore

@@ -1,52 +1,52 @@
 internal import HemiolaRIFF
 
-/// What a file's header states about itself, read by ourselves.
+/// The format and length that a file's header declares.
 ///
-/// libsndfile mends a header that promises more than the file holds without a word, and misreads or refuses some that were
-/// never finished because they were written to a pipe. So the few bytes that matter are looked at here: the format, and how
-/// long the sound is said to be. Everything else is libsndfile's.
+/// libsndfile silently corrects a header that declares more than the file holds, and misreads or refuses some headers that were never
+/// completed because the program wrote to a pipe. So this type parses the fields that matter for damage reports: format, length,
+/// channel order. libsndfile parses the rest.
 struct Header: Sendable, Hashable {
-    /// Where it begins: behind the ID3 tags that players put before anything.
+    /// Offset of the header in bytes: after the ID3 tags, which players put before any format.
     var start: Int64 = 0
-    /// Channels as stated, 0…; nil where this reader does not look.
+    /// Declared number of channels, 0…; nil where this parser does not read it.
     var channelCount: Int?
-    /// Which loudspeakers the channels belong to.
+    /// Loudspeaker positions of the channels.
     var channelOrder = ChannelOrder.unknown
-    /// Frames per second as stated, 0…; nil where this reader does not look.
+    /// Declared sample rate in hertz, 0…; nil where this parser does not read it.
     var sampleRate: Int?
-    /// Where the sound lies in a container that states its length in bytes.
+    /// The audio data, in a container that declares its size in bytes.
     var data: DataRegion?
-    /// The length in frames, where the header states it so and it counts.
-    var statedFrames: Int64?
-    /// For MPEG audio: whether its first frame states the length of the rest.
+    /// Declared length in frames, where the header has such a field.
+    var declaredFrames: Int64?
+    /// For MPEG audio: whether the first frame is a length tag (`Xing`, `Info`, `VBRI`).
     var hasLengthTag = false
-    /// What libsndfile is to be shown of the file, where it is read in one section.
+    /// The bytes that libsndfile reads, where the whole file is one section.
     var view = ByteView()
     /// The sections of an Ogg or MPEG file; empty where the whole file is one.
     var sections: [Section] = []
-    /// Whether another program has decoded it and reported errors.
+    /// Whether ffmpeg decoded the file and reported errors.
     var isDamaged = false
-    /// Whether the header states a length that is too short for a format in which nothing follows the sound.
-    var understatesLength = false
+    /// Whether the declared length is too short, in a format whose audio data extends to the end of the file.
+    var isLengthTooShort = false
 
-    /// Bytes of sound: what the header says, and what is there.
+    /// The audio data of a container: declared size and size in the file.
     struct DataRegion: Sendable, Hashable {
-        /// Where the sound begins in the file.
+        /// Offset of the first sample in the file, in bytes.
         var offset: Int64
-        /// Bytes that the header promises; nil when it does not know.
-        var stated: Int64?
+        /// Declared size in bytes; nil when unknown.
+        var declared: Int64?
         /// Bytes between `offset` and the end of the file, 0….
         var present: Int64
-        /// Bytes of a frame; nil when frames are packed in blocks.
+        /// Size of a frame in bytes; nil when frames are packed in blocks.
         var frameSize: Int64?
 
-        /// Whether the file ends before the sound does.
-        var isCutOff: Bool { (stated ?? 0) > present }
+        /// Whether the file ends before the declared end of the data.
+        var isTruncated: Bool { (declared ?? 0) > present }
     }
 }
 
 extension Header {
-    /// Sections to read, 1….
+    /// Number of sections, 1….
     var sectionCount: Int { max(1, sections.count) }
 
     /// A section, 0..<sectionCount.
@@ -54,9 +54,9 @@ extension Header {
 }
 
 extension Header {
-    /// Looks at the first bytes of a file, and at as many chunk headers as stand before the sound.
+    /// Parses the first bytes of a file, and the chunk headers before the audio data. Ogg and MPEG files are scanned to their end.
     init(of file: InputFile) {
-        // Up to a handful of tags, each of 10 bytes and as many as it says.
+        // Up to 8 tags: 10 bytes of header, and the declared size.
         for _ in 0..<8 {
             let tag = file.bytes(at: start, count: 10)
             guard tag.count == 10, tag.hasText("ID3", at: 0) else { break }
@@ -76,33 +76,33 @@ extension Header {
             readWave64(file, from: start)
         } else if head.hasText("fLaC", at: 0) {
             readFLAC(head)
-            if let map = flacMask(file, from: start) { channelOrder = .stated(map) }
+            if let map = flacMask(file, from: start) { channelOrder = .explicit(map) }
         } else if head.hasText("OggS", at: 0) {
             readOgg(file, from: start)
         } else {
             readMPEG(file, from: start)
             return
         }
-        // libsndfile loses its way behind a tag in everything but MPEG audio.
-        if start > 0, view.replaced == 0 { view = ByteView(replaced: start) }
+        // libsndfile expects a tag before MPEG audio only.
+        if start > 0, view.replacedCount == 0 { view = ByteView(replacedCount: start) }
     }
 
-    /// More chunks than this before the sound, and the file is not looked at further.
+    /// Maximum number of chunks to read before the audio data.
     static let chunkLimit = 1000
 
-    /// Whether a length in bytes is one that programs write when they do not know it.
+    /// Whether a declared size in bytes stands for an unknown length: a placeholder that disagrees with the size of the file.
     ///
-    /// Only when the file does not bear it out, that is; see `DeclaredLength.isPlaceholder`.
-    static func isUnknown(_ stated: Int64, present: Int64, isOpenEnded: Bool) -> Bool {
-        if stated == 0 { return present > 0 && isOpenEnded }
-        return DeclaredLength.isPlaceholder(stated) && (stated > present || stated == 0xffff_ffff)
+    /// - Parameter isOpenEnded: Whether a size of 0 may stand for an unknown one.
+    static func isUnknown(_ declared: Int64, present: Int64, isOpenEnded: Bool) -> Bool {
+        if declared == 0 { return present > 0 && isOpenEnded }
+        return DeclaredLength.isPlaceholder(declared) && (declared > present || declared == 0xffff_ffff)
     }
 }
 
 // MARK: - Headers of fixed layout
 
 extension Header {
-    /// Sun and NeXT audio, in either byte order: six numbers, and the sound.
+    /// Sun and NeXT audio, in either byte order: six numbers, then the samples.
     mutating func readAU(_ file: InputFile, from start: Int64, _ head: [UInt8]) {
         guard head.count >= 24 else { return }
         let isBig = head.hasText(".snd", at: 0)
@@ -114,26 +114,26 @@ extension Header {
         let frameSize = sampleSizes[head.unsigned32(at: 12, isBigEndian: isBig)].map { $0 * Int64(channelCount!) }
         let present = max(0, file.size - offset)
         let isUnknown = Self.isUnknown(size, present: present, isOpenEnded: true)
-        data = DataRegion(offset: offset, stated: isUnknown ? nil : size, present: present, frameSize: frameSize == 0 ? nil : frameSize)
-        // Nothing follows the sound in this format: a length that is too short is false, and libsndfile would believe it.
-        understatesLength = !isUnknown && size + max(1, data?.frameSize ?? 1) <= present
-        if understatesLength { data?.stated = nil }
-        if isUnknown && size == 0 || understatesLength, offset >= start + 24, offset - start < 1 << 20 {
+        data = DataRegion(offset: offset, declared: isUnknown ? nil : size, present: present, frameSize: frameSize == 0 ? nil : frameSize)
+        // In this format the samples extend to the end of the file: a shorter declared length is wrong, and libsndfile would use it.
+        isLengthTooShort = !isUnknown && size + max(1, data?.frameSize ?? 1) <= present
+        if isLengthTooShort { data?.declared = nil }
+        if isUnknown && size == 0 || isLengthTooShort, offset >= start + 24, offset - start < 1 << 20 {
             var header = file.bytes(at: start, count: Int(offset - start))
             header.replaceSubrange(8..<12, with: [0xff, 0xff, 0xff, 0xff])
-            view = ByteView(header: header, replaced: offset)
+            view = ByteView(header: header, replacedCount: offset)
         }
     }
 
-    /// FLAC: the first block has the format, and the frames that were meant to be.
+    /// FLAC: the STREAMINFO block holds the format and the number of frames.
     mutating func readFLAC(_ head: [UInt8]) {
         guard head.count >= 26, head[4] & 0x7f == 0 else { return }
-        // 20 bits of rate, 3 of channels less one, 5 of bits less one, 36 of frames; 0 is unknown.
+        // 20 bits of sample rate, 3 of channels − 1, 5 of bits per sample − 1, 36 of frames; 0 frames: unknown.
         let packed = head.unsigned64(at: 18, isBigEndian: true)
         sampleRate = Int(packed >> 44)
         channelCount = Int(packed >> 41 & 7) + 1
         channelOrder = .flac
         let frames = Int64(packed & 0xf_ffff_ffff)
-        statedFrames = frames == 0 ? nil : frames
+        declaredFrames = frames == 0 ? nil : frames
     }
 }

@@ -2,54 +2,54 @@ internal import Glibc
 internal import HemiolaRIFF
 internal import HemiolaSignal
 
-/// A regular file that is open for reading: the one place where this plugin asks the system for bytes and names.
+/// A regular file that is open for reading. All file access of this plugin that is not ffmpeg's goes through this type.
 final class InputFile: ChunkSource, Sendable {
     /// Why a path cannot be opened.
-    enum Refusal: Error, Hashable, Sendable {
-        case missing
+    enum OpenError: Error, Hashable, Sendable {
+        case notFound
         case folder
         case pipe
         case device
         case socket
         case notPermitted
-        /// Anything else, as the system words it.
+        /// Any other error, with the system's message.
         case system(String)
     }
 
-    /// The system's handle; positioned reads only, so that nobody moves anybody's position.
+    /// The file descriptor. Read by pread(2) only: several decoders share it.
     let descriptor: Int32
-    /// Length in bytes when it was opened.
+    /// Size in bytes when the file was opened.
     let size: Int64
-    /// Counts the reads.
+    /// Counts the reads of the file.
     let watch: OpenWatch
 
-    /// Opens a regular file and nothing else. Never waits: a pipe without a writer is refused, not waited for.
-    init(_ path: String, watch: OpenWatch = OpenWatch()) throws(Refusal) {
+    /// Opens a regular file; anything else is an error. Does not block on a pipe without a writer.
+    init(_ path: String, watch: OpenWatch = OpenWatch()) throws(OpenError) {
         self.watch = watch
-        // A name cannot hold a zero byte; the system would silently open the part before it.
-        guard !path.utf8.contains(0) else { throw .missing }
-        // Looked at before it is opened: to open a device can set it in motion.
+        // The system would ignore a zero byte and all that follows it.
+        guard !path.utf8.contains(0) else { throw .notFound }
+        // Checks the type before opening: to open a device may have side effects.
         var status = stat()
         let systemPath = PathText.systemPath(path)
-        guard stat(systemPath, &status) == 0 else { throw Refusal(errno) }
-        if let refusal = Refusal(mode: status.st_mode) { throw refusal }
-        // Another may have taken its place since: then O_NONBLOCK keeps a pipe from waiting.
+        guard stat(systemPath, &status) == 0 else { throw OpenError(errno) }
+        if let error = OpenError(mode: status.st_mode) { throw error }
+        // The path may have been replaced since: O_NONBLOCK keeps open(2) from blocking on a pipe.
         let descriptor = open(systemPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw Refusal(errno) }
+        guard descriptor >= 0 else { throw OpenError(errno) }
         guard fstat(descriptor, &status) == 0 else {
-            let reason = Refusal(errno)
+            let reason = OpenError(errno)
             Glibc.close(descriptor)
             throw reason
         }
-        if let refusal = Refusal(mode: status.st_mode) {
+        if let error = OpenError(mode: status.st_mode) {
             Glibc.close(descriptor)
-            throw refusal
+            throw error
         }
         self.descriptor = descriptor
         size = Int64(status.st_size)
     }
 
-    /// Takes over a descriptor of a regular file.
+    /// Takes ownership of a descriptor of a regular file.
     init(descriptor: Int32, size: Int64, watch: OpenWatch) {
         self.descriptor = descriptor
         self.size = size
@@ -60,12 +60,12 @@ final class InputFile: ChunkSource, Sendable {
         Glibc.close(descriptor)
     }
 
-    /// The bytes from an offset on; fewer than asked for where the file ends or cannot be read.
+    /// Reads bytes at an offset; fewer than `count` where the file ends or cannot be read.
     func bytes(at offset: Int64, count: Int) -> [UInt8] {
         guard offset >= 0, offset < size else { return [] }
         watch.noteRead()
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            // Safe: the system writes at most `count` bytes, which is the buffer's capacity.
+            // Safe: pread writes at most `count` bytes, the capacity of the buffer.
             while filled < count {
                 let read = pread(descriptor, buffer.baseAddress! + filled, count - filled, off_t(offset) + filled)
                 if read < 0, errno == EINTR { continue }
@@ -75,13 +75,13 @@ final class InputFile: ChunkSource, Sendable {
         }
     }
 
-    /// The names in a folder, at most `limit` of them; nil when it cannot be read.
+    /// The sorted names in a folder, at most `limit` of them; nil when it cannot be read.
     static func names(in folder: String, limit: Int = 2000) -> [String]? {
         guard let stream = opendir(PathText.systemPath(folder)) else { return nil }
         defer { closedir(stream) }
         var names: [String] = []
         while names.count < limit, let entry = readdir(stream) {
-            // Safe: the system ends every name with a zero, and it is copied before the next call overwrites it.
+            // Safe: the name is zero-terminated, and copied before the next call overwrites it.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
                 tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
@@ -91,18 +91,18 @@ final class InputFile: ChunkSource, Sendable {
     }
 }
 
-extension InputFile.Refusal {
-    /// What a failed call means.
+extension InputFile.OpenError {
+    /// From an error code of a system call.
     init(_ code: Int32) {
         switch code {
-        case ENOENT, ENOTDIR: self = .missing
+        case ENOENT, ENOTDIR: self = .notFound
         case EACCES, EPERM: self = .notPermitted
         case ENXIO: self = .socket
         default: self = .system(String(cString: strerror(code)))
         }
     }
 
-    /// nil for a regular file.
+    /// From a file type; nil for a regular file.
     init?(mode: mode_t) {
         switch mode & S_IFMT {
         case S_IFREG: return nil

@@ -1,24 +1,24 @@
-/// A page of an Ogg file whose checksum is right. RFC 3533, section 6.
+/// A page of an Ogg file with a valid checksum. RFC 3533, section 6.
 struct OggPage: Hashable {
     var offset: Int64
     var size: Int
     var isFirst: Bool
     var isLast: Bool
-    /// The position at the end of the last packet that ends on it; -1 where none ends.
+    /// The granule position at the end of the last packet that ends on this page; -1 where none ends.
     var granule: Int64
     var serial: UInt32
     var sequence: UInt32
-    /// Packets that end on it.
+    /// Number of packets that end on this page.
     var packetCount: Int
-    /// The first bytes behind the page's own header.
+    /// The first 8 bytes after the page header.
     var start: [UInt8]
 
     var end: Int64 { offset + Int64(size) }
 
-    /// A page has at most 255 segments of 255 bytes.
+    /// Maximum size of a page in bytes: 255 segments of 255 bytes.
     static let largest = 27 + 255 + 255 * 255
 
-    /// nil where no page begins or its checksum is wrong.
+    /// nil where no page begins, and where its checksum is wrong.
     init?(_ bytes: UnsafeRawBufferPointer, offset: Int64) {
         guard bytes.count >= 27, bytes[0] == 0x4f, bytes[1] == 0x67, bytes[2] == 0x67, bytes[3] == 0x53, bytes[4] == 0 else { return nil }
         let segments = Int(bytes[26])
@@ -31,12 +31,12 @@ struct OggPage: Hashable {
         }
         size = 27 + segments + body
         guard bytes.count >= size else { return nil }
-        let stated = bytes.loadUnaligned(fromByteOffset: 22, as: UInt32.self).littleEndian
+        let declared = bytes.loadUnaligned(fromByteOffset: 22, as: UInt32.self).littleEndian
         var checksum = OggChecksum()
         checksum.add(UnsafeRawBufferPointer(rebasing: bytes[..<22]))
         checksum.addZeros(4)
         checksum.add(UnsafeRawBufferPointer(rebasing: bytes[26..<size]))
-        guard checksum.value == stated else { return nil }
+        guard checksum.value == declared else { return nil }
         self.offset = offset
         isFirst = bytes[5] & 2 != 0
         isLast = bytes[5] & 4 != 0
@@ -48,11 +48,11 @@ struct OggPage: Hashable {
     }
 }
 
-/// The checksum of Ogg pages: CRC-32 of the polynomial 0x04c11db7, neither reflected nor inverted.
+/// The checksum of Ogg pages: CRC-32 with the polynomial 0x04c11db7, neither reflected nor inverted.
 struct OggChecksum {
     private(set) var value: UInt32 = 0
 
-    /// What a byte does to the checksum, and what it does one to three bytes further on: four bytes are taken at a time.
+    /// Lookup tables of slicing-by-4: entry b of table k is the checksum of byte b followed by k zero bytes.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 4 * 256)
         for byte in 0..<256 {
@@ -95,14 +95,15 @@ struct OggChecksum {
     }
 }
 
-/// Reads the pages of an Ogg file in order; what lies between them and is no page is passed over.
+/// Reads the pages of an Ogg file in order; skips bytes between them that are no page.
 struct OggPageReader {
     private let file: InputFile
     private var window: [UInt8] = []
     private var windowStart: Int64
-    /// Where the next page is looked for.
+    /// Offset at which the search for the next page starts.
     private var position: Int64
-    /// Bytes that may still be looked at in vain: a hostile file could begin a page of 64 KiB at every fourth byte.
+    /// Bytes that the search may still examine without a match. Bounds the time for a file that imitates a page header of 64 KiB at
+    /// every fourth byte.
     private var searchBudget: Int64
 
     private static let windowSize = 1 << 18

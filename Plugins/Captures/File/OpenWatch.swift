@@ -2,30 +2,29 @@ internal import Glibc
 internal import Hemiola
 internal import Synchronization
 
-/// Runs the opening of a file on a thread of its own, because it may never return: open(2) blocks on a network file whose
-/// server is gone, and libsndfile loops for ever over some damaged headers.
+/// A watchdog for opening a file: runs the work on a separate thread, because it may never return. open(2) blocks on a network file
+/// whose server is gone, and libsndfile loops forever over some damaged headers.
 ///
-/// The caller waits, and gives up when the run is cancelled or when the thread computes without reading on. An abandoned thread
-/// cannot be ended safely (it may hold a lock of the C library), so it is left to the scheduler's lowest class until the
+/// The caller waits, and gives up when the run is cancelled or when the thread uses processor time without reading. An abandoned thread
+/// cannot be terminated safely (it may hold a lock of the C library), so it gets the lowest scheduling class and stays until the
 /// process ends.
 final class OpenWatch: Sendable {
-    /// Why the caller does not wait any longer.
+    /// Why the caller stopped waiting.
     enum Interruption: Error, Hashable {
-        /// The run is over.
+        /// The run was cancelled.
         case cancelled
         /// The decoder loops.
         case stuck
     }
 
-    /// Processor time without a single read after which a thread counts as looping, in seconds. Opening the largest file of
-    /// our collection takes 0.01 s between two reads.
+    /// Processor time without a read after which the thread counts as looping, in seconds. Opening the largest file of a test
+    /// collection used at most 0.01 s between two reads.
     static let computingLimit = 2.0
 
     /// Number of reads of the file so far; incremented by the reader.
     private let reads = Atomic<Int>(0)
     private let isDone = Atomic<Bool>(false)
-    /// A pipe that a byte is written to when the work is done, to wake the caller. Where the system
-    /// gives none, the caller looks every 50 ms.
+    /// A wake-up pipe: receives a byte when the work is done. Without it (no descriptors left) the caller polls every 50 ms.
     private let reader: Int32
     private let writer: Int32
 
@@ -52,8 +51,8 @@ final class OpenWatch: Sendable {
     /// Runs `work` on a thread and waits for it.
     ///
     /// - Parameters:
-    ///   - isCancelled: Whether the run is over; asked every 50 ms.
-    ///   - work: What may never return. Its result is handed over whole.
+    ///   - isCancelled: Whether the run is cancelled; polled every 50 ms.
+    ///   - work: May block or loop forever.
     func run<Value>(
         isCancelled: @Sendable () -> Bool, work: @escaping @Sendable () -> Value
     ) throws(Interruption) -> Value {
@@ -64,7 +63,7 @@ final class OpenWatch: Sendable {
             _ = write(writer, &byte, 1)
             return value
         }
-        // Without a thread the work runs here, unwatched.
+        // Where no thread can be created, the work runs here without a watchdog.
         guard let handle = startJoinableThread({ job.run() }).thread else { return work() }
         do {
             try wait(for: handle, isCancelled)
@@ -89,7 +88,7 @@ final class OpenWatch: Sendable {
             poll(&request, 1, 50)
             if isDone.load(ordering: .acquiring) { return }
             if isCancelled() {
-                // It may be about to end by itself, and has a child to end first.
+                // The work may be about to return, after it has killed its child process.
                 cancelledPolls += 1
                 if cancelledPolls > 10 { throw .cancelled }
                 usleep(1000)
@@ -115,7 +114,7 @@ final class OpenWatch: Sendable {
     private static let idleScheduling: Int32 = 5
 }
 
-/// `@unchecked Sendable`: the value is written by the thread before it rings, and taken after that by the one that waits.
+/// `@unchecked Sendable`: the thread writes the value before it ends, and the waiting thread reads it after that.
 private final class Job<Value>: @unchecked Sendable {
     private let work: @Sendable () -> Value
     private var value: Value?

@@ -1,41 +1,41 @@
-/// A part of a file that one decoder reads from its start to its end: the whole file, a link of a chained Ogg file, or what lies
+/// A part of a file that one decoder reads from start to end: the whole file, a link of a chained Ogg file, or the intact range
 /// between two damaged places.
 struct Section: Sendable, Hashable {
-    /// What is lost between a section and the one before it.
+    /// The audio lost between a section and the one before it.
     enum Loss: Sendable, Hashable {
-        /// Nothing: another stream begins, or the file does.
+        /// Nothing: this section begins the file or another stream.
         case nothing
-        /// So many frames, estimated from the bytes that are damaged.
+        /// A number of frames, estimated from the number of damaged bytes.
         case frames(Int64)
-        /// The distance between the two sections' ends, less what the decoder counts in this one. In granules; nil per second:
-        /// as many as frames.
+        /// The distance between the ends of the two sections, less the decoder's frame count of this one. In granules; with a rate of
+        /// nil, granules are frames.
         case distance(Int64, perSecond: Int?)
     }
 
-    /// What libsndfile is shown of the file.
+    /// The bytes that libsndfile reads.
     var view = ByteView()
     var lossBefore = Loss.nothing
-    /// Whether the stream goes on behind this section, or was meant to: it has no end-of-stream page.
-    var lacksEnd = false
-    /// Whether parts inside of it are missing that the decoder passes over.
+    /// Whether the stream ends without its end: no end-of-stream page, or an incomplete last frame.
+    var isTruncated = false
+    /// Whether parts inside are missing that the decoder skips.
     var isDamaged = false
 }
 
-/// The bytes that a decoder is shown: the file's own, or the file behind a mended header.
+/// The bytes that a decoder reads: those of the file, or a corrected header followed by the rest of the file.
 ///
-/// libsndfile refuses or misreads headers that a program could not finish because it wrote to a pipe. Rather than copy the
-/// file, it is shown one whose first bytes are other ones.
+/// libsndfile refuses or misreads headers that a program could not complete because it wrote to a pipe. Replacing the first bytes
+/// on the fly avoids a copy of the file.
 struct ByteView: Sendable, Hashable {
-    /// Stands in the place of the file's first `replaced` bytes.
+    /// Replaces the file's first `replacedCount` bytes.
     var header: [UInt8] = []
-    /// Bytes at the start of the file that are not shown, 0….
-    var replaced: Int64 = 0
-    /// Bytes at the end of the file that are not shown, 0….
-    var hidden: Int64 = 0
-    /// Where a decoder that asks finds the end, when that is not where it is. Reading still ends where the file ends, but for
-    /// `ByteView.tagSize` zeros before the claimed end, where mpg123 looks for a tag.
-    var claimedEnd: Int64?
+    /// Bytes at the start of the file that the decoder does not read, 0….
+    var replacedCount: Int64 = 0
+    /// Bytes at the end of the file that the decoder does not read, 0….
+    var trimmedCount: Int64 = 0
+    /// The end of file that a seek reports, in bytes; nil: the actual one. Reads still stop at the actual end, except for
+    /// `ByteView.tagSize` zeros before the reported end, where mpg123 searches for a tag.
+    var reportedEnd: Int64?
 
-    /// Bytes of an ID3v1 tag, which stands at the very end.
+    /// Size of an ID3v1 tag in bytes, the last bytes of a file.
     static let tagSize: Int64 = 128
 }

@@ -3,21 +3,20 @@ internal import Glibc
 internal import HemiolaSignal
 internal import Synchronization
 
-/// A sound file that libsndfile decodes: the one place that knows libsndfile's names.
+/// A libsndfile decoder. The only file that imports libsndfile.
 ///
-/// Whole-number encodings come as -1..<1, floating-point ones as they are in the file, unclipped; so do lossy ones, which
-/// may pass ±1 where the encoder did. It is only ever read forward: to start over, make another one (a seek in MP3, Vorbis
-/// or Opus would not bring back the same bits).
+/// Samples of integer encodings are in -1..<1. Floating-point and lossy encodings are not clipped and may exceed ±1. Reading is forward
+/// only: to start over, create another decoder, because a seek in MP3, Vorbis or Opus does not yield the same bits.
 final class SoundFile {
-    /// Why libsndfile does not open a file.
-    struct Fault: Error, Hashable {
-        /// In libsndfile's words.
+    /// libsndfile cannot open a file.
+    struct OpenError: Error, Hashable {
+        /// libsndfile's error message.
         var reason: String
     }
 
-    /// How the samples are packed, as far as it matters here.
+    /// How the frames are packed, as far as length checks depend on it.
     enum Family {
-        /// Every frame takes the same number of bytes.
+        /// Every frame has the same size.
         case plain
         case flac, ogg, mpeg
         /// Blocks of frames: ADPCM, GSM, ALAC.
@@ -26,43 +25,43 @@ final class SoundFile {
 
     let format: StreamFormat
     let family: Family
-    /// Frames as libsndfile counts them, 0…; nil when it does not know.
+    /// Number of frames by libsndfile's count, 0…; nil when unknown.
     let frameCount: Int64?
 
     private let handle: OpaquePointer
-    // Safe: allocated in `init`, freed in `deinit` after libsndfile let go of it, seen by one thread at a time.
+    // Safe: allocated in `init`, freed in `deinit` after sf_close, used by one thread at a time.
     private let source: UnsafeMutablePointer<VirtualFile>
 
     // Safe: as `source`.
     private let messages: UnsafeMutablePointer<DecoderMessages>
-    // Safe: room for `blockLength` frames of MPEG audio, allocated in `init` and freed in `deinit`; nil for other formats.
+    // Safe: holds `blockLength` frames of MPEG audio; allocated in `init`, freed in `deinit`; nil for other formats.
     private let block: UnsafeMutablePointer<Float>?
     private var blockCount = 0
     private var blockPosition = 0
     private var isBlockDamaged = false
-    /// Whether the frame that was damaged reaches into the next block.
+    /// Whether a damaged frame extends into the next block.
     private var isNextDamaged = false
     private var isOver = false
-    /// Damaged frames of MPEG audio that were passed over and not yet taken.
+    /// Damaged frames of MPEG audio that were skipped and not yet reported.
     private var lostFrames: Int64 = 0
 
-    /// MPEG audio is decoded in blocks of this many frames, its largest frame, whatever is asked for: where the damage lies must
-    /// not depend on the reader's buffer.
+    /// MPEG audio is decoded in blocks of this many frames, the largest MPEG frame, so that the position of damage does not depend on
+    /// the reader's buffer.
     private static let blockLength = 1152
 
-    /// Failing calls leave their reason in a variable that all threads share, so they take turns. A thread that never comes back
-    /// keeps its turn, and the others get another lock.
-    private final class Turn: Sendable {
-        let lock = Mutex(())
+    /// Serialises opening: a failing sf_open stores its error in a variable that all threads share. A thread that never returns keeps
+    /// its lock, and the others get a new one.
+    private final class OpenLock: Sendable {
+        let mutex = Mutex(())
     }
-    private static let opening = Mutex(Turn())
+    private static let opening = Mutex(OpenLock())
 
-    /// Lets other threads open files although one is stuck in it.
+    /// Replaces the lock, so that other threads can open files although one never returns from it.
     static func abandonOpening() {
-        opening.withLock { $0 = Turn() }
+        opening.withLock { $0 = OpenLock() }
     }
 
-    /// C code's `stdout` and `stderr` are redirected once, before a decoder can print.
+    /// Redirects C's `stdout` and `stderr` once, before a decoder can print.
     private static let isOutputRedirected: Bool = {
         hemiola_redirect_output(DecoderMessages.receive)
         return true
@@ -70,8 +69,8 @@ final class SoundFile {
 
     /// Opens a sound file.
     ///
-    /// - Parameter view: What libsndfile is shown of the file.
-    init(_ file: InputFile, view: ByteView = ByteView()) throws(Fault) {
+    /// - Parameter view: The bytes that libsndfile reads.
+    init(_ file: InputFile, view: ByteView = ByteView()) throws(OpenError) {
         precondition(Self.isOutputRedirected)
         let source = UnsafeMutablePointer<VirtualFile>.allocate(capacity: 1)
         source.initialize(to: VirtualFile(file, view))
@@ -79,22 +78,22 @@ final class SoundFile {
         messages.initialize(to: DecoderMessages())
         var info = SF_INFO()
         var handle: OpaquePointer?
-        var fault = Fault(reason: "")
-        let turn = Self.opening.withLock { $0 }
-        turn.lock.withLock { _ in
-            // libsndfile copies the callbacks, and calls them with `source` until it is closed.
+        var failure = OpenError(reason: "")
+        let lock = Self.opening.withLock { $0 }
+        lock.mutex.withLock { _ in
+            // libsndfile copies the callbacks, and calls them with `source` until sf_close.
             var callbacks = VirtualFile.callbacks
             handle = DecoderMessages.collect(in: messages) { sf_open_virtual(&callbacks, Int32(SFM_READ), &info, source) }
             source.pointee.isOpening = false
             if handle == nil {
-                fault = Fault(reason: Self.reason(sf_strerror(nil)))
+                failure = OpenError(reason: Self.reason(sf_strerror(nil)))
             }
         }
         guard let handle else {
-            if source.pointee.isExhausted { fault = Fault(reason: Self.loopReason) }
+            if source.pointee.isExhausted { failure = OpenError(reason: Self.loopReason) }
             Self.discard(source)
             messages.deallocate()
-            throw fault
+            throw failure
         }
         self.handle = handle
         self.source = source
@@ -113,8 +112,8 @@ final class SoundFile {
         block?.deallocate()
     }
 
-    /// Why a file is refused whose header leads libsndfile in a circle.
-    static let loopReason = "its header leads in a circle"
+    /// The reason in the error for a file over whose header libsndfile loops.
+    static let loopReason = "its header makes the decoder loop"
 
     private static func discard(_ source: UnsafeMutablePointer<VirtualFile>) {
         source.pointee.free()
@@ -124,8 +123,8 @@ final class SoundFile {
 
     /// Reads the next frames to the front of `samples`.
     ///
-    /// - Returns: Frames read: fewer than there is room for at the end, before a fault and before damaged frames.
-    /// - Complexity: O(samples); allocates nothing once the decoder has its buffers.
+    /// - Returns: Number of frames read. Fewer than fit: at the end, before an error, and before damaged frames.
+    /// - Complexity: O(samples); no allocation once the decoder has its buffers.
     func read(into samples: inout MutableSpan<Float>) -> Int {
         let channels = format.channelCount
         let room = samples.count / channels
@@ -156,7 +155,7 @@ final class SoundFile {
         }
     }
 
-    /// Frames of MPEG audio that the last read has passed over because they are damaged; they lie before what comes next.
+    /// Number of damaged frames of MPEG audio that the last read skipped; they precede the next frame.
     func takeLostFrames() -> Int64 {
         defer { lostFrames = 0 }
         return lostFrames
@@ -164,10 +163,10 @@ final class SoundFile {
 
     /// Decodes the next block of MPEG audio.
     ///
-    /// Where mpg123 fails, libsndfile throws away what the same read had brought before. So nothing is asked for together with a
-    /// frame of MPEG audio that may be the last: at most 2881 bytes, and three of them in a block.
+    /// When mpg123 fails, libsndfile discards the frames that the same call decoded before. So near the end each call reads one
+    /// sample frame: within 3 MPEG frames (at most 2881 bytes each), the number that a block may span.
     ///
-    /// - Returns: Whether there is any.
+    /// - Returns: false at the end.
     private func decodeBlock(_ block: UnsafeMutablePointer<Float>) -> Bool {
         blockCount = 0
         blockPosition = 0
@@ -190,43 +189,45 @@ final class SoundFile {
         return blockCount > 0
     }
 
-    /// Goes to a frame, to see whether it is there. What is read from then on need not be the same bits.
-    func reaches(_ frame: Int64) -> Bool {
+    /// Seeks to a frame and reads it. Reads after this need not yield the same bits.
+    ///
+    /// - Returns: Whether the frame exists.
+    func canSeek(to frame: Int64) -> Bool {
         source.pointee.startCall()
         return DecoderMessages.collect(in: messages) {
             guard sf_seek(handle, frame, SEEK_SET) == frame else { return false }
-            // Safe: one frame of at most 1024 channels, libsndfile's limit, which `format` was read from.
+            // Safe: the buffer holds one frame of `format`, which libsndfile reported.
             return withUnsafeTemporaryAllocation(of: Float.self, capacity: max(format.channelCount, 1)) { buffer in
                 sf_readf_float(handle, buffer.baseAddress, 1) == 1
             }
         }
     }
 
-    /// What the last read stumbled over, in words; nil when nothing.
-    var fault: String? {
+    /// The error of the last read; nil when it succeeded.
+    var readError: String? {
         if source.pointee.failure != 0 { return String(cString: strerror(source.pointee.failure)) }
         if source.pointee.isExhausted { return Self.loopReason }
         return Int(sf_error(handle)) == SF_ERR_NO_ERROR ? nil : Self.reason(sf_strerror(handle))
     }
 
-    /// Whether the decoder had been given the last byte of the file when it stumbled.
-    var stumblesAtEnd: Bool { source.pointee.failure == 0 && source.pointee.position >= source.pointee.length }
+    /// Whether the decoder had read the last byte of the file when it failed.
+    var failedAtEnd: Bool { source.pointee.failure == 0 && source.pointee.position >= source.pointee.length }
 
-    /// libsndfile's sentences, without the ornaments: "Error : flac decoder lost sync." becomes "flac decoder lost sync".
+    /// libsndfile's message without prefix and full stop: "Error : flac decoder lost sync." becomes "flac decoder lost sync".
     private static func reason(_ text: UnsafePointer<CChar>?) -> String {
-        // Safe: libsndfile's sentences are constants or live as long as the handle, and are copied here.
+        // Safe: libsndfile's messages are constants or live as long as the handle, and are copied here.
         guard let text else { return "no reason given" }
         var reason = Substring(String(cString: text))
         if reason.hasPrefix("Error") { reason = reason.dropFirst(5).drop { $0 == " " || $0 == ":" || $0 == "," } }
         while reason.last == "." || reason.last == " " || reason.last == "\n" { reason.removeLast() }
-        if reason.hasPrefix("Unspecified internal") { return "the frames are broken" }
-        // The first letter of a sentence, but not that of a name.
+        if reason.hasPrefix("Unspecified internal") { return "damaged frames" }
+        // Lower-cases the first letter of a sentence, but not that of an acronym.
         let isName = reason.dropFirst().first?.isUppercase ?? false
         return (isName ? "" : reason.prefix(1).lowercased()) + reason.dropFirst(isName ? 0 : 1).prefix { $0 != "\n" }
     }
 
-    /// Where in the file the decoder has read to.
-    var fileOffset: Int64 { source.pointee.position - Int64(source.pointee.header.count) + source.pointee.replaced }
+    /// Offset in the file up to which the decoder has read, in bytes.
+    var fileOffset: Int64 { source.pointee.position - Int64(source.pointee.header.count) + source.pointee.replacedCount }
 
     private static func family(of format: Int) -> Family {
         switch format & SF_FORMAT_TYPEMASK {
@@ -246,16 +247,16 @@ final class SoundFile {
 }
 
 extension VirtualFile {
-    /// libsndfile's way in. The pointer is the `source` of the `SoundFile` that is being read.
+    /// The callbacks of libsndfile. Their pointer is the `source` of a `SoundFile`.
     fileprivate static let callbacks = SF_VIRTUAL_IO(
         get_filelen: { source in source!.assumingMemoryBound(to: VirtualFile.self).pointee.length },
         seek: { offset, origin, source in
             let source = source!.assumingMemoryBound(to: VirtualFile.self)
-            return source.pointee.noteCall() ? source.pointee.seek(offset, origin) : -1
+            return source.pointee.countCallback() ? source.pointee.seek(offset, origin) : -1
         },
         read: { target, count, source in
             let source = source!.assumingMemoryBound(to: VirtualFile.self)
-            guard source.pointee.noteCall(), let target, count > 0 else { return 0 }
+            guard source.pointee.countCallback(), let target, count > 0 else { return 0 }
             source.pointee.file.watch.noteRead()
             let start = source.pointee.position
             let filled = source.pointee.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count)))
@@ -267,6 +268,6 @@ extension VirtualFile {
         write: { _, _, _ in 0 },
         tell: { source in
             let source = source!.assumingMemoryBound(to: VirtualFile.self)
-            return source.pointee.noteCall() ? source.pointee.position : source.pointee.length
+            return source.pointee.countCallback() ? source.pointee.position : source.pointee.length
         })
 }

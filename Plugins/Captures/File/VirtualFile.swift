@@ -1,39 +1,38 @@
 internal import Glibc
 
-/// The file as libsndfile draws from it: a position of its own, over positioned reads.
+/// The input of one decoder: the bytes of a `ByteView` with a read position, buffered.
 struct VirtualFile {
-    // Keeps the file open as long as it is read.
+    // Keeps the file open.
     let file: InputFile
-    let replaced: Int64
-    /// The end of what is shown, in the file.
+    let replacedCount: Int64
+    /// Offset in the file where the view ends, in bytes.
     let end: Int64
-    let claimedEnd: Int64?
+    let reportedEnd: Int64?
     // Safe: `view.header`, copied once; freed by `free` alone.
     let header: UnsafeMutableRawBufferPointer
     // Safe: `cacheSize` bytes of the file from `cacheStart` on, of which `cacheCount` are filled; freed by `free` alone.
     private let cache: UnsafeMutableRawPointer
     private var cacheStart: Int64 = 0
     private var cacheCount = 0
-    /// Read ahead: libsndfile asks for a hop at a time, and a system call for each would be a tenth of the whole analysis.
+    /// Read-ahead in bytes. libsndfile reads about a hop at a time; a system call for each cost a tenth of the analysis time.
     private static let cacheSize = 64 * 1024
-    /// The next byte to be read, in the bytes that are shown.
+    /// Read position, in bytes from the start of the view.
     var position: Int64 = 0
-    /// The system's number for the first read that failed; 0 when none did.
+    /// errno of a failed read; 0 when none failed.
     var failure: Int32 = 0
-    /// Callbacks that the call of libsndfile under way may still make without going on in the file, and how far it has gone.
+    /// Callbacks that the current call of libsndfile may still make without progress, and its farthest position so far.
     private var budget = Self.callbackLimit
     private var farthest: Int64 = 0
 
-    /// Callbacks of one call of libsndfile that do not lead it at least `callbackStep` bytes further: an honest call makes
-    /// fewer than a thousand.
+    /// Maximum number of callbacks per call of libsndfile that make less than `callbackStep` bytes of progress. With intact files it is
+    /// below 1000.
     private static let callbackLimit = 1_000_000
     private static let callbackStep: Int64 = 16
 
-    /// Whether libsndfile has called so often that it must be going round in a circle. It then finds the end of the file
-    /// wherever it looks.
+    /// Whether libsndfile exceeded the limit and is looping. All reads and seeks then fail.
     var isExhausted: Bool { budget <= 0 }
 
-    /// Another call of libsndfile begins.
+    /// Resets the limit at the start of a call of libsndfile.
     mutating func startCall() {
         guard !isExhausted else { return }
         budget = Self.callbackLimit
@@ -42,8 +41,8 @@ struct VirtualFile {
 
     /// Counts a callback.
     ///
-    /// - Returns: Whether it may be answered.
-    mutating func noteCall() -> Bool {
+    /// - Returns: false when the limit is exceeded and the callback must fail.
+    mutating func countCallback() -> Bool {
         guard budget > 0 else { return false }
         budget -= 1
         if position > farthest {
@@ -53,18 +52,18 @@ struct VirtualFile {
         return true
     }
 
-    /// Whether libsndfile is opening the file: it then reads the header, number by number.
+    /// Whether libsndfile is opening the file. During that it reads the header number by number.
     var isOpening = true
-    /// Whether ID3 tags are shown as of a version that mpg123 passes over.
+    /// Whether to hide ID3 tags, see `hideTag`.
     var hidesTags = true
     /// Whether numbers are big-endian, in a WAV or RF64; nil in other containers and before the first bytes are read.
     private var isBigEndianWave: Bool?
 
     init(_ file: InputFile, _ view: ByteView) {
         self.file = file
-        replaced = view.replaced
-        end = max(file.size - view.hidden, view.replaced)
-        claimedEnd = view.claimedEnd
+        replacedCount = view.replacedCount
+        end = max(file.size - view.trimmedCount, view.replacedCount)
+        reportedEnd = view.reportedEnd
         header = .allocate(byteCount: view.header.count, alignment: 1)
         header.copyBytes(from: view.header)
         cache = .allocate(byteCount: Self.cacheSize, alignment: 64)
@@ -75,10 +74,10 @@ struct VirtualFile {
         cache.deallocate()
     }
 
-    /// Bytes that are shown.
-    var length: Int64 { Int64(header.count) + end - replaced }
+    /// Size of the view in bytes.
+    var length: Int64 { Int64(header.count) + end - replacedCount }
 
-    /// Fills `target` with what comes next. No allocation: it runs under every read of the analysis.
+    /// Fills `target` from the read position and advances it. No allocation: it runs on the hot path.
     mutating func read(into target: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
         while filled < target.count {
@@ -91,8 +90,8 @@ struct VirtualFile {
                 position += Int64(count)
                 continue
             }
-            if position >= length, let claimedEnd, position >= claimedEnd - ByteView.tagSize, position < claimedEnd {
-                let count = min(Int(claimedEnd - position), target.count - filled)
+            if position >= length, let reportedEnd, position >= reportedEnd - ByteView.tagSize, position < reportedEnd {
+                let count = min(Int(reportedEnd - position), target.count - filled)
                 // Safe: `count` fits what is left of `target`.
                 memset(target.baseAddress! + filled, 0, count)
                 filled += count
@@ -101,7 +100,7 @@ struct VirtualFile {
             }
             let room = min(Int64(target.count - filled), length - position)
             guard room > 0 else { break }
-            let offset = position - Int64(header.count) + replaced
+            let offset = position - Int64(header.count) + replacedCount
             let cached = cacheStart + Int64(cacheCount) - offset
             guard offset >= cacheStart, cached > 0 else {
                 guard refill(from: offset) else { break }
@@ -118,13 +117,13 @@ struct VirtualFile {
 
     /// Replaces a chunk size of 2 GiB and more by the largest even number below, in the header of a WAV or RF64.
     ///
-    /// libsndfile keeps such a size in a signed number and moves back by it. Within a `LIST` chunk it then reads the same bytes
-    /// again for ever, from its own buffer: no callback could end that. The lengths of `data` and of the file, and the frames that
-    /// `fact` counts, are no such sizes and may be larger.
+    /// libsndfile stores such a size in a signed integer and seeks backwards by it. Within a `LIST` chunk it then loops over its own
+    /// buffer forever, without a callback. The sizes of `data` and of the file, and the frame count in `fact`, are not affected and
+    /// may be larger.
     ///
     /// - Parameters:
-    ///   - bytes: What was just read.
-    ///   - start: Where it stands in the bytes that are shown.
+    ///   - bytes: The bytes of the last read.
+    ///   - start: Their position in the view.
     mutating func limitChunkSize(_ bytes: UnsafeMutableRawBufferPointer, at start: Int64) {
         guard bytes.count >= 4 else { return }
         switch UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)) {
@@ -138,7 +137,7 @@ struct VirtualFile {
         position = start - 8
         withUnsafeTemporaryAllocation(byteCount: 8, alignment: 4) { before in
             guard read(into: before) == 8 else { return }
-            // The name of the chunk where this is its size, and where this is its first number.
+            // The preceding 8 bytes: the chunk's name, where `bytes` are its size, and the name and size, where they are its content.
             let name = UInt32(bigEndian: before.load(fromByteOffset: 4, as: UInt32.self))
             let isFrameCount = UInt32(bigEndian: before.load(as: UInt32.self)) == Self.fact
             guard name != Self.data, name != Self.riff, name != Self.rifx, name != Self.rf64, !isFrameCount else { return }
@@ -147,14 +146,14 @@ struct VirtualFile {
         }
     }
 
-    /// Changes the version of an ID3 tag to one that does not exist.
+    /// Changes the version of an ID3 tag to one that does not exist, so that mpg123 skips the tag.
     ///
-    /// mpg123 passes over such a tag. Of the versions 3 and 4 it allocates as many bytes as the tag says to have, up to 256 MiB,
-    /// wherever one stands between two frames. It looks for them by reads of 4 bytes, and of single bytes behind damage.
+    /// For a tag of version 3 or 4 between two frames mpg123 allocates the declared size, up to 256 MiB. It searches for tags by reads
+    /// of 4 bytes, and of single bytes after damage.
     ///
     /// - Parameters:
-    ///   - bytes: What was just read.
-    ///   - start: Where it stands in the bytes that are shown.
+    ///   - bytes: The bytes of the last read.
+    ///   - start: Their position in the view.
     mutating func hideTag(_ bytes: UnsafeMutableRawBufferPointer, at start: Int64) {
         guard (1...4).contains(bytes.count), let version = bytes.last, version == 3 || version == 4 else { return }
         let end = position
@@ -173,12 +172,12 @@ struct VirtualFile {
     private static let data: UInt32 = 0x6461_7461
     private static let fact: UInt32 = 0x6661_6374
 
-    /// Fills the cache from a place in the file.
+    /// Fills the cache from an offset in the file.
     ///
-    /// - Returns: Whether there is anything.
+    /// - Returns: false at the end of the file and on an error.
     private mutating func refill(from offset: Int64) -> Bool {
         while true {
-            // Safe: the system writes at most `cacheSize` bytes.
+            // Safe: pread writes at most `cacheSize` bytes.
             let count = pread(file.descriptor, cache, Self.cacheSize, off_t(offset))
             if count < 0 {
                 if errno == EINTR { continue }
@@ -196,7 +195,7 @@ struct VirtualFile {
         switch origin {
         case SEEK_SET: base = 0
         case SEEK_CUR: base = position
-        case SEEK_END: base = claimedEnd ?? length
+        case SEEK_END: base = reportedEnd ?? length
         default: return -1
         }
         let (target, overflow) = base.addingReportingOverflow(offset)

@@ -1,8 +1,8 @@
 internal import HemiolaSignal
 
 extension String {
-    /// The name of a file as it can stand in a sentence: what would break the line, or hide in it, is written out.
-    var shown: String {
+    /// A path for messages: line breaks, control characters and direction marks are escaped, so that it stays on one line.
+    var displayName: String {
         var text = ""
         for scalar in PathText.shown(self).unicodeScalars {
             if let escape = Self.escape(scalar) { text += escape } else { text.unicodeScalars.append(scalar) }
@@ -10,13 +10,13 @@ extension String {
         return text
     }
 
-    /// The name of a file as a shell takes it, on one line, and as no program takes it for an option or an address.
+    /// A path quoted for the shell, on one line, with `./` where a program could parse it as an option or a URL.
     var quotedForShell: String {
-        // "-x.m4a" would be an option, "a:b.m4a" an address.
+        // "-x.m4a" would be an option, "a:b.m4a" a URL.
         let isAmbiguous = hasPrefix("-") || !hasPrefix("/") && contains(":") && !contains("://")
         let path = isAmbiguous ? "./" + self : self
-        let isForeign = PathText.foreignBytes(of: path) != nil
-        guard isForeign || path.unicodeScalars.contains(where: { Self.escape($0) != nil }) else {
+        let isNotUTF8 = PathText.foreignBytes(of: path) != nil
+        guard isNotUTF8 || path.unicodeScalars.contains(where: { Self.escape($0) != nil }) else {
             return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
         }
         var text = ""
@@ -24,8 +24,8 @@ extension String {
             if scalar == "'" || scalar == "\\" {
                 text += "\\"
                 text.unicodeScalars.append(scalar)
-            } else if Self.escape(scalar) != nil || isForeign && !scalar.isASCII {
-                // Bytes, octal: what bash, zsh and ksh read between $' and '.
+            } else if Self.escape(scalar) != nil || isNotUTF8 && !scalar.isASCII {
+                // Octal bytes, which bash, zsh and ksh accept in $'…'.
                 for byte in PathText.bytes(of: String(scalar)) { text += "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst() }
             } else {
                 text.unicodeScalars.append(scalar)
@@ -34,7 +34,7 @@ extension String {
         return "$'" + text + "'"
     }
 
-    /// How a character that a terminal would act upon is written out; nil for all others.
+    /// The escape of a character that a terminal would interpret; nil for all others.
     private static func escape(_ scalar: Unicode.Scalar) -> String? {
         switch scalar {
         case "\n": return "\\n"
@@ -44,7 +44,7 @@ extension String {
         }
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return "\\u{" + String(scalar.value, radix: 16) + "}"
-        // Marks that turn the direction of writing can make a name look like another.
+        // Marks that change the writing direction can make a name look like another.
         case .format where (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value):
             return "\\u{" + String(scalar.value, radix: 16) + "}"
         default: return nil

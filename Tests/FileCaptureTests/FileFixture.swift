@@ -5,8 +5,8 @@ import Testing
 
 @testable import FileCapture
 
-/// A folder of its own that is gone with it.
-final class Workshop {
+/// A temporary folder for the files of a test, deleted with this object.
+final class FileFixture {
     let folder: String
 
     init() throws {
@@ -29,7 +29,7 @@ final class Workshop {
         return path
     }
 
-    /// Writes a program for the shell.
+    /// Writes an executable shell script.
     ///
     /// A child process writes the file: this process may start other programs at the same time, which would inherit a descriptor that
     /// is open for writing, and a file that is open for writing cannot be run (ETXTBSY).
@@ -50,18 +50,18 @@ final class Workshop {
         try [UInt8](Data(contentsOf: URL(fileURLWithPath: path(name))))
     }
 
-    /// The first part of a file, as another.
+    /// Copies the first part of a file to another.
     func cut(_ name: String, to part: Double = 0.6, as other: String) throws -> String {
         let whole = try bytes(of: name)
         return try write(Array(whole.prefix(Int(Double(whole.count) * part) + 1)), to: other)
     }
 }
 
-/// A program that makes audio files for a test.
+/// A program that creates audio files for a test.
 enum Program: String {
     case flac, sox, ffmpeg
 
-    /// Where it is missing, a test is skipped; with HEMIOLA_STRICT=1 it fails instead.
+    /// Whether tests with this program run: where it is not installed they are skipped, or fail with HEMIOLA_STRICT=1.
     var isRequired: Bool { location != nil || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1" }
 
     private var location: URL? {
@@ -70,7 +70,7 @@ enum Program: String {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// Runs it, through a pipe into `output` where that is given.
+    /// Runs the program. With `output`, its standard output is a pipe that is written to that file.
     func run(_ arguments: [String], output: String? = nil) throws {
         let location = try #require(location, "\(rawValue) is not installed")
         let process = Process()
@@ -90,11 +90,11 @@ enum Program: String {
     }
 }
 
-/// Everything that a capture delivered.
+/// All deliveries of a capture.
 struct Recording: Equatable {
     var source: StreamSource
     var samples: [Float] = []
-    /// All that was not frames, the end included.
+    /// All deliveries other than frames, including the end.
     var others: [Delivery] = []
     var error: String?
 
@@ -126,7 +126,7 @@ struct Recording: Equatable {
                 let delivery = try capture.read(into: &span)
                 if case .frames(let count) = delivery {
                     samples += buffer[..<(count * channels)]
-                    // Against files that never end.
+                    // Limit for files without end.
                     if samples.count > 1 << 24 { return }
                     continue
                 }
@@ -139,19 +139,19 @@ struct Recording: Equatable {
         }
     }
 
-    /// One channel of it.
+    /// The samples of one channel.
     func channel(_ index: Int) -> [Float] {
         stride(from: index, to: samples.count, by: source.format.channelCount).map { samples[$0] }
     }
 }
 
-/// The amplitude of a sine of a frequency in the middle half of a signal, by correlation.
+/// The amplitude of a frequency in the middle half of a signal, by correlation.
 func level(of frequency: Double, in signal: [Float], rate: Int) -> Double {
     let middle = signal[(signal.count / 4)..<(signal.count * 3 / 4)]
     var real = 0.0
     var imaginary = 0.0
     for (index, sample) in middle.enumerated() {
-        // Hann, so that neighbours do not leak in.
+        // Hann window, against leakage.
         let window = 1 - cos(2 * .pi * (Double(index) + 0.5) / Double(middle.count))
         let angle = 2 * .pi * frequency * Double(index) / Double(rate)
         real += Double(sample) * window * cos(angle)
@@ -160,7 +160,7 @@ func level(of frequency: Double, in signal: [Float], rate: Int) -> Double {
     return 2 * (real * real + imaginary * imaginary).squareRoot() / Double(middle.count)
 }
 
-/// The line that a path is refused with.
+/// The error message of opening a path; nil when it opens.
 func refusal(of path: String, ffmpeg: FFmpegDecoder? = nil) -> String? {
     let capture = FileCapture(path, ffmpeg: ffmpeg)
     do {

@@ -2,13 +2,13 @@ import Testing
 
 @testable import FileCapture
 
-@Suite struct ShownNameTests {
+@Suite struct PathDisplayTests {
     @Test(arguments: [
         ("song.wav", "song.wav"), ("käse 音楽.wav", "käse 音楽.wav"), ("a\nb\r\tc", "a\\nb\\r\\tc"), ("\u{1b}[31mred", "\\u{1b}[31mred"),
         ("a\u{202e}vaw.exe", "a\\u{202e}vaw.exe"), ("a\u{2028}b\u{85}c\u{7f}", "a\\u{2028}b\\u{85}c\\u{7f}"),
     ])
-    func `a name stays on its line`(name: String, shown: String) {
-        #expect(name.shown == shown)
+    func `path in a message: control characters are escaped`(name: String, displayed: String) {
+        #expect(name.displayName == displayed)
     }
 
     @Test(arguments: [
@@ -16,7 +16,7 @@ import Testing
         ("/a:b.m4a", "'/a:b.m4a'"), ("$HOME `x` \"y\" \\.m4a", "'$HOME `x` \"y\" \\.m4a'"), ("a\nb'c\\d.m4a", #"$'a\012b\'c\\d.m4a'"#),
         ("", "''"),
     ])
-    func `a shell takes the name as it is`(name: String, quoted: String) {
+    func `path in a shell command: quoted on one line`(name: String, quoted: String) {
         #expect(name.quotedForShell == quoted)
     }
 }

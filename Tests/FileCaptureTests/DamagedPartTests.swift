@@ -6,21 +6,21 @@ import Testing
 
 @testable import FileCapture
 
-/// Parts that are missing or damaged in the middle of a file become gaps at their place.
-@Suite struct LostPartTests {
-    let workshop: Workshop
+/// Missing or damaged parts in the middle of a file: gaps in their place.
+@Suite struct DamagedPartTests {
+    let fixture: FileFixture
 
-    init() throws { workshop = try Workshop() }
+    init() throws { fixture = try FileFixture() }
 
     /// Ten seconds, of two sines.
     private func encoded(_ name: String, _ arguments: [String]) throws -> [UInt8] {
         let recipe = FileCaptureTests.Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN"] + arguments + ["OUT"])
-        _ = try recipe.make(in: workshop, from: .sines(channels: 2, frames: 480_000))
-        return try workshop.bytes(of: name)
+        _ = try recipe.make(in: fixture, from: .sines(channels: 2, frames: 480_000))
+        return try fixture.bytes(of: name)
     }
 
     private func recording(_ bytes: [UInt8], _ name: String, room: Int = 1024) throws -> Recording {
-        try Recording(of: workshop.write(bytes, to: name), room: room)
+        try Recording(of: fixture.write(bytes, to: name), room: room)
     }
 
     private func damage(_ frames: Int64) -> [Delivery] { [.gap(Gap(frames: frames, reason: .damagedFile)), .end] }
@@ -29,7 +29,7 @@ import Testing
 
     static let oggCodecs = [("a.ogg", "libvorbis"), ("a.opus", "libopus")]
 
-    /// Where the pages of an Ogg file lie, headers included.
+    /// The byte ranges of the pages of an Ogg file, including headers.
     private func pages(of bytes: [UInt8]) -> [Range<Int>] {
         var pages: [Range<Int>] = []
         var start = 0
@@ -52,7 +52,7 @@ import Testing
             let recording = try recording(lost, "lost-" + name, room: room)
             let frames = try #require(recording.gap?.frames)
             #expect(Int64(recording.frameCount) + frames == 480_000)
-            // Two pages of a second each, and what the decoder needs to start again.
+            // Two pages of a second each, and the start-up of the decoder.
             #expect((80_000...110_000).contains(frames))
             #expect(recording.others == damage(frames))
         }
@@ -62,7 +62,7 @@ import Testing
     func `Ogg with a wrong checksum: the page is a gap, after a rewind too`(name: String, codec: String) throws {
         var bytes = try encoded(name, ["-c:a", codec])
         bytes[pages(of: bytes)[6].upperBound - 20] ^= 1
-        let capture = FileCapture(try workshop.write(bytes, to: "flipped-" + name))
+        let capture = FileCapture(try fixture.write(bytes, to: "flipped-" + name))
         let source = try capture.open(FormatWish())
         let first = Recording(source, capture)
         let frames = try #require(first.gap?.frames)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `Ogg Vorbis of headers alone: a gap of unknown length`() throws {
+    func `Ogg Vorbis with header pages only: a gap of 0 frames`() throws {
         let bytes = try encoded("a.ogg", ["-c:a", "libvorbis"])
         let recording = try recording(Array(bytes[..<pages(of: bytes)[2].lowerBound]), "headers.ogg")
         #expect(recording.frameCount == 0)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `Ogg without its beginning of sound: a gap before the first frame`() throws {
+    func `Ogg without its first pages of audio: a gap before the first frame`() throws {
         let bytes = try encoded("a.ogg", ["-c:a", "libvorbis"])
         let pages = pages(of: bytes)
         let recording = try recording(Array(bytes[..<pages[2].lowerBound] + bytes[pages[4].lowerBound...]), "late.ogg")
@@ -94,8 +94,8 @@ import Testing
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
     func `chained Ogg of 1100 links: every link is decoded`() throws {
         let recipe = FileCaptureTests.Recipe(name: "a.ogg", program: .ffmpeg, arguments: ["-i", "IN", "-c:a", "libvorbis", "OUT"])
-        _ = try recipe.make(in: workshop, from: .sines(channels: 1, frames: 4800))
-        let link = try workshop.bytes(of: "a.ogg")
+        _ = try recipe.make(in: fixture, from: .sines(channels: 1, frames: 4800))
+        let link = try fixture.bytes(of: "a.ogg")
         let whole = try recording(link, "one.ogg")
         try #require(whole.frameCount > 4000)
         let chain = try recording(Array(repeatElement(link, count: 1100).joined()), "chain.ogg")
@@ -115,7 +115,7 @@ import Testing
         let gaps = recording.others.compactMap { if case .gap(let gap) = $0 { gap } else { nil } }
         #expect(gaps.count > 900 && gaps.allSatisfy { $0.reason == .damagedFile })
         #expect(recording.others.last == .end)
-        // The decoder counts up to the last page's position.
+        // The decoder counts up to the granule position of the last page.
         #expect(abs(recording.frameCount + gaps.reduce(0) { $0 + Int($1.frames) } - 480_000) < 4800)
         let tail = Array(recording.channel(0).suffix(72_000))
         #expect(abs(level(of: 1000, in: tail, rate: 48_000) - 0.5) < 0.05)
@@ -123,7 +123,7 @@ import Testing
 
     // MARK: MP3
 
-    /// Where the frames of an MP3 lie.
+    /// The byte ranges of the frames of an MP3.
     private func frames(of bytes: [UInt8]) throws -> [Range<Int>] {
         var frames: [Range<Int>] = []
         var start = try #require(bytes.indices.first { MPEGFrame(bytes, at: $0) != nil })
@@ -138,7 +138,7 @@ import Testing
     func `MP3 with damaged frames: a gap, the same for every buffer`(hasTag: Bool) throws {
         var bytes = try encoded("a.mp3", ["-c:a", "libmp3lame"] + (hasTag ? [] : ["-write_xing", "0"]))
         let whole = try recording(bytes, "whole.mp3")
-        // The headers stay, and forbidden values follow in each.
+        // Keeps the headers, and fills the rest of each frame with forbidden values.
         for frame in try frames(of: bytes)[100..<200] {
             for index in frame.dropFirst(4) { bytes[index] = 0x7f }
         }
@@ -174,12 +174,12 @@ import Testing
         let tag = Array("ID3".utf8) + [3, 0, 0] + size + [UInt8](repeating: 0, count: 20)
         let recording = try recording(Array(bytes[..<place] + tag + bytes[place...]), "tag.mp3")
         #expect(recording.others == [.end] && recording.error == nil)
-        // A frame at the place may be lost to the decoder's start.
+        // A frame at that position may be lost to the start-up of the decoder.
         #expect(abs(recording.frameCount - whole.frameCount) <= 2 * 1152)
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `MP3 with an ID3 tag that holds frames of MPEG audio: they are not read`() throws {
+    func `MP3 with an ID3 tag that contains MPEG frames: those frames are not decoded`() throws {
         let bytes = try encoded("a.mp3", ["-c:a", "libmp3lame", "-write_xing", "0"])
         let frames = try frames(of: bytes)
         func tagged(_ content: [UInt8], _ name: String) throws -> Recording {
@@ -189,7 +189,7 @@ import Testing
         }
         let content = [UInt8](repeating: 0, count: 100) + bytes[frames[10].lowerBound..<frames[20].lowerBound] + [0, 0, 0]
         let result = try tagged(content, "frames.mp3")
-        // The decoder starts anew behind any tag.
+        // The decoder restarts after any tag.
         #expect(result.samples == (try tagged([UInt8](repeating: 0, count: content.count), "zeros.mp3")).samples)
         #expect(result.others == [.end] && result.samples.count > 0)
     }
@@ -197,14 +197,14 @@ import Testing
     // MARK: AU
 
     @Test(arguments: [0, 1, 24_000, 95_998] as [UInt32])
-    func `AU with a length that is too short: all of it is read and the header is reported`(stated: UInt32) throws {
+    func `AU with a length that is too short: all samples, then a gap with the reason false-length`(stated: UInt32) throws {
         let wav = WAVBytes.sines(frames: 48_000)
         let sound = wav.sound
         let samples = stride(from: 0, to: sound.count, by: 2).flatMap { [sound[$0 + 1], sound[$0]] }
         let header = Array(".snd".utf8) + [24, stated, 3, 48_000, 1].flatMap { WAVBytes.big(UInt32($0)) }
         let recording = try recording(header + samples, "a.au")
         #expect(recording.frameCount == 48_000)
-        // 0 stands for a length that the program did not know.
+        // 0 means an unknown length.
         #expect(recording.others == (stated == 0 ? [.end] : [.gap(Gap(frames: 0, reason: .falseLength)), .end]))
     }
 }

@@ -1,0 +1,160 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// The errors of this capture: one line each, with the file, what is wrong with it and what to do.
+enum FileError {
+    /// The shell command that decodes a file with ffmpeg and analyses the result.
+    static func ffmpegPipe(_ path: String) -> String {
+        "ffmpeg -v error -i \(path.quotedForShell) -f wav - | hemiola analyze -"
+    }
+
+    static func cannotOpen(_ path: String, _ error: InputFile.OpenError) -> CaptureError {
+        let name = path.displayName
+        switch error {
+        case .notFound:
+            return missing(path)
+        case .folder:
+            return CaptureError(
+                "\(name): is a folder; to analyse the files in it: "
+                    + "find \(path.quotedForShell) -type f -print0 | hemiola analyze --files-from - -0")
+        case .pipe where path.hasPrefix("/dev/") || path.hasPrefix("/proc/"):
+            return CaptureError("\(name): is a pipe, not a file; to analyse the output of a command: COMMAND | hemiola analyze -")
+        case .pipe:
+            return CaptureError(
+                "\(name): is a pipe, not a file; to read from it: hemiola analyze - < \(path.quotedForShell)")
+        case .device where path.hasPrefix("/dev/snd") || path.hasPrefix("/dev/dsp"):
+            return CaptureError("\(name): is a device, not a file; record from it first: arecord -f cd out.wav")
+        case .device:
+            return CaptureError("\(name): is a device, not a file; specify an audio file, or pipe it in: hemiola analyze - < FILE")
+        case .socket:
+            return CaptureError("\(name): is a socket, not a file; specify an audio file")
+        case .notPermitted:
+            return CaptureError("\(name): permission denied; show its owner and mode: ls -ld \(path.quotedForShell)")
+        case .system(let reason):
+            return CaptureError("\(name): cannot be opened (\(reason)); show its type and mode: ls -ld \(path.quotedForShell)")
+        }
+    }
+
+    static func missing(_ path: String) -> CaptureError {
+        let name = path.displayName
+        let lowercased = path.lowercased()
+        if lowercased.hasPrefix("http://") || lowercased.hasPrefix("https://") {
+            return CaptureError("\(name): is a URL, not a file; decode it with ffmpeg: \(ffmpegPipe(path))")
+        }
+        if lowercased.hasPrefix("file://") {
+            return CaptureError("\(name): is a URL, not a path; remove the prefix file://")
+        }
+        if path.hasPrefix("~/") {
+            return CaptureError(
+                "\(name): the shell did not expand ~; write \"$HOME\(path.displayName.dropFirst())\"")
+        }
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        guard let names = InputFile.names(in: folder) else {
+            return CaptureError("\(name): no such file: the folder \(folder.displayName) does not exist or cannot be read; check the path")
+        }
+        if !file.isEmpty, let near = file.nearest(in: names) {
+            let prefix = slash.map { String(path[...$0]) } ?? ""
+            return CaptureError("\(name): no such file; did you mean \((prefix + near).displayName)?")
+        }
+        return CaptureError("\(name): no such file; list the folder: ls \(folder.quotedForShell)")
+    }
+
+    static func empty(_ path: String) -> CaptureError {
+        CaptureError("\(path.displayName): is empty, 0 bytes; specify an audio file")
+    }
+
+    /// - Parameter reason: libsndfile's error message, for a format that it supports.
+    static func notAudio(_ path: String, _ signature: FileSignature, reason: String) -> CaptureError {
+        let name = path.displayName
+        switch signature {
+        case .unsupportedAudio(let what):
+            return CaptureError("\(name): looks like \(what), which libsndfile does not decode; decode it with ffmpeg: \(ffmpegPipe(path))")
+        case .supportedAudio(let what):
+            return CaptureError("\(name): looks like \(what), but cannot be decoded (\(reason)); try ffmpeg: \(ffmpegPipe(path))")
+        case .notAudio(let what):
+            return CaptureError("\(name): is not audio: it looks like \(what); specify an audio file")
+        case .unknown:
+            return CaptureError(
+                "\(name): unknown audio format; to analyse raw 16-bit samples: "
+                    + "ffmpeg -v error -f s16le -ar 44100 -ac 2 -i \(path.quotedForShell) -f wav - | hemiola analyze -")
+        }
+    }
+
+    /// A file that ffmpeg did not decode.
+    static func notDecoded(_ path: String, _ signature: FileSignature, _ failure: FFmpegDecoder.Failure) -> CaptureError {
+        let name = path.displayName
+        let what: String
+        switch signature {
+        case .unsupportedAudio(let format), .supportedAudio(let format): what = format
+        case .notAudio, .unknown: return notAudio(path, signature, reason: "")
+        }
+        switch failure {
+        case .cancelled:
+            return CaptureError("\(name): interrupted during decoding", remedy: .finish)
+        case .notInstalled:
+            return CaptureError(
+                "\(name): looks like \(what), which needs ffmpeg, and ffmpeg is not installed; install it: apt install ffmpeg")
+        case .noSpace(let folder):
+            return CaptureError(
+                "\(name): no space left in \(folder.displayName) for the decoded sound; set TMPDIR to a folder with more space")
+        case .killed(let signal):
+            return CaptureError(
+                "\(name): ffmpeg was killed by signal \(signal) while decoding; free memory and try again, or show its "
+                    + "messages: ffmpeg -i \(path.quotedForShell) -f null -")
+        case .failed(let reason):
+            return CaptureError(
+                "\(name): looks like \(what), but ffmpeg cannot decode it (\(reason.displayName)); show all its messages: "
+                    + "ffmpeg -i \(path.quotedForShell) -f null -")
+        }
+    }
+
+    static func outOfRange(_ path: String, _ format: StreamFormat) -> CaptureError? {
+        outOfRange(path, sampleRate: format.sampleRate, channelCount: format.channelCount)
+    }
+
+    /// nil for a format within the supported range.
+    static func outOfRange(_ path: String, sampleRate: Int?, channelCount: Int?) -> CaptureError? {
+        let rates = StreamFormat.sampleRates
+        let counts = StreamFormat.channelCounts
+        let file = path.quotedForShell
+        if let channelCount, !counts.contains(channelCount) {
+            // ffmpeg does neither: it does not open a file without channels, nor downmix channels without a layout.
+            let remedy =
+                channelCount == 0
+                ? "read it as stereo: sox -c 2 \(file) out.wav" : "downmix them to stereo: sox \(file) -c 2 out.wav"
+            return CaptureError(
+                "\(path.displayName): \(channelCount) channels are outside \(counts.lowerBound)...\(counts.upperBound); \(remedy)")
+        }
+        if let sampleRate, !rates.contains(sampleRate) {
+            let remedy =
+                sampleRate == 0
+                ? "set it: sox -r 48000 \(file) out.wav" : "resample: ffmpeg -i \(file) -ar 48000 out.wav"
+            return CaptureError(
+                "\(path.displayName): sample rate \(sampleRate) Hz is outside \(rates.lowerBound)...\(rates.upperBound) Hz; \(remedy)")
+        }
+        return nil
+    }
+
+    static func decodingFailed(_ path: String, at seconds: Double, reason: String) -> CaptureError {
+        let milliseconds = Int64((seconds * 1000).rounded(.down))
+        let fraction = String(milliseconds % 1000 + 1000).dropFirst()
+        return CaptureError(
+            "\(path.displayName): cannot be decoded beyond \(milliseconds / 1000).\(fraction) s (\(reason)); try ffmpeg: \(ffmpegPipe(path))"
+        )
+    }
+
+    /// The decoder loops over the file's header.
+    static func headerLoops(_ path: String) -> CaptureError {
+        CaptureError("\(path.displayName): cannot be decoded (\(SoundFile.loopReason)); try ffmpeg: \(ffmpegPipe(path))")
+    }
+
+    static func startAfterEnd(_ path: String, _ start: Double) -> CaptureError {
+        CaptureError("\(path.displayName): ends before the start of the excerpt, \(start) s; choose an earlier start")
+    }
+
+    static func changed(_ path: String) -> CaptureError {
+        CaptureError("\(path.displayName): changed during the analysis; run again once it is complete")
+    }
+}
