@@ -1,13 +1,13 @@
-// The functions of libpulse that are used, under their own names, each a call through a pointer that the loader fills.
+// The functions of libpulse that Hemiola uses, under their own names: each calls through a pointer that is set by dlsym(3).
 //
-// Linked the usual way, libpulse and the twenty libraries that it brings would be loaded by every `hemiola analyze`: ten
-// milliseconds and three megabytes for nothing; and Hemiola would not start at all where there is no sound.
+// Linked normally, libpulse and the twenty libraries that it depends on would be loaded by every `hemiola analyze`, at a cost of ten
+// milliseconds and three megabytes, and Hemiola would not start on machines without libpulse.
 #include "CPulse.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 
-// X(result, name, (parameters), (arguments)). The compiler holds each against its declaration in the header.
+// X(result, name, (parameters), (arguments)). The compiler checks each against its declaration in the header.
 #define FUNCTIONS(X) \
     X(pa_channel_map *, pa_channel_map_init_extend, (pa_channel_map *map, unsigned count, pa_channel_map_def_t kind), (map, count, kind)) \
     X(int, pa_context_connect, (pa_context *c, const char *server, pa_context_flags_t flags, const pa_spawn_api *api), (c, server, flags, api)) \
@@ -73,10 +73,10 @@ FUNCTIONS(DEFINE)
 static const char *fault;
 
 static void load(void) {
-    // The name that every libpulse since 2009 has. Never unloaded: it has threads of its own.
+    // The soname of every libpulse since 2009. Never unloaded, because libpulse runs threads.
     void *library = dlopen("libpulse.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        fault = "libpulse.so.0 is not here";
+        fault = "libpulse.so.0 is not installed";
         return;
     }
 #define LOAD(result, name, parameters, arguments) \

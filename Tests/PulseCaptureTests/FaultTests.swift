@@ -6,42 +6,42 @@ import Testing
 
 @testable import PulseCapture
 
-/// What can befall a source that is open, with real servers.
+/// Outages and changes of an open source, with real servers.
 @Suite(.enabled(if: SoundServer.Kind.pulseAudio.tool.isExpected, "\(SoundServer.Kind.pulseAudio.tool.reason)"))
 struct FaultTests {
-    /// What scheduling on a busy machine may add to a fragment or two, in seconds.
+    /// Maximum scheduling delay of a fragment on a busy machine, in seconds.
     private static let tolerance = 0.1
 
-    /// What a listener heard, once it has ended.
-    private func end(_ listener: Listener) async throws -> Listener.Log {
-        try await listener.hear()
-        try await listener.stop()
-        #expect(listener.current.error == nil)
-        return listener.current
+    /// Receives more audio, stops the recorder, and returns its log.
+    private func end(_ recorder: CaptureRecorder) async throws -> CaptureRecorder.Log {
+        try await recorder.receive()
+        try await recorder.stop()
+        #expect(recorder.current.error == nil)
+        return recorder.current
     }
 
-    /// One gap, of the time between the last audio before it and the first after it: with it nothing is missing and nothing too much.
-    private func expectOneGap(_ log: Listener.Log, _ reason: Gap.Reason, atLeast seconds: Double) {
-        #expect(log.gaps(of: reason).map(\.reason) == [reason], "\(log.told)")
+    /// Expects one gap of the time between the last audio before it and the first after it.
+    private func expectOneGap(_ log: CaptureRecorder.Log, _ reason: Gap.Reason, atLeast seconds: Double) {
+        #expect(log.gaps(of: reason).map(\.reason) == [reason], "\(log.events)")
         let duration = Double(log.gaps.reduce(0) { $0 + $1.frames }) / 44_100
         #expect(duration >= seconds)
-        #expect(abs(log.imbalance()) < Self.tolerance, "\(log.told)")
+        #expect(abs(log.imbalance()) < Self.tolerance, "\(log.events)")
     }
 
     // MARK: - The server
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `a server that is killed and comes back makes one gap`(kind: SoundServer.Kind) async throws {
+    func `server that is killed and restarts: one gap of its duration`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind)
-        let listener = try Listener("pulse:stage,server=\(server.address)")
-        try await listener.hear()
+        let recorder = try CaptureRecorder("pulse:stage,server=\(server.address)")
+        try await recorder.receive()
         server.kill()
-        try await listener.wait(for: "the loss") { $0.devices.count > 1 }
+        try await recorder.wait(for: "the loss") { $0.devices.count > 1 }
         try await Task.sleep(for: .milliseconds(600))
         try server.start()
-        let back = Listener.now
-        try await listener.wait(for: "its return") { $0.devices.count > 2 }
-        let log = try await end(listener)
+        let back = CaptureRecorder.now
+        try await recorder.wait(for: "the return") { $0.devices.count > 2 }
+        let log = try await end(recorder)
         let gap = try #require(log.gaps(of: .serverLost).first)
         #expect(try #require(log.entries.last { $0.delivery == .gap(gap) }).time - back < 1)
         #expect(log.devices == ["opened stage.monitor", "lost stage.monitor", "opened stage.monitor"])
@@ -49,18 +49,18 @@ struct FaultTests {
     }
 
     @Test(arguments: SoundServer.Kind.expected, [0.9, 3.0])
-    func `a frozen server: the loss is reported while it lasts, then one gap`(kind: SoundServer.Kind, seconds: Double) async throws {
+    func `frozen server: the loss is reported during the freeze, then one gap`(kind: SoundServer.Kind, seconds: Double) async throws {
         let server = try SoundServer(kind)
-        let listener = try Listener("pulse:server=\(server.address)")
-        try await listener.hear()
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)")
+        try await recorder.receive()
         server.freeze()
-        let start = Listener.now
-        try await listener.wait(for: "the loss") { $0.allDevices.last == "lost stage.monitor" }
-        try await Task.sleep(for: .seconds(max(0, start + seconds - Listener.now)))
+        let start = CaptureRecorder.now
+        try await recorder.wait(for: "the loss") { $0.allDevices.last == "lost stage.monitor" }
+        try await Task.sleep(for: .seconds(max(0, start + seconds - CaptureRecorder.now)))
         server.thaw()
-        let log = try await end(listener)
+        let log = try await end(recorder)
         #expect(log.allDevices == ["opened stage.monitor", "lost stage.monitor", "opened stage.monitor"])
-        // The return comes before the gap, and the gap before the audio.
+        // The device event precedes the gap, and the gap precedes the audio.
         let gap = log.entries.lastIndex { if case .gap = $0.delivery { true } else { false } }
         let opened = log.entries.lastIndex { if case .device = $0.delivery { true } else { false } }
         #expect(try #require(opened) < #require(gap))
@@ -69,27 +69,27 @@ struct FaultTests {
 
     // MARK: - The source
 
-    /// Skipped, it says that every test here was without PipeWire.
+    /// Skipped where PipeWire is missing, which shows that the other tests ran without it.
     @Test(.enabled(if: SoundServer.Kind.pipeWire.tool.isExpected, "\(SoundServer.Kind.pipeWire.tool.reason)"))
-    func `PipeWire does not suspend a source that is listened to`() async throws {
+    func `PipeWire: a source that is captured is not suspended`() async throws {
         let server = try SoundServer(.pipeWire)
-        let listener = try Listener("pulse:server=\(server.address)")
-        try await listener.hear()
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)")
+        try await recorder.receive()
         try server.suspend("stage", true)
-        let log = try await end(listener)
+        let log = try await end(recorder)
         #expect(log.gaps(of: nil) == [])
-        #expect(abs(log.imbalance()) < Self.tolerance, "\(log.told)")
+        #expect(abs(log.imbalance()) < Self.tolerance, "\(log.events)")
     }
 
-    @Test func `a suspended source: the loss is reported at once, then one gap`() async throws {
+    @Test func `suspended source: the loss is reported at once, then one gap`() async throws {
         let server = try SoundServer(.pulseAudio)
-        let listener = try Listener("pulse:server=\(server.address)")
-        try await listener.hear()
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)")
+        try await recorder.receive()
         try server.suspend("stage", true)
-        try await listener.wait(for: "the loss") { $0.devices.last == "lost stage.monitor" }
+        try await recorder.wait(for: "the loss") { $0.devices.last == "lost stage.monitor" }
         try await Task.sleep(for: .seconds(2.5))
         try server.suspend("stage", false)
-        let log = try await end(listener)
+        let log = try await end(recorder)
         #expect(log.devices == ["opened stage.monitor", "lost stage.monitor", "opened stage.monitor"])
         expectOneGap(log, .suspended, atLeast: 2.4)
     }
@@ -97,21 +97,21 @@ struct FaultTests {
     @Test func `source without data: lost is reported once, opened with its next audio, then one gap`() async throws {
         let server = try SoundServer(.pulseAudio)
         let pipe = try server.loadPipeSource("pipe")
-        let listener = try Listener("pulse:pipe,server=\(server.address)")
+        let recorder = try CaptureRecorder("pulse:pipe,server=\(server.address)")
         pipe.flow(true)
-        try await listener.hear(seconds: 0.5)
+        try await recorder.receive(seconds: 0.5)
         pipe.flow(false)
-        try await listener.wait(for: "the loss") { $0.allDevices.last == "lost pipe" }
-        let before = listener.current.told.count
+        try await recorder.wait(for: "the loss") { $0.allDevices.last == "lost pipe" }
+        let before = recorder.current.events.count
         // The session reopens the stream every 2 s.
         try await Task.sleep(for: .seconds(5))
-        #expect(listener.current.told.count == before, "\(listener.current.told)")
+        #expect(recorder.current.events.count == before, "\(recorder.current.events)")
         pipe.flow(true)
-        try await listener.wait(20, for: "the return") { $0.told.count > before + 1 }
-        try await listener.stop()
-        let after = listener.current.told.dropFirst(before)
+        try await recorder.wait(20, for: "the return") { $0.events.count > before + 1 }
+        try await recorder.stop()
+        let after = recorder.current.events.dropFirst(before)
         guard case .device(let notice)? = after.first, case .gap(let gap)? = after.dropFirst().first else {
-            Issue.record("\(listener.current.told)")
+            Issue.record("\(recorder.current.events)")
             return
         }
         #expect(notice.state == .opened && notice.name == "pipe")
@@ -119,47 +119,47 @@ struct FaultTests {
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `the default output is followed, and back when it goes`(kind: SoundServer.Kind) async throws {
+    func `default output that changes: followed, and back when it disappears`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind, sinks: [.init("stage"), .init("hall")])
-        let listener = try Listener("pulse:auto,server=\(server.address)")
-        try await listener.hear()
+        let recorder = try CaptureRecorder("pulse:auto,server=\(server.address)")
+        try await recorder.receive()
         try server.setDefault("hall")
-        try await listener.wait(for: "the move") { $0.devices.last == "moved hall.monitor" }
-        try await listener.hear()
+        try await recorder.wait(for: "the move") { $0.devices.last == "moved hall.monitor" }
+        try await recorder.receive()
         try server.unload("hall")
-        try await listener.wait(for: "the move back") { $0.devices.last == "moved stage.monitor" }
-        let log = try await end(listener)
+        try await recorder.wait(for: "the move back") { $0.devices.last == "moved stage.monitor" }
+        let log = try await end(recorder)
         #expect(log.devices.filter { !$0.hasPrefix("lost") } == ["opened stage.monitor", "moved hall.monitor", "moved stage.monitor"])
         let gaps = log.gaps(of: .deviceLost)
-        #expect(gaps.count <= 2 && gaps.allSatisfy { $0.reason == .deviceLost }, "\(log.told)")
-        #expect(abs(log.imbalance()) < Self.tolerance, "\(log.told)")
+        #expect(gaps.count <= 2 && gaps.allSatisfy { $0.reason == .deviceLost }, "\(log.events)")
+        #expect(abs(log.imbalance()) < Self.tolerance, "\(log.events)")
     }
 
-    @Test func `without any output it waits for the next`() async throws {
+    @Test func `no output left: one gap until the next output`() async throws {
         let server = try SoundServer(.pulseAudio)
-        let listener = try Listener("pulse:server=\(server.address)")
-        try await listener.hear()
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)")
+        try await recorder.receive()
         try server.unload("stage")
-        try await listener.wait(for: "the loss") { $0.devices.last == "lost stage.monitor" }
+        try await recorder.wait(for: "the loss") { $0.devices.last == "lost stage.monitor" }
         try await Task.sleep(for: .milliseconds(600))
         try server.load(.init("hall"))
-        try await listener.wait(for: "the next") { $0.devices.last == "moved hall.monitor" }
-        let log = try await end(listener)
+        try await recorder.wait(for: "the next") { $0.devices.last == "moved hall.monitor" }
+        let log = try await end(recorder)
         expectOneGap(log, .deviceLost, atLeast: 0.6)
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `for a named device that vanishes it waits, and hears no other`(kind: SoundServer.Kind) async throws {
+    func `named device that disappears: one gap until it returns, no other device`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind, sinks: [.init("stage"), .init("hall")])
         let other = try server.play(left: 1000, right: 1000, on: "stage")
-        let listener = try Listener("pulse:hall,server=\(server.address)", keepsSamples: true)
-        try await listener.hear()
+        let recorder = try CaptureRecorder("pulse:hall,server=\(server.address)", keepsSamples: true)
+        try await recorder.receive()
         try server.unload("hall")
-        try await listener.wait(for: "the loss") { $0.devices.last == "lost hall.monitor" }
+        try await recorder.wait(for: "the loss") { $0.devices.last == "lost hall.monitor" }
         try await Task.sleep(for: .milliseconds(600))
         try server.load(.init("hall"))
-        try await listener.wait(for: "its return") { $0.devices.last == "opened hall.monitor" }
-        let log = try await end(listener)
+        try await recorder.wait(for: "its return") { $0.devices.last == "opened hall.monitor" }
+        let log = try await end(recorder)
         withExtendedLifetime(other) {}
         #expect(log.devices == ["opened hall.monitor", "lost hall.monitor", "opened hall.monitor"])
         expectOneGap(log, .deviceLost, atLeast: 0.6)
@@ -167,26 +167,26 @@ struct FaultTests {
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `another format is a new stream that names the new device`(kind: SoundServer.Kind) async throws {
+    func `change of format: a new stream whose source names the new device`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind, sinks: [.init("stage"), .init("hall", sampleRate: 48_000, channelCount: 1)])
-        let listener = try Listener("pulse:server=\(server.address)", rate: nil)
-        try await listener.hear()
-        let first = try #require(listener.current.source?.format)
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)", rate: nil)
+        try await recorder.receive()
+        let first = try #require(recorder.current.source?.format)
         try server.setDefault("hall")
-        try await listener.wait(for: "the format") { !$0.formats.isEmpty }
-        try await listener.hear(seconds: 0.5, rate: 48_000)
+        try await recorder.wait(for: "the format") { !$0.formats.isEmpty }
+        try await recorder.receive(seconds: 0.5, rate: 48_000)
         try server.setDefault("stage")
-        try await listener.wait(for: "the format") { $0.formats.count > 1 }
-        let log = try await end(listener)
+        try await recorder.wait(for: "the format") { $0.formats.count > 1 }
+        let log = try await end(recorder)
         #expect(first == StreamFormat(sampleRate: 44_100, channelCount: 2))
         #expect(log.formats == [StreamFormat(sampleRate: 48_000, channelCount: 1), first])
-        #expect(log.notices.filter { $0.state != .lost }.map(\.format) == [first] + log.formats)
+        #expect(log.deviceEvents.filter { $0.state != .lost }.map(\.format) == [first] + log.formats)
         #expect(log.sources.map(\.name) == ["hall.monitor", "stage.monitor"])
         // The device record comes first in the new stream.
         for (index, entry) in log.entries.enumerated() {
             guard case .source(let source) = entry.delivery else { continue }
             guard case .device(let notice) = log.entries[index + 1].delivery else {
-                Issue.record("\(log.told)")
+                Issue.record("\(log.events)")
                 continue
             }
             #expect(notice.name == source.name && notice.state == .moved && notice.format == source.format)
@@ -194,29 +194,29 @@ struct FaultTests {
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `channels change, the wished rate stays`(kind: SoundServer.Kind) async throws {
+    func `change of channels with a requested rate: the rate stays`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind, sinks: [.init("stage"), .init("hall", sampleRate: 48_000, channelCount: 6)])
-        let listener = try Listener("pulse:server=\(server.address)", rate: 44_100)
-        try await listener.hear()
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)", rate: 44_100)
+        try await recorder.receive()
         try server.setDefault("hall")
-        try await listener.wait(for: "the format") { !$0.formats.isEmpty }
-        let log = try await end(listener)
+        try await recorder.wait(for: "the format") { !$0.formats.isEmpty }
+        let log = try await end(recorder)
         #expect(log.formats.map(\.channelCount) == [6] && log.formats.map(\.sampleRate) == [44_100])
-        #expect(abs(log.imbalance()) < Self.tolerance, "\(log.told)")
+        #expect(abs(log.imbalance()) < Self.tolerance, "\(log.events)")
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `stereo on a 5.1 output has the level that it has in stereo`(kind: SoundServer.Kind) async throws {
+    func `stereo on a 5.1 output: the level is that of stereo`(kind: SoundServer.Kind) async throws {
         let map = "front-left,front-right,front-center,lfe,rear-left,rear-right"
         let server = try SoundServer(kind, sinks: [.init("stage", channelCount: 6, channelMap: map)])
         let player = try server.play(left: 1000, right: 1000, on: "stage")
-        let listener = try Listener("pulse:server=\(server.address)", keepsSamples: true)
-        try await listener.wait(60, for: "the player") { log in
-            // Here and there: there may be much to look through when the machine is busy.
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)", keepsSamples: true)
+        try await recorder.wait(60, for: "the player") { log in
+            // Samples every 601st value, because the log may be long on a busy machine.
             stride(from: 0, to: log.samples.count, by: 601).contains { abs(log.samples[$0]) > 0.1 }
         }
-        try await listener.hear(seconds: 1)
-        let log = try await end(listener)
+        try await recorder.receive(seconds: 1)
+        let log = try await end(recorder)
         withExtendedLifetime(player) {}
         let format = try #require(log.source?.format)
         #expect(format.channelMap?.names == ["FL", "FR", "FC", "LFE", "BL", "BR"])
@@ -241,15 +241,15 @@ struct FaultTests {
     // MARK: - The reader
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `a reader that is too slow loses what it is told`(kind: SoundServer.Kind) async throws {
+    func `reader that is too slow: one gap with the reason overrun`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind)
-        let listener = try Listener("pulse:server=\(server.address)")
-        try await listener.hear()
-        listener.pause(true)
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)")
+        try await recorder.receive()
+        recorder.pause(true)
         try await Task.sleep(for: .seconds(4.5))
-        listener.pause(false)
-        try await listener.hear(seconds: 3)
-        let log = try await end(listener)
+        recorder.pause(false)
+        try await recorder.receive(seconds: 3)
+        let log = try await end(recorder)
         expectOneGap(log, .overrun, atLeast: 0.5)
     }
 }

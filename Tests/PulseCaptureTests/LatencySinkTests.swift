@@ -17,28 +17,28 @@ import Testing
         return identifier
     }
 
-    @Test func `a sink's name says whose it is`() {
+    @Test func `name of a latency sink: contains its process`() {
         let owner = LatencySink.Owner.current
         #expect(LatencySink.owner(inArgument: argument(owner)) == owner)
-        #expect(!owner.realm.contains("_") && owner.realm.count > 8)
+        #expect(!owner.host.contains("_") && owner.host.count > 8)
         #expect(LatencySink.owner(inArgument: "rate=44100 " + argument(owner)) == owner)
     }
 
     @Test(arguments: ["", "stage", "hemiola_latency_", "hemiola_latency_x_y", "hemiola_latency_-3_y", "hemiola_latency_3"])
-    func `the module of another sink has no owner`(sink: String) {
+    func `module of another sink: no owner`(sink: String) {
         let argument = "sink_name=\(sink) rate=44100"
         #expect(LatencySink.owner(inArgument: argument) == nil)
         #expect(!LatencySink.isAbandoned(argument))
     }
 
-    @Test func `only the sink of a process of this machine that is gone is abandoned`() throws {
+    @Test func `abandoned sink: only that of an ended process of this machine`() throws {
         var owner = LatencySink.Owner.current
         #expect(!LatencySink.isAbandoned(argument(owner)), "its own")
         owner.identifier = getppid()
         #expect(!LatencySink.isAbandoned(argument(owner)), "of a process that runs")
         owner.identifier = try goneProcess()
         #expect(LatencySink.isAbandoned(argument(owner)))
-        owner.realm = "elsewhere"
+        owner.host = "elsewhere"
         #expect(!LatencySink.isAbandoned(argument(owner)), "of another machine")
     }
 }

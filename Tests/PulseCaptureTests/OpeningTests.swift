@@ -6,7 +6,7 @@ import Testing
 
 @testable import PulseCapture
 
-/// How a source is opened and what it delivers, with real servers.
+/// Opening a source, with real servers.
 @Suite(.enabled(if: SoundServer.Kind.pulseAudio.tool.isExpected, "\(SoundServer.Kind.pulseAudio.tool.reason)"))
 struct OpeningTests {
     private func refusal(_ spec: String) -> CaptureError? {
@@ -23,31 +23,31 @@ struct OpeningTests {
     // MARK: - Opening
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `what plays is heard, channel by channel`(kind: SoundServer.Kind) async throws {
+    func `default output that plays: its samples, channel by channel`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind)
         let player = try server.play(left: 440, right: 1000, on: "stage")
-        let listener = try Listener("pulse:server=\(server.address)", keepsSamples: true)
-        try await listener.hear(seconds: 2)
-        try await listener.stop()
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)", keepsSamples: true)
+        try await recorder.receive(seconds: 2)
+        try await recorder.stop()
         withExtendedLifetime(player) {}
-        let log = listener.current
+        let log = recorder.current
         #expect(log.source == StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "pulse", name: "stage.monitor"))
         guard case .device(let notice) = log.entries.first?.delivery else {
-            Issue.record("the first delivery is \(log.told.prefix(1))")
+            Issue.record("the first delivery is \(log.events.prefix(1))")
             return
         }
         #expect(notice.state == .opened && notice.name == "stage.monitor" && notice.format == log.source?.format)
-        #expect(Tones.areHeard(left: 440, right: 1000, in: log.samples[...]))
+        #expect(Tones.arePresent(left: 440, right: 1000, in: log.samples[...]))
         #expect(log.gaps(of: nil) == [])
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `the cadence is the batch's, whatever the fragments`(kind: SoundServer.Kind) async throws {
+    func `any server: deliveries arrive at the rate of batches`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind)
-        let listener = try Listener("pulse:server=\(server.address)")
-        try await listener.hear(seconds: 2)
-        try await listener.stop()
-        let log = listener.current
+        let recorder = try CaptureRecorder("pulse:server=\(server.address)")
+        try await recorder.receive(seconds: 2)
+        try await recorder.stop()
+        let log = recorder.current
         let batches = log.entries.filter { $0.delivery == .frames(1024) }
         #expect(batches.count * 1024 >= log.frames * 9 / 10)
         let steps = zip(batches.dropFirst(), batches).map { $0.time - $1.time }.sorted()
@@ -57,7 +57,7 @@ struct OpeningTests {
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `a name that does not exist is an error that knows a better one`(kind: SoundServer.Kind) throws {
+    func `unknown name: an error that suggests a similar name`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let error = try #require(refusal("pulse:stag.monitor,server=\(server.address)"))
         #expect(error.remedy == .giveUp)
@@ -65,13 +65,13 @@ struct OpeningTests {
         #expect(error.message.contains("hemiola devices"))
     }
 
-    @Test func `a headset's microphone is opened by its name only`() throws {
+    @Test func `microphone of a headset: opened by its name only`() throws {
         let server = try SoundServer(.pulseAudio)
         try server.control("load-module", "module-null-source", "source_name=bluez_input.00_11")
         try server.control("set-default-source", "bluez_input.00_11")
         #expect(refusal("pulse:auto-input,server=\(server.address)")?.message.contains("headset") == true)
         #expect(refusal("pulse:bluez_input.00_11,server=\(server.address)") == nil)
-        // What an output plays is no input.
+        // A monitor is no input.
         try server.control("set-default-source", "stage.monitor")
         #expect(refusal("pulse:auto-input,server=\(server.address)")?.message.contains("no default input") == true)
         try server.control("load-module", "module-null-source", "source_name=microphone")
@@ -79,7 +79,7 @@ struct OpeningTests {
         #expect(refusal("pulse:auto-input,server=\(server.address)") == nil)
     }
 
-    @Test func `without an output nothing else is heard`() throws {
+    @Test func `no output: an error, no other source`() throws {
         let server = try SoundServer(.pulseAudio, sinks: [])
         try server.control("load-module", "module-null-source", "source_name=microphone")
         #expect(refusal("pulse:server=\(server.address)")?.message.contains("no default output") == true)
@@ -87,50 +87,50 @@ struct OpeningTests {
 
     // MARK: - Waiting
 
-    @Test func `without a server there is an error with the way out`() throws {
+    @Test func `no server: an error that says what to do`() throws {
         let server = try SoundServer(.pulseAudio, isStarted: false)
-        let start = Listener.now
+        let start = CaptureRecorder.now
         let error = try #require(refusal("pulse:server=\(server.address)"))
-        #expect(Listener.now - start < 2)
+        #expect(CaptureRecorder.now - start < 2)
         #expect(error.message.contains(server.socket) && error.message.contains("PULSE_SERVER"))
         #expect(throws: CaptureError.self) { try DeviceProbe.devices(server: server.address) }
     }
 
-    @Test(.mayNotHang) func `a server that does not answer is an error`() throws {
+    @Test(.mayNotHang) func `server that does not respond: an error`() throws {
         let server = try SoundServer(.pulseAudio)
         server.freeze()
         let error = try #require(refusal("pulse:server=\(server.address)"))
-        #expect(error.message.contains("does not answer"))
+        #expect(error.message.contains("does not respond"))
     }
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `it waits for a server and a device when told to`(kind: SoundServer.Kind) async throws {
+    func `wait=true: waits for a server and a device`(kind: SoundServer.Kind) async throws {
         let server = try SoundServer(kind, isStarted: false)
-        let listener = try Listener("pulse:hall,wait=true,server=\(server.address)")
+        let recorder = try CaptureRecorder("pulse:hall,wait=true,server=\(server.address)")
         try await Task.sleep(for: .milliseconds(300))
         try server.start()
         try await Task.sleep(for: .milliseconds(300))
-        #expect(listener.current.source == nil && !listener.current.isOver)
+        #expect(recorder.current.source == nil && !recorder.current.isOver)
         try server.load(.init("hall"))
-        try await listener.hear()
-        try await listener.stop()
-        #expect(listener.current.devices == ["opened hall.monitor"])
+        try await recorder.receive()
+        try await recorder.stop()
+        #expect(recorder.current.devices == ["opened hall.monitor"])
     }
 
-    @Test func `waiting ends when the run does`() async throws {
+    @Test func `wait=true and a cancelled run: ends at once`() async throws {
         let server = try SoundServer(.pulseAudio, isStarted: false)
-        let listener = try Listener("pulse:wait=true,server=\(server.address)")
+        let recorder = try CaptureRecorder("pulse:wait=true,server=\(server.address)")
         try await Task.sleep(for: .milliseconds(300))
-        let start = Listener.now
-        try await listener.stop()
-        #expect(try #require(listener.current.end) - start < 1)
-        #expect(listener.current.error?.remedy == .finish)
+        let start = CaptureRecorder.now
+        try await recorder.stop()
+        #expect(try #require(recorder.current.end) - start < 1)
+        #expect(recorder.current.error?.remedy == .finish)
     }
 
-    // MARK: - Around it
+    // MARK: - Devices and closing
 
     @Test(arguments: SoundServer.Kind.expected)
-    func `its devices are listed`(kind: SoundServer.Kind) throws {
+    func `device list: monitors with format, output and default`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind, sinks: [.init("stage"), .init("hall", sampleRate: 48_000, channelCount: 6)])
         let list = try DeviceProbe.devices(server: server.address)
         #expect(list.server.contains(kind == .pulseAudio ? "PulseAudio 1" : "PipeWire"))
@@ -141,10 +141,10 @@ struct OpeningTests {
         #expect(!stage.summary.isEmpty)
     }
 
-    @Test func `closing lets go of everything, every time`() throws {
+    @Test func `open and close 50 times: no session and no client is left`() throws {
         let server = try SoundServer(.pulseAudio)
         for _ in 0..<50 {
-            weak var session: Session?
+            weak var session: CaptureSession?
             do {
                 let capture = try #require(try pulse("pulse:server=\(server.address)") as? PulseCapture)
                 _ = try capture.open(FormatWish(sampleRate: 44_100))

@@ -12,19 +12,19 @@ import Testing
         readMe = try ReadMe("Plugins/Captures/Pulse")
     }
 
-    @Test func `its sample is a header line of this capture`() throws {
+    @Test func `sample record: a header line of this capture`() throws {
         let header = try #require(try readMe.records().first)
         #expect(header["type"] as? String == "header")
         #expect((header["source"] as? [String: Any])?["kind"] as? String == CapturePlugin.pulse.about.id)
     }
 
-    @Test func `its table names every reason for a gap that it can tell`() {
+    @Test func `table of outages: contains every gap reason of this capture`() {
         for reason in Gap.Reason.allCases where !reason.isOfFile {
             #expect(readMe.text.contains("| `\(reason.rawValue)`"), "\(reason.rawValue)")
         }
     }
 
-    @Test func `its examples can be made`() throws {
+    @Test func `example SPECs: accepted by the plugin`() throws {
         let specs = readMe.specs(of: "pulse")
         #expect(!specs.isEmpty)
         for spec in specs { _ = try pulse(spec) }

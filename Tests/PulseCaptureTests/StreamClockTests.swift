@@ -16,20 +16,20 @@ import Testing
     }
 
     @Test(arguments: [Gap.Reason.serverLost, .deviceLost, .suspended])
-    func `a gap is from the end of the last to the begin of the next`(reason: Gap.Reason) {
+    func `interruption: a gap from the end of the last fragment to the beginning of the next`(reason: Gap.Reason) {
         var clock = running()
         clock.interrupt(reason)
         #expect(clock.receive(480, at: 1_260 * Self.ms) == .deliverAfter(Gap(frames: 12_000, reason: reason)))
         #expect(clock.receive(480, at: 1_270 * Self.ms) == .deliver)
     }
 
-    @Test func `nothing lost is no gap`() {
+    @Test func `interruption without loss: no gap`() {
         var clock = running()
         clock.interrupt(.deviceLost)
         #expect(clock.receive(480, at: 1_005 * Self.ms) == .deliver)
     }
 
-    @Test func `several causes make one gap, of the gravest`() {
+    @Test func `several reasons: one gap with the one of highest precedence`() {
         var clock = running()
         clock.interrupt(.deviceLost)
         clock.interrupt(.serverLost)
@@ -37,18 +37,18 @@ import Testing
         #expect(clock.receive(480, at: 2_010 * Self.ms) == .deliverAfter(Gap(frames: 48_000, reason: .serverLost)))
     }
 
-    @Test func `what happens before the first frame is no gap`() {
+    @Test func `interruption before the first frame: no gap`() {
         var clock = StreamClock(sampleRate: Self.rate)
         clock.interrupt(.serverLost)
         #expect(clock.receive(480, at: 5_000 * Self.ms) == .deliver)
     }
 
-    @Test func `a pause that is not long is none`() {
+    @Test func `pause below the timeout: no gap`() {
         var clock = running()
         #expect(clock.receive(480, at: 1_500 * Self.ms) == .deliver)
     }
 
-    @Test func `after a freeze the burst is dropped, and all of it is in the gap`() throws {
+    @Test func `burst after a freeze: dropped and included in the gap`() throws {
         var clock = running()
         var now: Int64 = 4_000 * Self.ms
         // Three seconds of old audio, in 30 ms.
@@ -56,38 +56,38 @@ import Testing
             #expect(clock.receive(480, at: now) == .drop)
             now += Self.ms / 10
         }
-        var verdict = StreamClock.Verdict.drop
-        for _ in 0..<50 where verdict == .drop {
+        var decision = StreamClock.Decision.drop
+        for _ in 0..<50 where decision == .drop {
             now += 10 * Self.ms
-            verdict = clock.receive(480, at: now)
+            decision = clock.receive(480, at: now)
         }
         let lost = Int64(Self.rate) * (now - 10 * Self.ms - 1_000 * Self.ms) / 1_000_000_000
-        #expect(verdict == .deliverAfter(Gap(frames: lost, reason: .frozen)))
+        #expect(decision == .deliverAfter(Gap(frames: lost, reason: .frozen)))
         #expect(now < 4_200 * Self.ms)
         #expect(clock.receive(480, at: now + 10 * Self.ms) == .deliver)
     }
 
     @Test(arguments: [600, 5_000])
-    func `a pause of this process is a gap of its own reason, and no frozen server`(pause: Int64) throws {
+    func `pause of this process: a gap with the reason stopped`(pause: Int64) throws {
         var clock = running()
         var now = (1_000 + pause) * Self.ms
         clock.notePause(pause * Self.ms)
         #expect(!clock.isOverdue(at: now))
-        // The server has kept what was missed.
+        // The server sends the missed audio.
         for _ in 0..<40 { #expect(clock.receive(480, at: now) == .drop) }
-        var verdict = StreamClock.Verdict.drop
-        for _ in 0..<50 where verdict == .drop {
+        var decision = StreamClock.Decision.drop
+        for _ in 0..<50 where decision == .drop {
             now += 10 * Self.ms
-            verdict = clock.receive(480, at: now)
+            decision = clock.receive(480, at: now)
         }
         let lost = Int64(Self.rate) * (now - 10 * Self.ms - 1_000 * Self.ms) / 1_000_000_000
-        #expect(verdict == .deliverAfter(Gap(frames: lost, reason: .stopped)))
+        #expect(decision == .deliverAfter(Gap(frames: lost, reason: .stopped)))
         #expect(clock.receive(480, at: now + 10 * Self.ms) == .deliver)
-        // The pause is over and forgotten.
+        // The pause no longer counts.
         #expect(clock.isOverdue(at: now + 600 * Self.ms))
     }
 
-    @Test func `a server that stands still for longer than this process did is frozen`() {
+    @Test func `server that stops for longer than this process: frozen`() {
         var clock = running()
         clock.notePause(400 * Self.ms)
         #expect(!clock.isOverdue(at: 1_900 * Self.ms))
@@ -96,7 +96,7 @@ import Testing
         #expect(clock.reason == .frozen)
     }
 
-    @Test func `audio is overdue after half a second, not before the first frame, and not twice`() {
+    @Test func `overdue audio: after half a second, not before the first frame, not twice`() {
         #expect(!StreamClock(sampleRate: Self.rate).isOverdue(at: 10_000 * Self.ms))
         var clock = running()
         #expect(!clock.isOverdue(at: 1_500 * Self.ms))
@@ -105,7 +105,7 @@ import Testing
         #expect(!clock.isOverdue(at: 1_501 * Self.ms))
     }
 
-    @Test func `silence is paid to the frame`() {
+    @Test func `silence: exact to the frame over many steps`() {
         var clock = running()
         var paid = 0
         for step in 1...997 {
@@ -117,7 +117,7 @@ import Testing
         #expect(clock.framesDue(at: 0) == 0)
     }
 
-    @Test func `an interruption can end without audio`() {
+    @Test func `interruption that ends without audio: a gap up to that time`() {
         var clock = running()
         #expect(clock.resume(at: 1_500 * Self.ms) == nil)
         clock.interrupt(.serverLost)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one channel of interleaved stereo samples has.
+/// The spectrum of one channel of interleaved stereo samples.
 struct Tones {
     private let samples: [Float]
     private let sampleRate: Double
@@ -23,10 +23,10 @@ struct Tones {
         return 2 / count * (last * last + older * older - turn * last * older).squareRoot()
     }
 
-    /// Whether two sines of half the full scale are heard, each on its side, and nothing of a third, for 0.2 s on end.
+    /// Whether, in some window of 0.2 s, each side holds its sine of half full scale, and no third one.
     ///
-    /// A player on a busy machine may stumble now and then.
-    static func areHeard(left: Double, right: Double, without third: Double? = nil, in interleaved: ArraySlice<Float>) -> Bool {
+    /// One window suffices, because a player on a busy machine may drop out.
+    static func arePresent(left: Double, right: Double, without third: Double? = nil, in interleaved: ArraySlice<Float>) -> Bool {
         let length = 2 * 8_820
         return stride(from: interleaved.startIndex, through: interleaved.endIndex - length, by: length).contains { start in
             let window = interleaved[start..<start + length]

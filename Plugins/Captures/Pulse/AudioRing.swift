@@ -1,21 +1,21 @@
 internal import Synchronization
 
-/// Samples on their way from one thread that writes to one that reads, without a lock.
+/// A lock-free ring buffer of samples between one writing and one reading thread.
 ///
-/// `@unchecked Sendable`: the writer alone calls `write` and `freeCount`, the reader alone `read` and `position`; what each has
-/// done becomes visible to the other with `head` and `tail`.
+/// `@unchecked Sendable`: only the writer calls `write` and `freeCount`, only the reader calls `read` and `position`; `head` and `tail`
+/// publish the changes of one thread to the other.
 final class AudioRing: @unchecked Sendable {
-    /// Samples that it holds, a power of two.
+    /// Capacity in samples, a power of two.
     let capacity: Int
 
-    // Raw memory, because both threads are in it at once, in different places.
+    // Raw memory, because both threads access it at the same time, at different positions.
     private let storage: UnsafeMutablePointer<Float>
-    /// Samples ever written.
+    /// Total number of samples written.
     private let head = Atomic(0)
-    /// Samples ever read.
+    /// Total number of samples read.
     private let tail = Atomic(0)
 
-    /// - Parameter minimum: Samples that it must hold, 1….
+    /// - Parameter minimum: Minimum capacity in samples, 1….
     init(holding minimum: Int) {
         capacity = 1 << (Int.bitWidth - max(minimum - 1, 1).leadingZeroBitCount)
         storage = .allocate(capacity: capacity)
@@ -24,17 +24,17 @@ final class AudioRing: @unchecked Sendable {
 
     deinit { storage.deallocate() }
 
-    /// Samples ever written: where the next one goes.
+    /// Total number of samples written, the position of the next one.
     var end: Int { head.load(ordering: .sequentiallyConsistent) }
 
-    // MARK: - The writer
+    // MARK: - Writing thread
 
-    /// Samples for which there is room.
+    /// Number of samples that can be written now.
     var freeCount: Int { capacity - (head.load(ordering: .relaxed) - tail.load(ordering: .acquiring)) }
 
-    /// Writes samples for which there is room.
+    /// Writes `count` samples, at most `freeCount`.
     ///
-    /// - Parameter samples: nil for silence.
+    /// - Parameter samples: nil: zeros.
     func write(_ samples: UnsafePointer<Float>?, count: Int) {
         precondition(count <= freeCount, "the ring overflows")
         let start = head.load(ordering: .relaxed)
@@ -49,16 +49,16 @@ final class AudioRing: @unchecked Sendable {
             }
             done += length
         }
-        // Sequentially consistent: a writer that then sees nobody waiting is seen by whoever waits later.
+        // Sequentially consistent: either the writer sees the reader waiting, or the reader sees these samples.
         head.store(start + count, ordering: .sequentiallyConsistent)
     }
 
-    // MARK: - The reader
+    // MARK: - Reading thread
 
-    /// Samples ever read: where the next one comes from.
+    /// Total number of samples read, the position of the next one.
     var position: Int { tail.load(ordering: .relaxed) }
 
-    /// Reads samples that were written.
+    /// Reads `count` samples that were written.
     func read(into samples: UnsafeMutablePointer<Float>, count: Int) {
         let start = tail.load(ordering: .relaxed)
         precondition(count <= end - start, "the ring underflows")

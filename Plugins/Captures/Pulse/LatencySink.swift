@@ -1,19 +1,18 @@
 internal import Glibc
 
-/// The name of the null sink that a latency test makes: it says whose it is, so that the next test can unload what a killed one left
-/// behind.
+/// The name of the null sink of a latency test. It identifies the process that created it, so that the next test can unload the sink of
+/// a process that was killed.
 enum LatencySink {
-    /// A process of this machine.
+    /// A process.
     struct Owner: Sendable, Hashable {
         var identifier: Int32
-        /// The boot and the PID namespace that the identifier belongs to: a sound server may have clients of other machines and
-        /// containers.
-        var realm: String
+        /// Identifier of boot and PID namespace, because a sound server may have clients on other machines and in containers.
+        var host: String
 
         /// This process.
-        static var current: Owner { Owner(identifier: getpid(), realm: currentRealm) }
+        static var current: Owner { Owner(identifier: getpid(), host: currentHost) }
 
-        private static let currentRealm: String = {
+        private static let currentHost: String = {
             var boot = [UInt8](repeating: 0, count: 8)
             let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
             if file >= 0 {
@@ -29,21 +28,21 @@ enum LatencySink {
 
     private static let prefix = "hemiola_latency_"
 
-    static func name(of owner: Owner) -> String { "\(prefix)\(owner.identifier)_\(owner.realm)" }
+    static func name(of owner: Owner) -> String { "\(prefix)\(owner.identifier)_\(owner.host)" }
 
-    /// Whose sink a module makes; nil for any other module.
+    /// The process whose sink a module provides; nil for any other module.
     ///
-    /// - Parameter argument: The module's argument: words `key=value`.
+    /// - Parameter argument: The argument of the module: words `key=value`.
     static func owner(inArgument argument: String) -> Owner? {
         guard let word = argument.split(separator: " ").first(where: { $0.hasPrefix("sink_name=\(prefix)") }) else { return nil }
         let parts = word.dropFirst("sink_name=\(prefix)".count).split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 2, let identifier = Int32(parts[0]), identifier > 0, !parts[1].isEmpty else { return nil }
-        return Owner(identifier: identifier, realm: String(parts[1]))
+        return Owner(identifier: identifier, host: String(parts[1]))
     }
 
-    /// Whether a module makes the sink of a latency test of this machine whose process is gone.
+    /// Whether a module provides the sink of a latency test whose process on this machine has ended.
     static func isAbandoned(_ argument: String, by current: Owner = .current) -> Bool {
-        guard let owner = owner(inArgument: argument), owner.realm == current.realm, owner != current else { return false }
+        guard let owner = owner(inArgument: argument), owner.host == current.host, owner != current else { return false }
         return kill(owner.identifier, 0) != 0 && errno == ESRCH
     }
 }

@@ -2,47 +2,46 @@ public import Hemiola
 internal import HemiolaSignal
 
 extension CapturePlugin {
-    /// What a sound server plays or records: PulseAudio, or PipeWire in its place.
+    /// Captures a monitor, an input or an application from a sound server: PulseAudio or PipeWire.
     public static let pulse = CapturePlugin(
-        "pulse", "What the sound server plays, or a microphone, an output or an application by name.",
+        "pulse", "Captures the default output, or an output, an input or an application by name.",
         settings: PulseSettings.declared, primary: "device",
         devices: { () throws(CaptureError) in try DeviceProbe.devices(server: nil) },
-        loopback: { () throws(CaptureError) in try ClickStage() },
+        loopback: { () throws(CaptureError) in try PulseLoopback() },
         make: { settings throws(ConfigurationError) in PulseCapture(try PulseSettings(settings)) })
 }
 
-/// Hears one device of a sound server, and only that one, through whatever befalls the server.
+/// Captures one device of a sound server, and reconnects to it after an outage of server or device.
 ///
-/// The server's fragments arrive on a thread of libpulse's and wait in a `Feed`; the reader never waits for the server, nor it for
-/// the reader.
+/// Fragments arrive on libpulse's thread and are queued in a `DeliveryQueue`; reader and server never wait for each other.
 final class PulseCapture: Capture {
-    static let remedy = "start one (pulseaudio --start, or log in to a desktop session), or set PULSE_SERVER"
-    /// So long a server may take to answer.
-    static let patience: Int64 = 5_000_000_000
+    static let startServerHint = "start one (pulseaudio --start, or log in to a desktop session), or set PULSE_SERVER"
+    /// Nanoseconds that a server may take to respond.
+    static let responseTimeout: Int64 = 5_000_000_000
 
     let isLive = true
 
     private let settings: PulseSettings
-    private(set) var session: Session?
-    private var feed: Feed?
+    private(set) var session: CaptureSession?
+    private var queue: DeliveryQueue?
 
     init(_ settings: PulseSettings) {
         self.settings = settings
     }
 
     func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
-        let bell = Bell()
-        let terms = Session.Terms(
+        let wakeUpPipe = WakeUpPipe()
+        let options = CaptureSession.Options(
             sampleRate: wish.sampleRate, channelCount: wish.channelCount, batchFrames: wish.batchFrames, waits: settings.waits)
-        let session = try Session(settings.device, terms: terms, server: settings.server, bell: bell)
+        let session = try CaptureSession(settings.device, options: options, server: settings.server, wakeUpPipe: wakeUpPipe)
         guard session.connection.start() else {
             session.stop()
-            throw CaptureError("there is no thread to be had for it")
+            throw CaptureError("cannot create a thread for the sound server connection")
         }
         do {
-            let opening = try Self.outcome(of: session, bell, wish, waits: settings.waits)
+            let opening = try Self.outcome(of: session, wakeUpPipe, wish, waits: settings.waits)
             self.session = session
-            feed = opening.feed
+            queue = opening.queue
             return opening.source
         } catch {
             session.stop()
@@ -51,36 +50,63 @@ final class PulseCapture: Capture {
     }
 
     private static func outcome(
-        of session: Session, _ bell: Bell, _ wish: FormatWish, waits: Bool
-    ) throws(CaptureError) -> Session.Opening {
+        of session: CaptureSession, _ wakeUpPipe: WakeUpPipe, _ wish: FormatWish, waits: Bool
+    ) throws(CaptureError) -> CaptureSession.Opening {
         let start = Connection.now
         var isReported = false
         while true {
             let (outcome, waitReason) = session.connection.locked { (session.outcome, session.waitReason) }
             if let outcome { return try outcome.get() }
             if let waitReason, !isReported {
-                wish.warn("waiting for \(session.wish): \(waitReason)")
+                wish.warn("waiting for \(session.query): \(waitReason)")
                 isReported = true
             }
             if wish.isCancelled() {
-                throw CaptureError("the run ended before \(session.wish) was there", remedy: .finish)
+                throw CaptureError("interrupted while waiting for \(session.query)", remedy: .finish)
             }
-            if !waits, Connection.now - start > patience {
+            if !waits, Connection.now - start > responseTimeout {
                 let address = session.connection.locked { session.connection.address }
-                throw CaptureError("the sound server at \(address) does not answer; restart it")
+                throw CaptureError("the sound server at \(address) does not respond; restart it")
             }
-            bell.wait(milliseconds: 100)
+            wakeUpPipe.wait(milliseconds: 100)
         }
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
-        guard let feed else { preconditionFailure("a capture is opened before it is read") }
-        return samples.withUnsafeMutableBufferPointer { feed.next(into: $0, waiting: 100) }
+        guard let queue else { preconditionFailure("a capture is opened before it is read") }
+        return samples.withUnsafeMutableBufferPointer { queue.next(into: $0, waiting: 100) }
     }
 
     func close() {
         session?.stop()
         session = nil
-        feed = nil
+        queue = nil
+    }
+}
+
+/// The settings of this capture.
+struct PulseSettings: Sendable {
+    private static let device = Setting(
+        "device", default: "auto",
+        "auto: monitor of the default output; auto-input: default input; app:NAME: one application; else a device's name.")
+    private static let server = Setting(
+        "server", default: String?.none,
+        "Address of the sound server, as in PULSE_SERVER; unset: PULSE_SERVER or the session's default server.")
+    private static let wait = Setting(
+        "wait", default: false, "Wait for a server or a device that is not available yet.")
+
+    static let declared = [device.declared, server.declared, wait.declared]
+
+    var device: DeviceQuery
+    var server: String?
+    var waits: Bool
+
+    init(_ settings: SettingValues) throws(ConfigurationError) {
+        device = try DeviceQuery(parsing: settings[Self.device])
+        server = settings[Self.server]
+        waits = settings[Self.wait]
+        if server == "" {
+            throw ConfigurationError("the address is empty; leave the setting out for the default server", at: Self.server.key)
+        }
     }
 }

@@ -1,12 +1,12 @@
-// libpulse, loaded when it is first needed. Only Plugins/Captures/Pulse/Client/ touches these names.
+// libpulse, loaded on demand. Only Plugins/Captures/Pulse/Client/ imports this module.
 #ifndef CPULSE_H
 #define CPULSE_H
 
 #include <pulse/pulseaudio.h>
 
-/// Loads the library; once it is loaded, does nothing. The functions of <pulse/pulseaudio.h> that CPulse.c lists work from then on.
+/// Loads libpulse, unless it is loaded. After that, the functions of <pulse/pulseaudio.h> listed in CPulse.c can be called.
 ///
-/// Returns NULL, or what the loader says. Thread-safe.
+/// Returns NULL, or an error message. Thread-safe.
 const char *cpulse_load(void);
 
 #endif

@@ -3,57 +3,57 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 
-/// Who hears of a connection, on its loop's thread.
+/// Receives the events of a connection, on its loop's thread.
 protocol ConnectionDelegate: AnyObject {
-    /// The server answers.
+    /// The connection is established.
     func connectionDidOpen()
-    /// The server is gone, or was never there. Another attempt follows by itself.
+    /// The connection failed or was lost. The connection retries by itself.
     func connectionDidFail(_ reason: String)
-    /// What the server has, the first time and whenever it changed.
-    func connectionDidSee(_ snapshot: Snapshot)
-    /// Some time has passed: `tickMilliseconds`.
+    /// A snapshot of the server: after connecting, and after every change.
+    func connectionDidUpdate(_ snapshot: ServerSnapshot)
+    /// Called every `tickMilliseconds`.
     func connectionDidTick()
 }
 
-/// A connection to a sound server that is made again whenever it is lost, by libpulse's loop on a thread of its own.
+/// A connection to a sound server that reconnects after a loss. libpulse's main loop runs on a separate thread.
 ///
-/// Everything but `init`, `start`, `stop` and `locked` is for that thread, or for whoever holds its lock.
+/// Everything but `init`, `start`, `stop` and `locked` must run on that thread or under its lock.
 ///
-/// - Note: `pa_context_connect` may fail before it returns, with the callback called or without; and a context must not be freed
-///   within its own callback. So failures are noted, and dealt with at the next tick.
+/// - Note: `pa_context_connect` may fail before it returns, with or without a call of the state callback, and a context must not be freed
+///   within its own callback. So a failure is noted, and handled at the next tick.
 final class Connection {
-    private static let retryNanoseconds: Int64 = 250_000_000
-    /// A server that takes a connection and then says nothing is tried anew.
-    private static let patienceNanoseconds: Int64 = 5_000_000_000
+    private static let retryInterval: Int64 = 250_000_000
+    /// Nanoseconds after which a connection that was accepted but not completed is retried.
+    private static let connectTimeout: Int64 = 5_000_000_000
 
     weak var delegate: (any ConnectionDelegate)?
-    /// How often the delegate is told that time has passed. A shorter one counts from now on, a longer one from the next time.
+    /// Interval of `connectionDidTick`. A shorter interval applies at once, a longer one after the next tick.
     var tickMilliseconds: UInt64 = 50 {
         didSet { if tickMilliseconds < oldValue { awaitTick() } }
     }
 
     private(set) var isOpen = false
-    /// The snapshot under way.
-    var survey: Survey?
-    /// Whether something changed since the survey began.
-    var isStale = false
+    /// The snapshot request in progress.
+    var snapshotRequest: SnapshotRequest?
+    /// Whether something changed since that request began.
+    var isOutdated = false
 
     private let loop: OpaquePointer
     private let server: String?
     private let watchesStreams: Bool
     private(set) var context: OpaquePointer?
     private var timer: OpaquePointer?
-    /// When the context under way was made, and whether it has failed.
+    /// Creation time of the current context, and whether it has failed.
     private var attempt: Int64 = 0
     private var hasFailed = false
 
     /// - Parameters:
-    ///   - server: As in PULSE_SERVER; nil for what libpulse finds.
-    ///   - watchesStreams: Whether to tell of changes to what applications play.
-    /// - Throws: The library is not here.
+    ///   - server: The address, as in PULSE_SERVER; nil: libpulse's default.
+    ///   - watchesStreams: Whether changes of playback streams cause snapshots.
+    /// - Throws: libpulse is not installed.
     init(server: String?, watchesStreams: Bool) throws(CaptureError) {
         if let fault = cpulse_load() {
-            throw CaptureError("sound servers cannot be reached: \(String(cString: fault)); install it: apt install libpulse0")
+            throw CaptureError("cannot connect to sound servers: \(String(cString: fault)); install it: apt install libpulse0")
         }
         self.server = server
         self.watchesStreams = watchesStreams
@@ -61,11 +61,11 @@ final class Connection {
     }
 
     deinit {
-        precondition(context == nil, "a connection is stopped before it is let go")
+        precondition(context == nil, "stop() must precede deinit")
         pa_threaded_mainloop_free(loop)
     }
 
-    /// Begins; false when there is no thread to be had.
+    /// Starts the loop's thread and connects; false when no thread can be created.
     func start() -> Bool {
         locked {
             connect()
@@ -75,9 +75,9 @@ final class Connection {
         return pa_threaded_mainloop_start(loop) == 0
     }
 
-    /// Ends everything and waits for the thread's end.
+    /// Disconnects and waits for the thread to end.
     ///
-    /// - Parameter closeStreams: Called first, under the same lock: what the server says in between could open another one.
+    /// - Parameter closeStreams: Called first, under the same lock, so that no event in between can open another stream.
     func stop(_ closeStreams: () -> Void = {}) {
         locked {
             closeStreams()
@@ -88,21 +88,21 @@ final class Connection {
         pa_threaded_mainloop_stop(loop)
     }
 
-    /// Does something while the loop's thread does nothing. Not for that thread itself.
+    /// Runs `body` under the lock of the loop's thread. Must not be called on that thread.
     func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
         pa_threaded_mainloop_lock(loop)
         defer { pa_threaded_mainloop_unlock(loop) }
         return try body()
     }
 
-    /// Where the server was looked for.
+    /// The address of the server, for messages.
     var address: String {
         if let server { return server }
         if let context, let name = pa_context_get_server(context) { return String(cString: name) }
-        return getenv("PULSE_SERVER").map { String(cString: $0) } ?? "its usual place"
+        return getenv("PULSE_SERVER").map { String(cString: $0) } ?? "the default address"
     }
 
-    /// Nanoseconds of a clock that never goes back and does not stop while the machine sleeps.
+    /// Nanoseconds of a monotonic clock that includes sleep (CLOCK_BOOTTIME).
     static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
@@ -113,7 +113,7 @@ final class Connection {
         Unmanaged<Connection>.fromOpaque(opaque!).takeUnretainedValue()
     }
 
-    // MARK: - Attempts
+    // MARK: - Connecting
 
     private func connect() {
         attempt = Self.now
@@ -121,12 +121,12 @@ final class Connection {
         context = pa_context_new(pa_threaded_mainloop_get_api(loop), "hemiola")
         let me = Unmanaged.passUnretained(self).toOpaque()
         pa_context_set_state_callback(context, { _, me in Connection.from(me).stateDidChange() }, me)
-        // Whether to start a server is the user's decision.
+        // Does not start a server: the user decides that.
         if pa_context_connect(context, server, PA_CONTEXT_NOAUTOSPAWN, nil) < 0 { fail() }
     }
 
     private func discard() {
-        survey = nil
+        snapshotRequest = nil
         isOpen = false
         guard let context else { return }
         pa_context_set_state_callback(context, nil, nil)
@@ -147,28 +147,28 @@ final class Connection {
     private func open() {
         isOpen = true
         let me = Unmanaged.passUnretained(self).toOpaque()
-        pa_context_set_subscribe_callback(context, { _, _, _, me in Connection.from(me).look() }, me)
+        pa_context_set_subscribe_callback(context, { _, _, _, me in Connection.from(me).requestSnapshot() }, me)
         var mask = PA_SUBSCRIPTION_MASK_SERVER.rawValue | PA_SUBSCRIPTION_MASK_SINK.rawValue | PA_SUBSCRIPTION_MASK_SOURCE.rawValue
         if watchesStreams { mask |= PA_SUBSCRIPTION_MASK_SINK_INPUT.rawValue }
         if let operation = pa_context_subscribe(context, pa_subscription_mask_t(rawValue: mask), nil, nil) {
             pa_operation_unref(operation)
         }
         delegate?.connectionDidOpen()
-        look()
+        requestSnapshot()
     }
 
     private func fail() {
         guard !hasFailed else { return }
         hasFailed = true
         isOpen = false
-        survey = nil
+        snapshotRequest = nil
         delegate?.connectionDidFail(String(cString: pa_strerror(pa_context_errno(context))))
     }
 
     private func tick() {
         delegate?.connectionDidTick()
         let age = Self.now - attempt
-        if hasFailed ? age >= Self.retryNanoseconds : !isOpen && age >= Self.patienceNanoseconds {
+        if hasFailed ? age >= Self.retryInterval : !isOpen && age >= Self.connectTimeout {
             discard()
             connect()
         }

@@ -1,42 +1,43 @@
 internal import CPulse
 internal import HemiolaSignal
 
-/// Who hears of a stream, on its connection's thread.
+/// Receives the events of a stream, on its connection's thread.
 protocol RecordStreamDelegate: AnyObject {
-    /// It delivers from the source that was asked for.
+    /// The stream is open, on the requested source.
     func streamDidOpen(_ stream: RecordStream)
-    /// It is over.
+    /// The stream failed or ended.
     func streamDidFail(_ stream: RecordStream, _ reason: String)
-    /// Frames arrived, interleaved; nil for silence. They are libpulse's, and there until this returns.
-    func stream(_ stream: RecordStream, didHear samples: UnsafePointer<Float>?, frames: Int)
-    /// The server has put the source to sleep.
+    /// Interleaved frames arrived; nil: silence. The memory belongs to libpulse and is valid during the call.
+    func stream(_ stream: RecordStream, didReceive samples: UnsafePointer<Float>?, frames: Int)
+    /// The server suspended the source.
     func streamDidSuspend(_ stream: RecordStream)
 }
 
-/// A record stream from one source and no other, in 32-bit floats. For its connection's thread.
+/// A record stream of 32-bit floats, fixed to one source. Must be used on its connection's thread.
 final class RecordStream {
     struct Request: Sendable, Hashable {
         var source: String
         var format: StreamFormat
-        /// libpulse's channel positions; as many as channels, or it is mixed into the usual ones.
+        /// libpulse's channel positions. Unless there is one per channel, the default positions apply.
         var channelMap: [Int32]
-        /// Of all that the source has, only what this application's stream adds.
+        /// Index of the one playback stream to capture from a monitor; nil: all of the source.
         var stream: UInt32?
-        /// Frames that may wait in the server.
+        /// Requested fragment length in frames.
         var fragmentFrames: Int
     }
 
     let request: Request
-    /// Whether it delivers, or may yet.
+    /// Whether the stream is open or opening.
     private(set) var isAlive = true
     private(set) var isSuspended = false
 
-    /// It closes the stream before it goes. Unsafe, because to make sure of that at every fragment costs more than the rest.
+    /// Unsafe, because the reference count per fragment cost more than the rest of the call: the delegate closes the stream before its
+    /// own deinit.
     private unowned(unsafe) let delegate: any RecordStreamDelegate
     private var handle: OpaquePointer?
     private let frameBytes: Int
 
-    /// Asks for it; whether it comes the delegate hears.
+    /// Opens the stream. The delegate receives the result.
     init(_ connection: Connection, _ request: Request, delegate: any RecordStreamDelegate) {
         self.request = request
         self.delegate = delegate
@@ -48,7 +49,7 @@ final class RecordStream {
         connectStream()
     }
 
-    /// Lets go of it; nothing is heard of it any more.
+    /// Closes the stream. The delegate receives no further events.
     func close() {
         isAlive = false
         guard let handle else { return }
@@ -68,14 +69,14 @@ final class RecordStream {
         }
         let me = Unmanaged.passUnretained(self).toOpaque()
         pa_stream_set_state_callback(handle, { _, me in RecordStream.from(me).stateDidChange() }, me)
-        pa_stream_set_read_callback(handle, { _, bytes, me in RecordStream.from(me).hear(bytes) }, me)
+        pa_stream_set_read_callback(handle, { _, bytes, me in RecordStream.from(me).readFragments(bytes) }, me)
         pa_stream_set_moved_callback(handle, { _, me in RecordStream.from(me).checkDevice() }, me)
         pa_stream_set_suspended_callback(handle, { _, me in RecordStream.from(me).suspensionDidChange() }, me)
         if let stream = request.stream { pa_stream_set_monitor_stream(handle, stream) }
         var attributes = pa_buffer_attr()
         attributes.maxlength = .max
-        // Asked for explicitly: the default is 50 ms with PulseAudio and 2 s with PipeWire. To adjust the latency, PulseAudio sends
-        // twice as often, which halves what a fragment waits for, and PipeWire each time its graph has run.
+        // The default fragment is 50 ms with PulseAudio and 2 s with PipeWire. With ADJUST_LATENCY PulseAudio sends twice as often, which
+        // halves the latency of a fragment, and PipeWire after each cycle of its graph.
         attributes.fragsize = UInt32(request.fragmentFrames * frameBytes)
         let flags = PA_STREAM_DONT_MOVE.rawValue | PA_STREAM_ADJUST_LATENCY.rawValue
         if pa_stream_connect_record(handle, request.source, &attributes, pa_stream_flags_t(rawValue: flags)) < 0 { isAlive = false }
@@ -111,12 +112,12 @@ final class RecordStream {
         }
     }
 
-    /// A server may answer with another source than the one asked for, or move the stream later. That is never what is wanted.
+    /// Fails the stream where the server opened another source than the requested one, or moved the stream later.
     @discardableResult
     private func checkDevice() -> Bool {
         guard isAlive, let name = pa_stream_get_device_name(handle) else { return isAlive }
         if String(cString: name) == request.source { return true }
-        fail("the server offers \(String(cString: name)) in place of \(request.source)")
+        fail("the server offers \(String(cString: name)) instead of \(request.source)")
         return false
     }
 
@@ -132,15 +133,15 @@ final class RecordStream {
         if isSuspended { delegate.streamDidSuspend(self) }
     }
 
-    private func hear(_ bytes: Int) {
+    private func readFragments(_ bytes: Int) {
         var rest = bytes
         while isAlive, rest > 0 {
             var data: UnsafeRawPointer?
             var count = 0
-            // No bytes: nothing to drop. Bytes and no data: a hole, which is to be dropped like any fragment.
+            // Count 0: no fragment to drop. Count without data: a hole, which has to be dropped like a fragment.
             guard pa_stream_peek(handle, &data, &count) >= 0, count > 0 else { return }
             let samples = data?.assumingMemoryBound(to: Float.self)
-            delegate.stream(self, didHear: samples, frames: count / frameBytes)
+            delegate.stream(self, didReceive: samples, frames: count / frameBytes)
             pa_stream_drop(handle)
             rest -= count
         }

@@ -11,10 +11,10 @@ func pulse(_ spec: String) throws -> any Capture {
     try CapturePlugin.pulse.make(CapturePlugin.pulse.about.values(parsing: spec))
 }
 
-/// Hears a capture on a thread of its own and writes down what it hears.
-final class Listener: Sendable {
+/// Reads a capture on a separate thread and logs its deliveries.
+final class CaptureRecorder: Sendable {
     struct Entry {
-        /// On the clock of `now`.
+        /// Seconds on the clock of `now`.
         var time: Double
         var delivery: Delivery
     }
@@ -24,7 +24,7 @@ final class Listener: Sendable {
         var error: CaptureError?
         var entries: [Entry] = []
         var samples: [Float] = []
-        /// When it had closed.
+        /// When the capture was closed; nil before.
         var end: Double?
 
         var isOver: Bool { end != nil }
@@ -38,9 +38,9 @@ final class Listener: Sendable {
     private let shallStop = Atomic(false)
     private let isPaused = Atomic(false)
 
-    /// Opens it there.
+    /// Opens the capture on that thread.
     ///
-    /// - Parameter keepsSamples: Whether to keep all that is heard.
+    /// - Parameter keepsSamples: Whether to keep all samples.
     init(_ spec: String, rate: Int? = 44_100, batchFrames: Int = 1024, keepsSamples: Bool = false) throws {
         _ = try pulse(spec)
         let thread = Thread { [self] in
@@ -78,41 +78,41 @@ final class Listener: Sendable {
 
     static var now: Double { ProcessInfo.processInfo.systemUptime }
 
-    /// A copy; see `wait` for why it shares nothing with what is still written.
+    /// A copy with storage of its own; see `wait` for the reason.
     var current: Log { log.withLock { $0.copy } }
 
-    /// Stops reading for a while, with the source open.
+    /// Pauses or resumes reading, with the source open.
     func pause(_ isPaused: Bool) { self.isPaused.store(isPaused, ordering: .relaxed) }
 
-    /// Ends it and waits for its end.
+    /// Stops the thread and waits for the capture to close.
     func stop() async throws {
         shallStop.store(true, ordering: .relaxed)
         isPaused.store(false, ordering: .relaxed)
         try await wait(10, for: "the capture to close") { $0.isOver }
     }
 
-    /// Waits until the log shows something.
-    func wait(_ seconds: Double = 10, for what: String, until isSo: (Log) -> Bool) async throws {
+    /// Waits until a condition on the log holds.
+    func wait(_ seconds: Double = 10, for what: String, until condition: (Log) -> Bool) async throws {
         let deadline = Self.now + seconds
         while true {
-            // Looked at in place: what orders the end of a copy is its reference count, which the thread sanitizer cannot see.
-            if log.withLock({ isSo($0) }) { return }
+            // Checked in place: the release of a copy is ordered by its reference count only, which the thread sanitizer does not see.
+            if log.withLock({ condition($0) }) { return }
             if Self.now > deadline {
-                throw Failure(description: "no use waiting for \(what); \(log.withLock { $0.summary })")
+                throw Failure(description: "timeout while waiting for \(what); \(log.withLock { $0.summary })")
             }
             try await Task.sleep(for: .milliseconds(10))
         }
     }
 
-    /// Waits until some audio has come from now on.
-    func hear(seconds: Double = 0.3, rate: Int = 44_100) async throws {
+    /// Waits until `seconds` of audio have arrived from now on.
+    func receive(seconds: Double = 0.3, rate: Int = 44_100) async throws {
         let before = log.withLock { $0.frames }
         try await wait(for: "audio") { $0.frames - before >= Int(seconds * Double(rate)) }
     }
 }
 
-extension Listener.Log {
-    /// With buffers of its own.
+extension CaptureRecorder.Log {
+    /// A copy that shares no storage.
     var copy: Self {
         var copy = self
         copy.entries = entries.map(\.self)
@@ -120,7 +120,7 @@ extension Listener.Log {
         return copy
     }
 
-    var summary: String { "heard \(frames) frames, told \(told), error: \(error?.message ?? "none")" }
+    var summary: String { "\(frames) frames, events: \(events), error: \(error?.message ?? "none")" }
 
     var frames: Int {
         entries.reduce(0) { if case .frames(let count) = $1.delivery { $0 + count } else { $0 } }
@@ -130,14 +130,14 @@ extension Listener.Log {
         entries.compactMap { if case .gap(let gap) = $0.delivery { gap } else { nil } }
     }
 
-    var notices: [DeviceNotice] {
+    var deviceEvents: [DeviceNotice] {
         entries.compactMap { if case .device(let notice) = $0.delivery { notice } else { nil } }
     }
 
-    /// Each notice as `state name`, but for those of a server that a busy machine did not let run for a moment: `lost`, `opened` and a
-    /// gap with the reason `frozen`, one right after the other.
+    /// Each device event as `state name`, except short freezes of a server on a busy machine: consecutive `lost`, `opened` and a gap with
+    /// the reason `frozen`.
     var devices: [String] {
-        var rest = told[...]
+        var rest = events[...]
         var result: [String] = []
         while let delivery = rest.popFirst() {
             guard case .device(let notice) = delivery else { continue }
@@ -152,24 +152,24 @@ extension Listener.Log {
         return result
     }
 
-    /// Each notice as `state name`.
-    var allDevices: [String] { notices.map { "\($0.state) \($0.name)" } }
+    /// Each device event as `state name`.
+    var allDevices: [String] { deviceEvents.map { "\($0.state) \($0.name)" } }
 
-    /// Those that began a new stream.
+    /// The sources that began a new stream.
     var sources: [StreamSource] {
         entries.compactMap { if case .source(let source) = $0.delivery { source } else { nil } }
     }
 
     var formats: [StreamFormat] { sources.map(\.format) }
 
-    /// Everything but audio.
-    var told: [Delivery] {
+    /// All deliveries other than frames.
+    var events: [Delivery] {
         entries.compactMap { if case .frames = $0.delivery { nil } else { $0.delivery } }
     }
 
-    /// Seconds of audio and gaps, less the time that went by: 0 when nothing is missing and nothing is told twice.
+    /// Seconds of audio and gaps, minus the elapsed time: 0 when every lost frame is reported once.
     ///
-    /// A busy machine can only make a delivery late; so the promptest of the first ten is compared with that of the last ten.
+    /// A busy machine can only delay a delivery, so the earliest of the first ten is compared with the earliest of the last ten.
     func imbalance(rate: Int = 44_100) -> Double {
         var total: Int64 = 0
         var leads: [Double] = []
@@ -186,9 +186,9 @@ extension Listener.Log {
     }
 }
 
-extension Listener.Log {
-    /// Gaps of this reason, and others that a fault makes. On a machine that is too busy the server or this process may stand still
-    /// for a moment, which is reported as it should be.
+extension CaptureRecorder.Log {
+    /// All gaps, except those with the reason `frozen` or `stopped` unless requested: on a busy machine the server or this process may
+    /// stop for a moment.
     func gaps(of reason: Gap.Reason?) -> [Gap] {
         gaps.filter { $0.reason == reason || ($0.reason != .frozen && $0.reason != .stopped) }
     }

@@ -1,18 +1,18 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// What the user wants to hear, and which source that is.
-enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
-    /// What the default output plays.
+/// The device setting: which source to capture. Resolves to a source of a server snapshot.
+enum DeviceQuery: Sendable, Hashable, CustomStringConvertible {
+    /// The monitor of the default output.
     case auto
     /// The default input.
     case autoInput
-    /// A source, or what a sink plays.
+    /// A source, or the monitor of a sink, by name or description.
     case named(String)
-    /// What one application plays.
+    /// The playback stream of one application.
     case application(String)
 
-    /// A source to be opened.
+    /// A source to open.
     struct Target: Sendable, Hashable {
         var index: UInt32
         var name: String
@@ -20,24 +20,25 @@ enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
         var format: StreamFormat
         /// libpulse's channel positions.
         var channelMap: [Int32]
-        /// Of all that the source has, only what this application's stream adds.
+        /// Index of the one playback stream to capture from the monitor; nil: all of the source.
         var stream: UInt32?
-        /// Whether it is what an output plays.
+        /// Whether the source is the monitor of an output.
         var isMonitor: Bool
     }
 
-    enum Choice: Sendable, Hashable {
+    /// The result of a query.
+    enum Resolution: Sendable, Hashable {
         case source(Target)
-        /// It is not there now; why, and the way out.
-        case absent(String)
+        /// No source matches now: the reason, and what to do.
+        case unavailable(String)
     }
 
     init(parsing text: String) throws(ConfigurationError) {
         switch text {
         case "auto": self = .auto
         case "auto-input": self = .autoInput
-        case "": throw ConfigurationError("there is no name; auto is what the default output plays", at: "device")
-        case "app:": throw ConfigurationError("there is no application's name after app:", at: "device")
+        case "": throw ConfigurationError("the name is empty; auto is the monitor of the default output", at: "device")
+        case "app:": throw ConfigurationError("the name of the application is missing after app:", at: "device")
         default: self = text.hasPrefix("app:") ? .application(String(text.dropFirst(4))) : .named(text)
         }
     }
@@ -55,8 +56,8 @@ enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
         if case .application = self { true } else { false }
     }
 
-    /// The one source that this is now; never another in its place.
-    func choice(in snapshot: Snapshot) -> Choice {
+    /// The source that matches now. Never falls back to another one.
+    func resolve(in snapshot: ServerSnapshot) -> Resolution {
         switch self {
         case .auto: monitor(in: snapshot)
         case .autoInput: input(in: snapshot)
@@ -65,37 +66,38 @@ enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    // MARK: - Choices
+    // MARK: - Resolution
 
-    private func monitor(in snapshot: Snapshot) -> Choice {
+    private func monitor(in snapshot: ServerSnapshot) -> Resolution {
         guard let name = snapshot.defaultSink, let sink = snapshot.sinks.first(where: { $0.name == name }) else {
-            return .absent("the sound server has no default output; hemiola devices lists what can be named")
+            return .unavailable("the sound server has no default output; hemiola devices lists the devices")
         }
         guard let source = snapshot.monitor(of: sink) else {
-            return .absent("the default output \(name) has no monitor; hemiola devices lists what can be named")
+            return .unavailable("the default output \(name) has no monitor; hemiola devices lists the devices")
         }
         return .source(Target(source))
     }
 
-    private func input(in snapshot: Snapshot) -> Choice {
+    private func input(in snapshot: ServerSnapshot) -> Resolution {
         guard let name = snapshot.defaultSource, let source = snapshot.source(named: name) else {
-            return .absent("the sound server has no default input; hemiola devices lists what can be named")
+            return .unavailable("the sound server has no default input; hemiola devices lists the devices")
         }
         if let output = source.monitorOf {
-            // A server without inputs names a monitor as its default input.
-            return .absent(
-                "there is no default input: the server names \(name), which is what the output \(output) plays; hemiola devices lists the inputs"
+            // A server without inputs reports a monitor as its default input.
+            return .unavailable(
+                "there is no default input: \(name), the default of the server, is the monitor of the output \(output); hemiola devices lists the inputs"
             )
         }
         if source.isHeadset {
-            return .absent(
-                "the default input \(name) is a headset's, and opening it may change how the headset sounds; name it to hear it")
+            return .unavailable(
+                "the default input \(name) is that of a headset, and opening it may change the sound of the headset; to capture it, give its name"
+            )
         }
         return .source(Target(source))
     }
 
-    /// By its name, else by its name in upper or lower case, else by its description likewise: of a source, or of an output.
-    private func device(_ name: String, in snapshot: Snapshot) -> Choice {
+    /// Matches sources and outputs by exact name, then by name ignoring case, then by description ignoring case.
+    private func device(_ name: String, in snapshot: ServerSnapshot) -> Resolution {
         if let source = snapshot.source(named: name) { return .source(Target(source)) }
         let wanted = name.lowercased()
         let rules: [(String, String) -> Bool] = [
@@ -106,29 +108,29 @@ enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
             let sinks = snapshot.sinks.filter { matches($0.name, $0.summary) }
             guard sources.count + sinks.count <= 1 else {
                 let names = sources.map(\.name) + sinks.map { $0.monitor ?? $0.name }
-                return .absent("there are several devices \(name): \(names.joined(separator: ", ")); name one of these")
+                return .unavailable("\(name) is ambiguous: \(names.joined(separator: ", ")); give one of these names")
             }
             if let source = sources.first { return .source(Target(source)) }
             guard let sink = sinks.first else { continue }
             guard let source = snapshot.monitor(of: sink) else {
-                return .absent("the output \(sink.name) has no monitor; hemiola devices lists what can be named")
+                return .unavailable("the output \(sink.name) has no monitor; hemiola devices lists the devices")
             }
             return .source(Target(source))
         }
         let names = snapshot.sources.map(\.name) + snapshot.sinks.map(\.name)
         let hint = name.nearest(in: names).map { "; did you mean \($0)?" } ?? ";"
-        return .absent("there is no device \(name)\(hint) hemiola devices lists what there is")
+        return .unavailable("no such device: \(name)\(hint) hemiola devices lists the devices")
     }
 
-    private func application(_ name: String, in snapshot: Snapshot) -> Choice {
+    private func application(_ name: String, in snapshot: ServerSnapshot) -> Resolution {
         let wanted = name.lowercased()
         let playing = snapshot.streams.filter { stream in
             !stream.isCorked && stream.names.contains { $0.lowercased() == wanted }
         }
-        // The newest: of a player that cross-fades, what comes.
-        guard let stream = playing.max(by: { $0.index < $1.index }) else { return .absent("\(name) plays nothing now") }
+        // The newest stream: while a player cross-fades, that is the next title.
+        guard let stream = playing.max(by: { $0.index < $1.index }) else { return .unavailable("\(name) is not playing") }
         guard let sink = snapshot.sinks.first(where: { $0.index == stream.sink }), let source = snapshot.monitor(of: sink) else {
-            return .absent("\(name) plays on an output that cannot be heard")
+            return .unavailable("\(name) plays on an output without a monitor")
         }
         var target = Target(source)
         target.stream = stream.index
@@ -136,8 +138,8 @@ enum DeviceWish: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-extension DeviceWish.Target {
-    init(_ source: Snapshot.Source) {
+extension DeviceQuery.Target {
+    init(_ source: ServerSnapshot.Source) {
         index = source.index
         name = source.name
         summary = source.summary

@@ -2,22 +2,22 @@ internal import CPulse
 internal import Hemiola
 internal import HemiolaSignal
 
-/// A snapshot under way: four questions to the server, and what it has answered yet.
-struct Survey {
-    var snapshot = Snapshot()
+/// A snapshot in progress: four requests to the server, and the results so far.
+struct SnapshotRequest {
+    var snapshot = ServerSnapshot()
     var pending = 4
 }
 
 extension Connection {
-    /// Asks the server what it has; soon again, if it is being asked.
-    func look() {
+    /// Requests a snapshot of the server. During a request, another one follows it.
+    func requestSnapshot() {
         guard isOpen, let context else { return }
-        guard survey == nil else {
-            isStale = true
+        guard snapshotRequest == nil else {
+            isOutdated = true
             return
         }
-        isStale = false
-        survey = Survey()
+        isOutdated = false
+        snapshotRequest = SnapshotRequest()
         let me = Unmanaged.passUnretained(self).toOpaque()
         let operations = [
             pa_context_get_server_info(context, { _, info, me in Connection.from(me).add(server: info?.pointee) }, me),
@@ -29,40 +29,40 @@ extension Connection {
             if let operation {
                 pa_operation_unref(operation)
             } else {
-                answered()
+                requestDidFinish()
             }
         }
     }
 
-    private func answered() {
-        survey?.pending -= 1
-        guard let survey, survey.pending == 0 else { return }
-        self.survey = nil
-        delegate?.connectionDidSee(survey.snapshot)
-        if isStale { look() }
+    private func requestDidFinish() {
+        snapshotRequest?.pending -= 1
+        guard let snapshotRequest, snapshotRequest.pending == 0 else { return }
+        self.snapshotRequest = nil
+        delegate?.connectionDidUpdate(snapshotRequest.snapshot)
+        if isOutdated { requestSnapshot() }
     }
 
     private func add(server info: pa_server_info?) {
         if let info {
-            // PipeWire has its own name and version in the name, and in the version that of the protocol it speaks.
+            // PipeWire reports its name and version as the name, and the version of the protocol as the version.
             let (name, version) = (String(optional: info.server_name), String(optional: info.server_version))
-            survey?.snapshot.server = (name.first?.isUppercase == true ? name : "PulseAudio") + " " + version
-            survey?.snapshot.defaultSink = info.default_sink_name.map { String(cString: $0) }
-            survey?.snapshot.defaultSource = info.default_source_name.map { String(cString: $0) }
+            snapshotRequest?.snapshot.server = (name.first?.isUppercase == true ? name : "PulseAudio") + " " + version
+            snapshotRequest?.snapshot.defaultSink = info.default_sink_name.map { String(cString: $0) }
+            snapshotRequest?.snapshot.defaultSource = info.default_source_name.map { String(cString: $0) }
         }
-        answered()
+        requestDidFinish()
     }
 
     private func add(sink info: pa_sink_info?, _ end: Int32) {
-        guard end == 0, let info else { return answered() }
-        let sink = Snapshot.Sink(
+        guard end == 0, let info else { return requestDidFinish() }
+        let sink = ServerSnapshot.Sink(
             index: info.index, name: String(optional: info.name), summary: String(optional: info.description),
             monitor: info.monitor_source_name.map { String(cString: $0) })
-        survey?.snapshot.sinks.append(sink)
+        snapshotRequest?.snapshot.sinks.append(sink)
     }
 
     private func add(source info: pa_source_info?, _ end: Int32) {
-        guard end == 0, let info else { return answered() }
+        guard end == 0, let info else { return requestDidFinish() }
         let name = String(optional: info.name)
         let monitorOf = info.monitor_of_sink_name.map { String(cString: $0) }
         let isBluetooth = name.hasPrefix("bluez_") || Self.property(PA_PROP_DEVICE_BUS, of: info.proplist) == "bluetooth"
@@ -74,21 +74,21 @@ extension Connection {
             }
         let count = Int(info.channel_map.channels)
         let map = withUnsafeBytes(of: info.channel_map.map) { $0.bindMemory(to: pa_channel_position_t.self).prefix(count).map(\.rawValue) }
-        let source = Snapshot.Source(
+        let source = ServerSnapshot.Source(
             index: info.index, name: name, summary: String(optional: info.description),
             format: StreamFormat(sampleRate: Int(info.sample_spec.rate), channelCount: Int(info.sample_spec.channels)), channelMap: map,
             monitorOf: monitorOf, isHeadset: isBluetooth && monitorOf == nil, state: state)
-        survey?.snapshot.sources.append(source)
+        snapshotRequest?.snapshot.sources.append(source)
     }
 
     private func add(stream info: pa_sink_input_info?, _ end: Int32) {
-        guard end == 0, let info else { return answered() }
+        guard end == 0, let info else { return requestDidFinish() }
         let names = [PA_PROP_APPLICATION_NAME, PA_PROP_APPLICATION_PROCESS_BINARY, PA_PROP_MEDIA_NAME]
             .compactMap { Self.property($0, of: info.proplist) }
-        let stream = Snapshot.PlayingStream(
+        let stream = ServerSnapshot.PlayingStream(
             index: info.index, sink: info.sink, names: names, summary: Self.property(PA_PROP_MEDIA_NAME, of: info.proplist) ?? "",
             isCorked: info.corked != 0)
-        survey?.snapshot.streams.append(stream)
+        snapshotRequest?.snapshot.streams.append(stream)
     }
 
     private static func property(_ key: String, of list: OpaquePointer?) -> String? {

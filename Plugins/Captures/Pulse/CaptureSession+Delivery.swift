@@ -1,0 +1,95 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// Deliveries to the reader.
+extension CaptureSession {
+    /// The format in which a source is captured.
+    func format(of target: DeviceQuery.Target?) -> StreamFormat {
+        if query.isApplication {
+            return StreamFormat(sampleRate: options.sampleRate ?? 44_100, channelCount: options.channelCount ?? 2)
+        }
+        let own = target?.format ?? StreamFormat(sampleRate: 44_100, channelCount: 2)
+        let rates = StreamFormat.sampleRates
+        return StreamFormat(
+            sampleRate: options.sampleRate ?? min(max(own.sampleRate, rates.lowerBound), rates.upperBound),
+            channelCount: options.channelCount ?? min(own.channelCount, StreamFormat.channelCounts.upperBound),
+            channelMap: target.flatMap { ChannelMap(pulse: $0.channelMap) })
+    }
+
+    func label(_ target: DeviceQuery.Target) -> String {
+        query.isApplication ? query.description : target.name
+    }
+
+    /// Reports the source of the audio that follows. A change of format begins a new stream, whose header names the source; the device
+    /// record is then part of the new stream.
+    func report(_ name: String, summary: String, _ format: StreamFormat) {
+        let source = StreamSource(format: format, kind: "pulse", name: name)
+        var isNewStream = false
+        if let queue {
+            isNewStream = queue.format != format
+            if isNewStream {
+                queue.change(to: source)
+                clock?.change(sampleRate: format.sampleRate)
+            }
+        } else {
+            let queue = DeliveryQueue(format, wakeUpPipe: wakeUpPipe)
+            self.queue = queue
+            clock = StreamClock(sampleRate: format.sampleRate)
+            outcome = .success(Opening(source: source, queue: queue))
+        }
+        let state: DeviceNotice.State? =
+            if let reported { reported.name != name ? .moved : reported.isPresent && !isNewStream ? nil : .opened } else { .opened }
+        reported = (name, summary, true)
+        if let state { queue?.append(.device(DeviceNotice(name: name, summary: summary, state: state, format: format))) }
+        wakeUpPipe.signal()
+    }
+
+    /// Starts an interruption, and reports the device as lost once.
+    func interrupt(_ reason: Gap.Reason) {
+        target = nil
+        clock?.interrupt(reason)
+        connection.tickMilliseconds = 50
+        reportLost()
+    }
+
+    /// Reports the device as lost, once.
+    func reportLost() {
+        guard let reported, reported.isPresent, let queue else { return }
+        self.reported?.isPresent = false
+        queue.append(.device(DeviceNotice(name: reported.name, summary: reported.summary, state: .lost, format: queue.format)))
+    }
+
+    /// Fails the opening, or notes the reason where the settings ask to wait.
+    func failUnlessWaiting(_ reason: String) {
+        guard outcome == nil else { return }
+        guard !options.waits else {
+            waitReason = reason
+            wakeUpPipe.signal()
+            return
+        }
+        outcome = .failure(CaptureError(reason))
+        wakeUpPipe.signal()
+    }
+
+    // MARK: - Silence while an application does not play
+
+    func startSilence() {
+        if reported == nil { report(query.description, summary: "", format(of: nil)) }
+        reportLost()
+        connection.tickMilliseconds = 20
+        if let gap = clock?.resume(at: Connection.now) { queue?.append(.gap(gap)) }
+    }
+
+    func fillWithSilence(upTo time: Int64) {
+        // Stays more than a fragment behind the clock, so that the first fragments do not overlap the silence.
+        let margin: Int64 = isRunning ? 0 : 40_000_000
+        guard let queue, clock?.reason == nil, let frames = clock?.framesDue(at: time - margin), frames > 0 else { return }
+        let limit = queue.format.sampleRate / 10
+        var rest = frames
+        while rest > 0 {
+            queue.write(nil, frames: min(rest, limit))
+            rest -= limit
+        }
+        clock?.advance(frames)
+    }
+}

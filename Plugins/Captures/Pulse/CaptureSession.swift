@@ -1,0 +1,211 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// The state of a capture: opens the source that a query resolves to, follows changes and outages, and queues the audio.
+///
+/// All methods run on the connection's thread, or under its lock.
+final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
+    /// Requested format and behaviour.
+    struct Options: Sendable {
+        var sampleRate: Int?
+        var channelCount: Int?
+        var batchFrames: Int
+        /// Whether to wait for a server and a device instead of failing.
+        var waits: Bool
+    }
+
+    /// A successful opening.
+    struct Opening {
+        var source: StreamSource
+        var queue: DeliveryQueue
+    }
+
+    /// The result of the opening; nil until it is known.
+    var outcome: Result<Opening, CaptureError>?
+    /// Why the opening waits; nil while it does not.
+    var waitReason: String?
+
+    let query: DeviceQuery
+    let options: Options
+    let connection: Connection
+    let wakeUpPipe: WakeUpPipe
+    var queue: DeliveryQueue?
+
+    var target: DeviceQuery.Target?
+    var stream: RecordStream?
+    /// Whether the stream is open, and whether it has delivered audio.
+    var isRunning = false
+    var hasBegun = false
+    var clock: StreamClock?
+    /// The last device reported to the reader, and whether it was last reported as present.
+    var reported: (name: String, summary: String, isPresent: Bool)?
+    /// Time of the last audio, or of opening the stream.
+    var lastAudioTime: Int64 = 0
+    private var nextAttempt = Int64.max
+    /// Time of the last tick or audio, at which this process certainly ran.
+    private var lastActivity = Int64.max
+
+    /// Milliseconds between two ticks while audio arrives: the maximum delay in detecting an outage.
+    private static let tickWhileRunning: UInt64 = 100
+    /// Nanoseconds without a tick after which this process itself must have been stopped: load alone does not delay a tick that much.
+    private static let longestTick: Int64 = 350_000_000
+
+    init(_ query: DeviceQuery, options: Options, server: String?, wakeUpPipe: WakeUpPipe) throws(CaptureError) {
+        self.query = query
+        self.options = options
+        self.wakeUpPipe = wakeUpPipe
+        connection = try Connection(server: server, watchesStreams: query.isApplication)
+        connection.delegate = self
+    }
+
+    func stop() {
+        connection.stop { closeStream() }
+    }
+
+    // MARK: - Connection
+
+    func connectionDidOpen() {}
+
+    func connectionDidFail(_ reason: String) {
+        closeStream()
+        interrupt(.serverLost)
+        failUnlessWaiting("no sound server answers at \(connection.address): \(reason); \(PulseCapture.startServerHint)")
+    }
+
+    func connectionDidUpdate(_ snapshot: ServerSnapshot) {
+        switch query.resolve(in: snapshot) {
+        case .source(let choice):
+            open(choice)
+        case .unavailable(let reason):
+            let wasPresent = target != nil
+            closeStream()
+            target = nil
+            if query.isApplication {
+                startSilence()
+            } else {
+                if wasPresent { interrupt(.deviceLost) }
+                failUnlessWaiting(reason)
+            }
+        }
+    }
+
+    func connectionDidTick() {
+        let now = Connection.now
+        noteActivity(now)
+        if isRunning, clock?.isOverdue(at: now) == true {
+            clock?.interrupt(.frozen)
+            reportLost()
+        }
+        if query.isApplication, connection.isOpen, !isRunning { fillWithSilence(upTo: now) }
+        if now >= nextAttempt {
+            nextAttempt = .max
+            connection.requestSnapshot()
+        }
+        reopenStalledStream(now)
+    }
+
+    /// Detects that this process was stopped (Ctrl-Z) or the machine slept, so that the server is not reported as frozen.
+    private func noteActivity(_ now: Int64) {
+        let pause = now - lastActivity
+        lastActivity = now
+        guard pause > Self.longestTick else { return }
+        clock?.notePause(pause)
+        lastAudioTime = now
+    }
+
+    /// Reopens a source that delivers nothing for 2 s although its server responds.
+    private func reopenStalledStream(_ now: Int64) {
+        guard let stream, isRunning, !stream.isSuspended, connection.isOpen, now - lastAudioTime > 2_000_000_000 else { return }
+        lastAudioTime = now
+        clock?.interrupt(.frozen)
+        reportLost()
+        closeStream()
+        // The stream is reopened on the response, because a frozen server gives none.
+        connection.requestSnapshot()
+    }
+
+    // MARK: - Stream
+
+    private func open(_ choice: DeviceQuery.Target) {
+        let format = format(of: choice)
+        let request = RecordStream.Request(
+            source: choice.name, format: format, channelMap: choice.channelMap, stream: choice.stream,
+            fragmentFrames: Self.fragmentFrames(options.batchFrames, at: format.sampleRate))
+        // The index too: the source may have been replaced by another of the same name.
+        if let stream, stream.isAlive, stream.request == request, target?.index == choice.index { return }
+        if stream != nil, !query.isApplication { clock?.interrupt(.deviceLost) }
+        closeStream()
+        target = choice
+        nextAttempt = .max
+        let stream = RecordStream(connection, request, delegate: self)
+        self.stream = stream
+        if !stream.isAlive { streamDidFail(stream, "the stream cannot be opened") }
+    }
+
+    /// A whole batch or an integer fraction of one, 10 to 25 ms, so that batches are as regular as fragments.
+    private static func fragmentFrames(_ batchFrames: Int, at sampleRate: Int) -> Int {
+        let longest = max(1, sampleRate / 40)
+        let parts = (batchFrames + longest - 1) / longest
+        return max(batchFrames / parts, sampleRate / 100)
+    }
+
+    private func closeStream() {
+        // Silence replaces the stream until the next one delivers.
+        if query.isApplication, isRunning { connection.tickMilliseconds = 20 }
+        stream?.close()
+        stream = nil
+        isRunning = false
+    }
+
+    func streamDidOpen(_ stream: RecordStream) {
+        guard stream === self.stream, let target else { return }
+        isRunning = true
+        hasBegun = false
+        lastAudioTime = Connection.now
+        connection.tickMilliseconds = Self.tickWhileRunning
+        // After an outage the reopened stream may deliver nothing: only its first audio reports the device as opened.
+        if let reported, !reported.isPresent, reported.name == label(target), queue?.format == stream.request.format { return }
+        report(label(target), summary: target.summary, stream.request.format)
+    }
+
+    func streamDidFail(_ stream: RecordStream, _ reason: String) {
+        guard stream === self.stream else { return }
+        isRunning = false
+        let name = target?.name ?? query.description
+        target = nil
+        if query.isApplication {
+            connection.tickMilliseconds = 20
+        } else if connection.isOpen {
+            interrupt(.deviceLost)
+            failUnlessWaiting("\(name) cannot be captured: \(reason); hemiola devices lists the devices")
+        }
+        // Requests a snapshot in 0.1 s: the stream may end before the server updates its lists.
+        nextAttempt = Connection.now + 100_000_000
+        connection.tickMilliseconds = min(connection.tickMilliseconds, 50)
+    }
+
+    func streamDidSuspend(_ stream: RecordStream) {
+        guard stream === self.stream else { return }
+        clock?.interrupt(.suspended)
+        // A source that is suspended while it is opened resumes by itself.
+        if hasBegun { reportLost() }
+    }
+
+    func stream(_ stream: RecordStream, didReceive samples: UnsafePointer<Float>?, frames: Int) {
+        guard stream === self.stream, isRunning, let queue else { return }
+        let now = Connection.now
+        noteActivity(now)
+        lastAudioTime = now
+        if query.isApplication, !hasBegun, let clock { fillWithSilence(upTo: now - clock.nanoseconds(frames)) }
+        hasBegun = true
+        if var clock {
+            // A copy avoids the exclusivity check of a mutation in place.
+            let decision = clock.receive(frames, at: now)
+            self.clock = clock
+            if decision == .drop { return }
+            if let target, reported?.isPresent == false { report(label(target), summary: target.summary, stream.request.format) }
+            if case .deliverAfter(let gap) = decision { queue.append(.gap(gap)) }
+        }
+        queue.write(samples, frames: frames)
+    }
+}
