@@ -12,7 +12,7 @@ import Testing
     import Musl
 #endif
 
-/// A WAV stream, byte by byte.
+/// Builds the bytes of a WAV stream.
 struct WAVBytes {
     var magic = "RIFF"
     var encoding = PCMEncoding.s16le
@@ -21,15 +21,15 @@ struct WAVBytes {
     var tag: Int?
     var bits: Int?
     var isExtensible = false
-    /// The loudspeakers that an extensible format names.
+    /// The channel mask of an extensible format.
     var mask = 0
     /// Chunks between the format and the samples.
     var before: [(name: String, bytes: [UInt8])] = []
     var after: [(name: String, bytes: [UInt8])] = []
-    /// What the header says instead of the truth.
-    var claimedLength: UInt32?
-    var claimedTotal: UInt32?
-    /// The length in an RF64's `ds64`.
+    /// Declared sizes in place of the actual ones.
+    var declaredLength: UInt32?
+    var declaredTotal: UInt32?
+    /// The size in the `ds64` chunk of RF64.
     var wideLength: UInt64?
     var samples: [UInt8] = []
 
@@ -65,13 +65,13 @@ struct WAVBytes {
         }
         body += chunk("fmt ", format)
         for extra in before { body += chunk(extra.name, extra.bytes) }
-        body += chunk("data", samples, length: claimedLength)
+        body += chunk("data", samples, length: declaredLength)
         for extra in after { body += chunk(extra.name, extra.bytes) }
-        return Array(magic.utf8) + word(claimedTotal.map { Int($0) } ?? body.count, 4) + body
+        return Array(magic.utf8) + word(declaredTotal.map { Int($0) } ?? body.count, 4) + body
     }
 }
 
-/// A real pipe with a writer on another thread.
+/// A pipe with a writer on another thread.
 final class TestPipe: Sendable {
     let reader: Int32
     let writer: Int32
@@ -81,21 +81,21 @@ final class TestPipe: Sendable {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
         (reader, writer) = (ends[0], ends[1])
-        // A reader that has heard enough must not end the tests.
+        // The writer may outlive the reader.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// A pipe into which bytes run, in fragments, until it is closed.
+    /// A pipe into which the bytes are written in fragments, and which is then closed.
     convenience init(_ bytes: [UInt8], fragment: Int = .max, pause microseconds: UInt32 = 0) {
         self.init()
         writing.enter()
         DispatchQueue.global().async { [self] in
-            var place = 0
-            while place < bytes.count {
-                let count = min(fragment, bytes.count - place)
-                let written = bytes[place..<place + count].withUnsafeBytes { write(writer, $0.baseAddress!, count) }
+            var offset = 0
+            while offset < bytes.count {
+                let count = min(fragment, bytes.count - offset)
+                let written = bytes[offset..<offset + count].withUnsafeBytes { write(writer, $0.baseAddress!, count) }
                 if written <= 0 { break }
-                place += written
+                offset += written
                 if microseconds > 0 { usleep(microseconds) }
             }
             close(writer)
@@ -107,13 +107,13 @@ final class TestPipe: Sendable {
         close(reader)
     }
 
-    /// Waits until the writer has written everything, or was refused.
+    /// Waits until the writer has finished or failed.
     func finishWriting() {
         writing.wait()
     }
 }
 
-/// A file that is gone after the test.
+/// A temporary file, deleted with this object.
 final class TemporaryFile {
     let path: String
 
@@ -128,21 +128,21 @@ final class TemporaryFile {
     deinit { unlink(path) }
 }
 
-/// All that a capture delivers.
-struct Heard {
+/// All deliveries of a capture.
+struct Recording {
     var source: StreamSource
     var samples: [Float] = []
     var gaps: [Gap] = []
     var idleCount = 0
 
-    /// - Parameter frames: Room in each read.
+    /// - Parameter frames: Size of the buffer of each read, in frames.
     init(_ capture: any Capture, frames: Int = 1024) throws {
         source = try capture.open(FormatWish())
         defer { capture.close() }
-        try listen(to: capture, frames: frames)
+        try read(capture, frames: frames)
     }
 
-    mutating func listen(to capture: any Capture, frames: Int = 1024) throws {
+    mutating func read(_ capture: any Capture, frames: Int = 1024) throws {
         var buffer = [Float](repeating: 77, count: frames * source.format.channelCount)
         while true {
             var span = buffer.mutableSpan
@@ -153,7 +153,7 @@ struct Heard {
             case .gap(let gap): gaps.append(gap)
             case .idle: idleCount += 1
             case .end: return
-            case .format, .source, .device: Issue.record("a stream of samples never changes")
+            case .format, .source, .device: Issue.record("the format of a stream does not change")
             }
         }
     }
@@ -161,22 +161,22 @@ struct Heard {
     var bits: [UInt32] { samples.map(\.bitPattern) }
 }
 
-/// The settings that a SPEC of `pcm` stands for.
+/// The settings of a SPEC of `pcm`.
 func settings(_ spec: String) throws -> PCMSettings {
     try PCMSettings(CapturePlugin.pcm.about.values(parsing: spec))
 }
 
-/// A capture that hears these bytes through a pipe, as its standard input.
-func hear(_ bytes: [UInt8], _ spec: String = "pcm", fragment: Int = .max, frames: Int = 1024) throws -> Heard {
+/// Reads these bytes through a pipe as standard input.
+func record(_ bytes: [UInt8], _ spec: String = "pcm", fragment: Int = .max, frames: Int = 1024) throws -> Recording {
     let pipe = TestPipe(bytes, fragment: fragment)
     defer { pipe.finishWriting() }
-    return try Heard(PCMCapture(settings(spec), descriptor: pipe.reader), frames: frames)
+    return try Recording(PCMCapture(settings(spec), descriptor: pipe.reader), frames: frames)
 }
 
-/// What opening and hearing these bytes fails with.
+/// The error of opening and reading these bytes.
 func failure(_ bytes: [UInt8], _ spec: String = "pcm") -> String {
     do {
-        _ = try hear(bytes, spec)
+        _ = try record(bytes, spec)
         return "it did not fail"
     } catch {
         return "\(error)"
@@ -189,7 +189,7 @@ extension FixedWidthInteger {
     }
 }
 
-/// Samples of an encoding and the floats they stand for.
+/// Samples of an encoding, and the floats that they encode.
 func samples(of encoding: PCMEncoding) -> (bytes: [UInt8], floats: [Float]) {
     let name = encoding.rawValue
     let bigEndian = name.hasSuffix("be")

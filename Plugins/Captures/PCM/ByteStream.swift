@@ -8,44 +8,44 @@ internal import HemiolaSignal
     internal import Musl
 #endif
 
-/// The bytes of a file descriptor, in blocks, through a buffer of its own.
+/// A buffered reader of a file descriptor.
 ///
-/// Every wait is bounded: the reader says how long, and hears `.idle` when nothing came.
+/// Waits are bounded: `fill` returns `.idle` when no bytes arrive in time.
 final class ByteStream: ChunkSource {
-    /// Bytes in a block. A pipe is asked to hold as many.
+    /// Size of the buffer in bytes, and the requested size of a pipe.
     static let capacity = 1 << 17
 
-    /// Linux's F_SETPIPE_SZ, which its headers show to GNU sources only.
+    /// Linux's F_SETPIPE_SZ, which the headers declare for GNU sources only.
     private static let setPipeSize: Int32 = 1024 + 7
 
-    /// What a wait brought.
+    /// The result of `fill`.
     enum Progress { case bytes, idle, end }
 
-    /// What messages call it.
+    /// The name in messages.
     let name: String
-    /// The size of a file, in bytes from where reading began; nil for whatever is no regular file.
+    /// Bytes of a regular file from the position where reading began; nil for anything else.
     let size: Int64?
 
-    /// Whether nobody waits for these bytes any more.
+    /// Whether the run is cancelled; ends a wait for the header.
     var isCancelled: @Sendable () -> Bool = { false }
 
     private let descriptor: Int32
     private let isOwner: Bool
-    /// Where the descriptor stood at first.
+    /// The initial position of the descriptor.
     private let origin: Int64
     private let buffer: UnsafeMutableRawPointer
-    /// The bytes that were read and not yet taken.
+    /// The range of buffered bytes.
     private var head = 0
     private var tail = 0
-    /// Bytes read from the descriptor, or heard again from the spool.
+    /// Bytes read so far from the descriptor or, after a rewind, from the spool file.
     private var position: Int64 = 0
     private var isOver = false
     private var spool: Spool?
 
     /// - Parameters:
     ///   - descriptor: Open for reading.
-    ///   - isOwner: Whether to close it in the end.
-    ///   - spools: Whether to keep what is read, so that `rewind` can go back. A regular file needs no keeping.
+    ///   - isOwner: Whether to close the descriptor in deinit.
+    ///   - spools: Whether to store the bytes, so that `rewind` works. A regular file is reread instead.
     init(_ descriptor: Int32, name: String, isOwner: Bool, spools: Bool) throws(CaptureError) {
         self.descriptor = descriptor
         self.name = name
@@ -59,11 +59,11 @@ final class ByteStream: ChunkSource {
         }
         buffer = .allocate(byteCount: Self.capacity + PCMEncoding.spareByteCount, alignment: 64)
         buffer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.capacity + PCMEncoding.spareByteCount)
-        // Fewer turns between the writer and us; a pipe that may not grow is read all the same.
+        // A larger pipe needs fewer context switches. Failure is harmless.
         if size == nil { _ = fcntl(descriptor, Self.setPipeSize, Int32(Self.capacity)) }
     }
 
-    /// Opens a path. A FIFO that nobody writes to yet is `.idle`, not a reason to hang.
+    /// Opens a path. Does not block on a FIFO without a writer: `fill` then returns `.idle`.
     convenience init(path: String, spools: Bool) throws(CaptureError) {
         let name = PathText.shown(path)
         let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -78,7 +78,7 @@ final class ByteStream: ChunkSource {
         buffer.deallocate()
     }
 
-    private static let example = "pipe audio in, as in ffmpeg -v error -i FILE -f wav - | hemiola analyze -"
+    private static let example = "pipe audio into it, for example ffmpeg -v error -i FILE -f wav - | hemiola analyze -"
 
     private static func inspect(_ descriptor: Int32, name: String) throws(CaptureError) -> (origin: Int64, size: Int64?) {
         var status = stat()
@@ -90,7 +90,7 @@ final class ByteStream: ChunkSource {
         }
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
-            throw CaptureError("\(name) is a directory; name a pipe or a file")
+            throw CaptureError("\(name) is a directory; specify a pipe or a file")
         case S_IFREG:
             let origin = Int64(lseek(descriptor, 0, SEEK_CUR))
             return (max(0, origin), max(0, Int64(status.st_size) - max(0, origin)))
@@ -101,42 +101,42 @@ final class ByteStream: ChunkSource {
 
     // MARK: - Reading
 
-    /// Bytes that wait to be taken.
+    /// Number of buffered bytes.
     var count: Int { tail - head }
 
-    /// They begin here; good until the next `fill`.
+    /// The buffered bytes; valid until the next `fill`.
     var bytes: UnsafeRawPointer { UnsafeRawPointer(buffer + head) }
 
-    /// Bytes that were taken since the start.
-    var taken: Int64 { position - Int64(count) }
+    /// Bytes consumed since the start.
+    var consumed: Int64 { position - Int64(count) }
 
-    /// Takes bytes from the front.
-    func take(_ count: Int) {
-        precondition(count >= 0 && count <= self.count, "more bytes than there are")
+    /// Consumes buffered bytes.
+    func consume(_ count: Int) {
+        precondition(count >= 0 && count <= self.count, "cannot consume more bytes than are buffered")
         head += count
     }
 
-    /// Moves what is left to the front of the buffer, where it is aligned for every sample.
+    /// Moves the buffered bytes to the front of the buffer, where samples of every encoding are aligned.
     func align() {
         if head == 0 { return }
         buffer.copyMemory(from: buffer + head, byteCount: count)
         (head, tail) = (0, count)
     }
 
-    /// Reads on behind what is left. Call it when that is too short.
+    /// Reads more bytes into the buffer, which must not be full.
     ///
-    /// - Returns: `.bytes` when there are more than before, `.idle` when none came in time, `.end` when none will come.
+    /// - Returns: `.bytes` when bytes were added, `.idle` when none arrived in time, `.end` at the end of the stream.
     func fill(waiting milliseconds: Int32) throws(CaptureError) -> Progress {
         if isOver { return .end }
         align()
         let room = Self.capacity - tail
         precondition(room > 0, "the buffer is full")
         if let spool, position < spool.count {
-            advance(try spool.recall(into: buffer + tail, from: position, atMost: room))
+            advance(try spool.read(into: buffer + tail, from: position, atMost: room))
             return .bytes
         }
         guard try isReady(within: milliseconds) else { return .idle }
-        // A regular file may be shared with others that move it: it is read at our own place.
+        // pread, because another process may share the descriptor and move its position.
         let count =
             size == nil
             ? read(descriptor, buffer + tail, room) : pread(descriptor, buffer + tail, room, off_t(origin + position))
@@ -148,7 +148,7 @@ final class ByteStream: ChunkSource {
             isOver = true
             return .end
         }
-        if let spool { try spool.keep(buffer + tail, count) }
+        if let spool { try spool.append(buffer + tail, count) }
         advance(count)
         return .bytes
     }
@@ -162,18 +162,18 @@ final class ByteStream: ChunkSource {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let ready = poll(&request, 1, milliseconds)
         if ready < 0 && errno != EINTR { throw CaptureError("cannot read \(name): \(String.lastError)") }
-        // POLLHUP is ready, too: what the writer left behind can still be read.
+        // POLLHUP counts as ready: the remaining bytes can still be read.
         return ready > 0
     }
 
-    /// Goes back to a place that was taken before.
-    func rewind(to place: Int64) {
-        precondition(size != nil || spool != nil, "these bytes were not kept")
-        (head, tail, position, isOver) = (0, 0, place, false)
+    /// Continues at an offset that was read before.
+    func rewind(to offset: Int64) {
+        precondition(size != nil || spool != nil, "the stream was not stored")
+        (head, tail, position, isOver) = (0, 0, offset, false)
     }
 
-    /// Reads away what the writer still has to say, until it pauses or has said too much, so that it is not killed in the middle of
-    /// its last chunks.
+    /// Discards the rest of the stream until the writer pauses, at most 64 buffers, so that SIGPIPE does not kill the writer while it
+    /// writes its last chunks.
     func drain() {
         guard size == nil else { return }
         for _ in 0..<64 where !isOver {
@@ -186,42 +186,42 @@ final class ByteStream: ChunkSource {
 // MARK: - Reading a header
 
 extension ByteStream {
-    /// Waits until so many bytes wait to be taken.
+    /// Waits until `count` bytes are buffered.
     ///
     /// - Returns: false when the stream ends before.
-    func holds(_ count: Int) throws(CaptureError) -> Bool {
+    func load(_ count: Int) throws(CaptureError) -> Bool {
         while self.count < count {
-            if isCancelled() { throw CaptureError("\(name): interrupted before the sound began", remedy: .finish) }
+            if isCancelled() { throw CaptureError("\(name): interrupted before the audio began", remedy: .finish) }
             if try fill(waiting: 100) == .end { return false }
         }
         return true
     }
 
-    /// Takes bytes up to an offset, in bytes since the start, that was not yet taken.
+    /// Discards bytes up to an offset in bytes since the start, which must not be consumed yet.
     ///
     /// - Returns: false when the stream ends before.
     func skip(to offset: Int64) throws(CaptureError) -> Bool {
-        while taken < offset {
-            guard try holds(1) else { return false }
-            take(Int(min(offset - taken, Int64(count))))
+        while consumed < offset {
+            guard try load(1) else { return false }
+            consume(Int(min(offset - consumed, Int64(count))))
         }
         return true
     }
 
-    /// Waits for bytes at an offset and copies them; takes those before them.
+    /// Waits for bytes at an offset and copies them. Discards the bytes before.
     func bytes(at offset: Int64, count: Int) throws(CaptureError) -> [UInt8] {
         guard try skip(to: offset) else { return [] }
-        _ = try holds(count)
+        _ = try load(count)
         return Array(UnsafeRawBufferPointer(start: bytes, count: min(count, self.count)))
     }
 
-    /// Whether these characters stand there.
-    func spells(_ word: StaticString, at offset: Int = 0) -> Bool {
-        count >= offset + word.utf8CodeUnitCount && memcmp(bytes + offset, word.utf8Start, word.utf8CodeUnitCount) == 0
+    /// Whether the buffered bytes contain a text at an offset.
+    func hasText(_ text: StaticString, at offset: Int = 0) -> Bool {
+        count >= offset + text.utf8CodeUnitCount && memcmp(bytes + offset, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }
 
 extension String {
-    /// What the system says about the last call.
+    /// The message of errno.
     static var lastError: String { String(cString: strerror(errno)) }
 }

@@ -2,9 +2,9 @@ public import Hemiola
 internal import HemiolaSignal
 
 extension CapturePlugin {
-    /// Samples from standard input, a pipe, a FIFO or a file: a WAV stream, or raw.
+    /// Reads a WAV stream or raw samples from standard input, a pipe, a FIFO or a file.
     public static let pcm = CapturePlugin(
-        "pcm", "Samples from standard input, a pipe or a FIFO: a WAV stream, or raw.",
+        "pcm", "Reads a WAV stream or raw samples from standard input, a pipe or a FIFO.",
         settings: PCMSettings.declared, primary: "path"
     ) { settings throws(ConfigurationError) in
         let settings = try PCMSettings(settings)
@@ -12,34 +12,35 @@ extension CapturePlugin {
     }
 }
 
-/// Reads samples from a descriptor that may have no end, no length and no place to go back to.
+/// Reads samples from a descriptor that may be endless, of unknown length and not seekable.
 ///
-/// Nothing is dropped: while nobody reads, the pipe fills and its writer waits. A stream that promises more frames than it holds
-/// ends with a gap of those that are missing; one that promises nothing and ends within a frame, with a gap of none.
+/// Nothing is dropped: while `read` is not called, the pipe fills and its writer blocks. A stream that declares more frames than it holds
+/// ends with a gap of the missing frames; one without a declared length that ends within a frame ends with a gap of 0 frames.
 ///
-/// - Complexity: O(bytes): one copy out of the pipe, one conversion. No allocation after `open`.
+/// - Complexity: O(bytes): one copy from the pipe, one conversion. No allocation after `open`.
 class PCMCapture: Capture {
     private let path: String
-    /// The descriptor that is read instead of the path's.
+    /// The descriptor to read instead of `path`.
     private let descriptor: Int32?
     private let rawFormat: PCMFormat?
 
     private var stream: ByteStream?
     private var format: PCMFormat
-    /// Frames that the header promises, or nil when there is no telling.
-    private var promise: Int64?
-    /// Bytes that it promises beyond them: a part of a frame.
-    private var promisedRest = 0
+    /// Declared length in frames; nil when unknown.
+    private var declaredFrames: Int64?
+    /// Declared bytes beyond whole frames: part of a frame.
+    private var declaredRemainder = 0
+    /// Frames delivered.
     private var frames: Int64 = 0
-    /// Where the samples begin in the stream.
+    /// Offset of the first sample in the stream, in bytes.
     private var start: Int64 = 0
     private var state = State.beginning
 
     private enum State {
-        /// Nothing was delivered, and raw samples may yet turn out to be a WAV stream.
+        /// Nothing is delivered yet. Raw samples are still to be checked for a WAV header.
         case beginning
         case running
-        /// Everything has been delivered but the end.
+        /// Only the end is left to deliver.
         case over
     }
 
@@ -52,7 +53,7 @@ class PCMCapture: Capture {
 
     final var isLive: Bool { false }
 
-    /// Whether what is read is kept.
+    /// Whether the stream is stored for a second pass.
     var spools: Bool { false }
 
     final func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
@@ -75,21 +76,21 @@ class PCMCapture: Capture {
         }
         stream.align()
         self.stream = stream
-        start = stream.taken
-        promise = bytes.map { $0 / Int64(format.frameByteCount) }
-        promisedRest = bytes.map { Int($0 % Int64(format.frameByteCount)) } ?? 0
-        let known = promise ?? stream.size.map { ($0 - start) / Int64(format.frameByteCount) }
+        start = stream.consumed
+        declaredFrames = bytes.map { $0 / Int64(format.frameByteCount) }
+        declaredRemainder = bytes.map { Int($0 % Int64(format.frameByteCount)) } ?? 0
+        let known = declaredFrames ?? stream.size.map { ($0 - start) / Int64(format.frameByteCount) }
         return StreamSource(
             format: format.stream, kind: "pcm", path: name, duration: known.map { format.stream.seconds(at: $0) })
     }
 
     final func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
-        guard let stream else { preconditionFailure("a capture is opened before it is read") }
+        guard let stream else { preconditionFailure("read before open") }
         if state == .over { return .end }
         let room = samples.count / format.stream.channelCount
-        precondition(room > 0, "there is no room for a frame")
-        let rest = promise.map { $0 - frames } ?? .max
-        guard rest > 0 else { return try finishPromise(stream) }
+        precondition(room > 0, "the buffer holds no frame")
+        let rest = declaredFrames.map { $0 - frames } ?? .max
+        guard rest > 0 else { return try finishDeclared(stream) }
         let needed = state == .beginning ? max(Self.magicByteCount, format.frameByteCount) : format.frameByteCount
         if stream.count < needed {
             switch try stream.fill(waiting: 100) {
@@ -103,31 +104,31 @@ class PCMCapture: Capture {
         let sampleCount = count * format.stream.channelCount
         let encoding = format.encoding
         samples.withUnsafeMutableBufferPointer { encoding.convert(stream.bytes, count: sampleCount, to: $0.baseAddress!) }
-        stream.take(count * format.frameByteCount)
+        stream.consume(count * format.frameByteCount)
         frames += Int64(count)
         return .frames(count)
     }
 
     final func close() {
-        if state == .over, promise != nil { stream?.drain() }
+        if state == .over, declaredFrames != nil { stream?.drain() }
         stream = nil
     }
 
     // MARK: - Beginning and end
 
-    /// As many bytes as tell a WAV stream.
+    /// Number of bytes that identify a WAV stream.
     private static let magicByteCount = 12
 
-    /// A header that is heard as samples is a burst of noise, and then everything is shifted.
+    /// Refuses a WAV stream that is read as raw samples: its header would be noise, and shift all samples after it.
     private func begin(_ stream: ByteStream) throws(CaptureError) {
         state = .running
-        guard rawFormat != nil, stream.spells("WAVE", at: 8), stream.spells("RIFF") || stream.spells("RF64") else { return }
-        throw CaptureError("\(stream.name) is a WAV stream and says itself how its samples are written; leave out --raw")
+        guard rawFormat != nil, stream.hasText("WAVE", at: 8), stream.hasText("RIFF") || stream.hasText("RF64") else { return }
+        throw CaptureError("\(stream.name) is a WAV stream, whose header states the sample format; leave out --raw")
     }
 
-    /// All promised frames were delivered.
-    private func finishPromise(_ stream: ByteStream) throws(CaptureError) -> Delivery {
-        if stream.count < promisedRest {
+    /// All declared frames are delivered.
+    private func finishDeclared(_ stream: ByteStream) throws(CaptureError) -> Delivery {
+        if stream.count < declaredRemainder {
             switch try stream.fill(waiting: 100) {
             case .bytes, .idle: return .idle
             case .end: return try finish(stream)
@@ -137,27 +138,27 @@ class PCMCapture: Capture {
         return .end
     }
 
-    /// The stream ends here.
+    /// Handles the end of the stream.
     private func finish(_ stream: ByteStream) throws(CaptureError) -> Delivery {
         state = .over
-        if stream.count == 0, stream.taken == 0 { throw WAVHeader.empty(stream.name) }
-        if let promise { return .gap(Gap(frames: promise - frames, reason: .truncatedFile)) }
+        if stream.count == 0, stream.consumed == 0 { throw WAVHeader.empty(stream.name) }
+        if let declaredFrames { return .gap(Gap(frames: declaredFrames - frames, reason: .truncatedFile)) }
         return stream.count > 0 ? .gap(Gap(frames: 0, reason: .truncatedFile)) : .end
     }
 
-    fileprivate final func goBack() throws(CaptureError) {
-        guard let stream else { preconditionFailure("a capture is opened before it is rewound") }
+    fileprivate final func restart() throws(CaptureError) {
+        guard let stream else { preconditionFailure("rewind before open") }
         stream.rewind(to: start)
         frames = 0
         state = .running
     }
 }
 
-/// The same stream, kept in a file without a name as it is read, so that it can be heard again.
+/// A capture that stores the stream in an unlinked file while it is read, so that it can be read again.
 final class SpooledPCMCapture: PCMCapture, RewindableCapture {
     override var spools: Bool { true }
 
     func rewind() throws(CaptureError) {
-        try goBack()
+        try restart()
     }
 }

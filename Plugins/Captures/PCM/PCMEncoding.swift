@@ -1,7 +1,7 @@
 public import Hemiola
 internal import HemiolaSignal
 
-/// How a sample is written: its type, its bits, its byte order. ffmpeg's names.
+/// The encoding of a sample: type, bits and byte order, named as in ffmpeg.
 public enum PCMEncoding: String, Sendable, CaseIterable, SettingChoice {
     /// Eight bits, unsigned and signed.
     case u8, s8
@@ -29,16 +29,16 @@ public enum PCMEncoding: String, Sendable, CaseIterable, SettingChoice {
 }
 
 extension PCMEncoding {
-    /// Bytes that must be readable behind the last sample: three bytes are loaded as four.
+    /// Bytes that must be readable after the last sample, because three-byte samples are loaded as four bytes.
     static let spareByteCount = 1
 
-    /// Turns samples into floats: integers by 1/2^(bits − 1), `u8` around 128, floats as they are, NaN included.
+    /// Converts samples to floats: integers are multiplied by 1/2^(bits − 1), `u8` after subtracting 128; floats are unchanged, including NaN.
     ///
     /// - Parameters:
-    ///   - bytes: `count` samples, aligned to a sample unless that is three bytes long, and `spareByteCount` bytes more.
+    ///   - bytes: `count` samples, aligned to a sample unless that is three bytes long, followed by `spareByteCount` readable bytes.
     ///   - samples: Room for `count` floats.
     /// - Complexity: O(count), no allocation.
-    /// - Note: Bit for bit what libsndfile's `sf_readf_float` delivers.
+    /// - Note: The result equals that of libsndfile's `sf_readf_float`, bit for bit.
     func convert(_ bytes: UnsafeRawPointer, count: Int, to samples: UnsafeMutablePointer<Float>) {
         switch self {
         case .u8:
@@ -70,7 +70,7 @@ extension PCMEncoding {
 }
 
 extension UnsafeRawPointer {
-    /// One float for each of `count` aligned numbers; the loop is vectorised.
+    /// Converts `count` aligned numbers; the loop is vectorised.
     @inline(__always)
     fileprivate func map<Number: BitwiseCopyable>(
         _ count: Int, to samples: UnsafeMutablePointer<Float>, _ float: (Number) -> Float
@@ -79,9 +79,9 @@ extension UnsafeRawPointer {
         for index in 0..<count { samples[index] = float(numbers[index]) }
     }
 
-    /// One float for each of `count` three-byte numbers.
+    /// Converts `count` three-byte numbers.
     ///
-    /// - Parameter align: Moves the three bytes, of the four that were loaded, to the upper end of a word.
+    /// - Parameter align: Shifts the three bytes to the upper end of the loaded word.
     @inline(__always)
     fileprivate func mapTriples(_ count: Int, to samples: UnsafeMutablePointer<Float>, _ align: (UInt32) -> Int32) {
         for index in 0..<count {

@@ -1,54 +1,54 @@
 public import Hemiola
 public import HemiolaSignal
 
-/// What raw samples cannot say about themselves: how a sample is written, how many frames a second, how many channels.
+/// The format of raw samples: encoding, sample rate and channels.
 public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {
-    /// The example that messages show.
+    /// The example in messages.
     static let example = "f32le,44100,2"
 
-    /// How a sample is written.
+    /// The encoding of a sample.
     public var encoding: PCMEncoding
-    /// Frames per second and samples per frame.
+    /// Sample rate and channels.
     public var stream: StreamFormat
 
-    /// An encoding, and how many frames a second of how many channels.
+    /// A format with an encoding, a sample rate and channels.
     public init(_ encoding: PCMEncoding, _ stream: StreamFormat) {
         self.encoding = encoding
         self.stream = stream
     }
 
-    /// Reads `f32le,44100,2`: encoding, frames per second, channels. A colon does for a comma, since a SPEC takes commas away.
+    /// Parses `f32le,44100,2`: encoding, sample rate in hertz, channels. Colons may replace the commas, which separate settings in a SPEC.
     ///
     /// - Throws: One problem, on one line, with an example.
     public init(parsing text: String) throws(ConfigurationError) {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "," || $0 == ":" }.map { $0.trimmed }
         guard parts.count == 3 else {
-            throw Self.fault("\"\(text)\" is no format of raw samples; write encoding, frames a second and channels")
+            throw Self.fault("\"\(text)\" is not a raw sample format (encoding, sample rate, channels)")
         }
         let encodings = PCMEncoding.allCases.map(\.rawValue)
         guard let encoding = PCMEncoding(rawValue: parts[0].lowercased()) else {
-            // s16 is short for s16le, however near s8 may be.
+            // Suggests s16le for s16, although s8 is nearer.
             let nearest = encodings.first { parts[0].count > 1 && $0.hasPrefix(parts[0]) } ?? parts[0].nearest(in: encodings)
-            let hint = nearest.map { "did you mean \($0)?" } ?? "there are: \(encodings.joined(separator: ", "))"
-            throw ConfigurationError("\"\(parts[0])\" in \"\(text)\" is no encoding; \(hint)")
+            let hint = nearest.map { "did you mean \($0)?" } ?? "the encodings are \(encodings.joined(separator: ", "))"
+            throw ConfigurationError("\"\(parts[0])\" in \"\(text)\" is not an encoding; \(hint)")
         }
         guard let sampleRate = Int(parts[1]), StreamFormat.sampleRates.contains(sampleRate) else {
             let range = StreamFormat.sampleRates
-            throw Self.fault("\"\(parts[1])\" in \"\(text)\" is no rate within \(range.lowerBound)...\(range.upperBound) Hz; write it")
+            throw Self.fault("\"\(parts[1])\" in \"\(text)\" is not a sample rate within \(range.lowerBound)...\(range.upperBound) Hz")
         }
         guard let channelCount = Int(parts[2]), StreamFormat.channelCounts.contains(channelCount) else {
             let range = StreamFormat.channelCounts
             throw Self.fault(
-                "\"\(parts[2])\" in \"\(text)\" is no number of channels within \(range.lowerBound)...\(range.upperBound); write it")
+                "\"\(parts[2])\" in \"\(text)\" is not a number of channels within \(range.lowerBound)...\(range.upperBound)")
         }
         self.init(encoding, StreamFormat(sampleRate: sampleRate, channelCount: channelCount))
     }
 
     private static func fault(_ message: String) -> ConfigurationError {
-        ConfigurationError("\(message), as in \(example)")
+        ConfigurationError("\(message), for example \(example)")
     }
 
-    /// As it is parsed.
+    /// The text that `init(parsing:)` accepts.
     public var description: String { "\(encoding.rawValue),\(stream.sampleRate),\(stream.channelCount)" }
 
     /// Bytes per frame.

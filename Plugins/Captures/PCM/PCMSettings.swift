@@ -1,34 +1,34 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// What can be set about a stream of samples.
+/// The settings of this capture.
 struct PCMSettings: Sendable {
     private static let path = Setting(
-        "path", default: "-", "The pipe, FIFO or file that is read; - is standard input.")
+        "path", default: "-", "Pipe, FIFO or file to read; - is standard input.")
     private static let raw = Setting(
-        "raw", default: String?.none, "The stream is raw samples: encoding, rate and channels, as f32le:44100:2; unset: WAV.")
+        "raw", default: String?.none, "Format of raw samples: encoding, sample rate and channels, as f32le:44100:2; unset: a WAV stream.")
     private static let encoding = Setting(
-        "encoding", default: PCMEncoding?.none, "Raw samples are written so; needs rate and channels too.")
+        "encoding", default: PCMEncoding?.none, "Encoding of raw samples; needs rate and channels too.")
     private static let rate = Setting<Int?>(
-        "rate", in: StreamFormat.sampleRates, unit: .hertz, "Frames a second of raw samples.")
+        "rate", in: StreamFormat.sampleRates, unit: .hertz, "Sample rate of raw samples.")
     private static let channels = Setting<Int?>(
-        "channels", in: StreamFormat.channelCounts, "Samples a frame of raw samples.")
+        "channels", in: StreamFormat.channelCounts, "Number of channels of raw samples.")
     private static let spool = Setting(
-        "spool", default: false, "Keeps the bytes in an unlinked file in $TMPDIR, so that the stream can be heard twice.")
+        "spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
 
     static let declared = [
         path.declared, raw.declared, encoding.declared, rate.declared, channels.declared, spool.declared,
     ]
 
     var path: String
-    /// The format of raw samples, or nil for a WAV stream that states its own.
+    /// The format of raw samples; nil for a WAV stream, which declares its own.
     var format: PCMFormat?
     var spools: Bool
 
     init(_ settings: SettingValues) throws(ConfigurationError) {
         path = settings[Self.path]
         spools = settings[Self.spool]
-        guard !path.isEmpty else { throw ConfigurationError("there is no path; - is standard input", at: Self.path.key) }
+        guard !path.isEmpty else { throw ConfigurationError("the path is empty; - is standard input", at: Self.path.key) }
         format = try Self.format(settings)
     }
 
@@ -36,7 +36,7 @@ struct PCMSettings: Sendable {
         let parts = (encoding: settings[Self.encoding], rate: settings[Self.rate], channels: settings[Self.channels])
         if let text = settings[Self.raw] {
             guard parts == (nil, nil, nil) else {
-                throw ConfigurationError("encoding, rate and channels stand in raw already; leave them out", at: Self.raw.key)
+                throw ConfigurationError("raw already contains encoding, rate and channels; leave them out", at: Self.raw.key)
             }
             do {
                 return try PCMFormat(parsing: text)
@@ -55,7 +55,7 @@ struct PCMSettings: Sendable {
             if parts.rate == nil { missing.append(Self.rate.key) }
             if parts.channels == nil { missing.append(Self.channels.key) }
             throw ConfigurationError(
-                "there is no \(missing.joined(separator: " and no ")); raw samples need all three, as in encoding=f32le,rate=44100,channels=2",
+                "missing \(missing.joined(separator: " and ")); raw samples need all three, as in encoding=f32le,rate=44100,channels=2",
                 at: missing[0])
         }
     }

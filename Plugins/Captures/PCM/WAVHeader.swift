@@ -2,79 +2,79 @@ internal import Hemiola
 internal import HemiolaRIFF
 internal import HemiolaSignal
 
-/// What stands before the samples of a WAV stream: RIFF, RIFX (big-endian), RF64 and BW64.
-///
-/// - Note: Microsoft's RIFF and WAVEFORMATEXTENSIBLE; EBU Tech 3306 (RF64); ITU-R BS.2088 (BW64).
+/// The header of a WAV stream: RIFF, RIFX, RF64 or BW64. Parsed by `HemiolaRIFF`.
 struct WAVHeader {
     var format: PCMFormat
-    /// Bytes of samples, or nil when the writer did not know and the stream goes on until it ends.
+    /// Declared size of the samples in bytes; nil where the writer did not know it and the stream is read to its end.
     var byteCount: Int64?
 
-    /// Reads a header and leaves the stream at the first sample. Waits for it as long as it takes.
+    /// Reads a header, and leaves the stream at the first sample. Blocks until the header is complete.
     init(reading stream: ByteStream) throws(CaptureError) {
-        guard try stream.holds(12) else {
+        guard try stream.load(12) else {
             guard stream.count > 0 else { throw Self.empty(stream.name) }
-            throw ForeignFormat.refusal(of: stream)
+            throw UnsupportedFormat.error(for: stream)
         }
-        guard let riff = try WaveFileHeader(stream.bytes(at: stream.taken, count: WaveFileHeader.size)) else {
-            throw ForeignFormat.refusal(of: stream)
+        guard let riff = try WaveFileHeader(stream.bytes(at: stream.consumed, count: WaveFileHeader.size)) else {
+            throw UnsupportedFormat.error(for: stream)
         }
-        var reader = ChunkReader(stream, layout: riff.layout, from: stream.taken + Int64(WaveFileHeader.size))
+        var reader = ChunkReader(stream, layout: riff.layout, from: stream.consumed + Int64(WaveFileHeader.size))
         var format: PCMFormat?
-        var wideLength: UInt64?
+        var size64: UInt64?
         while let chunk = try reader.next() {
             switch chunk.name {
             case "data":
                 guard let format else {
-                    throw CaptureError("\(stream.name): this WAV stream has samples before it says in which format; convert it with ffmpeg")
+                    throw CaptureError("\(stream.name): this WAV stream has its data before its format; convert it with ffmpeg")
                 }
-                guard try stream.skip(to: chunk.offset) else { throw Self.cut(stream.name) }
+                guard try stream.skip(to: chunk.offset) else { throw Self.truncated(stream.name) }
                 self.format = format
-                let promise = Self.promise(chunk.size, wide: riff.is64Bit ? wideLength : nil, total: riff.fileSize, in: stream)
-                byteCount = promise.flatMap { $0 / Int64(format.frameByteCount) > DeclaredLength.maximumFrames ? nil : $0 }
+                let declared = Self.declaredSize(chunk.size, size64: riff.is64Bit ? size64 : nil, fileSize: riff.fileSize, in: stream)
+                byteCount = declared.flatMap { $0 / Int64(format.frameByteCount) > DeclaredLength.maximumFrames ? nil : $0 }
                 return
             case "fmt ":
-                guard chunk.size >= 16 else { throw CaptureError("\(stream.name): the format of this WAV stream is cut short") }
+                guard chunk.size >= 16 else {
+                    throw CaptureError("\(stream.name): this WAV stream is damaged: its format chunk is too short")
+                }
                 let content = try reader.content(of: chunk, limit: WaveFormat.maximumSize)
                 guard content.count == min(chunk.size, Int64(WaveFormat.maximumSize)),
                     let wave = WaveFormat(content, isBigEndian: riff.isBigEndian)
-                else { throw Self.cut(stream.name) }
+                else { throw Self.truncated(stream.name) }
                 format = try Self.format(wave, of: stream, isBigEndian: riff.isBigEndian)
             case "ds64" where chunk.size >= 16:
                 let lengths = try reader.content(of: chunk, limit: 16)
-                guard lengths.count == 16 else { throw Self.cut(stream.name) }
-                wideLength = lengths.unsigned64(at: 8, isBigEndian: false)
+                guard lengths.count == 16 else { throw Self.truncated(stream.name) }
+                size64 = lengths.unsigned64(at: 8, isBigEndian: false)
             default: break
             }
         }
-        throw Self.cut(stream.name)
+        throw Self.truncated(stream.name)
     }
 
     static func empty(_ name: String) -> CaptureError {
-        CaptureError("\(name) is empty: not one byte came; did the program before the pipe fail?")
+        CaptureError("\(name) is empty (0 bytes); check whether the program before the pipe failed")
     }
 
-    private static func cut(_ name: String) -> CaptureError {
+    private static func truncated(_ name: String) -> CaptureError {
         CaptureError("\(name): this WAV stream ends within its header, before any samples")
     }
 
     // MARK: - Length
 
-    /// How many bytes of samples the header really promises.
+    /// The declared size of the samples in bytes; nil where it is unknown.
     ///
-    /// A length of 0 is what a writer leaves that meant to come back and fill it in, unless the RIFF's own length says that
-    /// something else follows. A placeholder that a file is long enough for is the truth.
+    /// A size of 0 is a placeholder, unless the declared size of the file says that other chunks follow. A placeholder value is the actual
+    /// size where the file is long enough for it.
     ///
     /// - Parameters:
-    ///   - wide: The length in `ds64`.
-    ///   - total: The RIFF's own length.
-    private static func promise(_ length: Int64, wide: UInt64?, total: Int64, in stream: ByteStream) -> Int64? {
-        if let wide, length >= 0xffff_0000 {
-            return wide == 0 ? nil : Int64(exactly: wide)
+    ///   - size64: The size in `ds64`.
+    ///   - fileSize: The declared size of the file less 8.
+    private static func declaredSize(_ length: Int64, size64: UInt64?, fileSize: Int64, in stream: ByteStream) -> Int64? {
+        if let size64, length >= 0xffff_0000 {
+            return size64 == 0 ? nil : Int64(exactly: size64)
         }
-        if length == 0 { return total + 8 > stream.taken && !DeclaredLength.isPlaceholder(total) ? 0 : nil }
+        if length == 0 { return fileSize + 8 > stream.consumed && !DeclaredLength.isPlaceholder(fileSize) ? 0 : nil }
         guard DeclaredLength.isPlaceholder(length) else { return length }
-        guard let size = stream.size, length < 0xffff_0000, stream.taken + length <= size else { return nil }
+        guard let size = stream.size, length < 0xffff_0000, stream.consumed + length <= size else { return nil }
         return length
     }
 
@@ -84,24 +84,24 @@ struct WAVHeader {
         let tag = wave.hasStandardSubformat ? wave.subformatTag ?? wave.formatTag : wave.formatTag
         let (channelCount, sampleRate, bits) = (wave.channelCount, wave.sampleRate, wave.bitsPerSample)
         guard tag == WaveFormat.pcm || tag == WaveFormat.float else {
-            throw ForeignFormat.refusal(of: stream, because: "this WAV stream holds \(name(ofTag: tag))")
+            throw UnsupportedFormat.error(for: stream, because: "this WAV stream holds \(name(ofTag: tag))")
         }
         guard channelCount > 0, sampleRate > 0 else {
-            throw CaptureError("\(stream.name): this WAV stream claims \(channelCount) channels at \(sampleRate) Hz; it is damaged")
+            throw CaptureError("\(stream.name): this WAV stream declares \(channelCount) channels at \(sampleRate) Hz; it is damaged")
         }
         let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount, channelMap: wave.channelMap)
         guard format.isSupported else {
             let (rates, counts) = (StreamFormat.sampleRates, StreamFormat.channelCounts)
             throw CaptureError(
                 "\(stream.name): \(sampleRate) Hz and \(channelCount) channels are outside \(rates.lowerBound)...\(rates.upperBound) Hz "
-                    + "and \(counts.lowerBound)...\(counts.upperBound) channels; convert it on the way: "
+                    + "and \(counts.lowerBound)...\(counts.upperBound) channels; convert it in the pipe: "
                     + "ffmpeg -v error -i - -ar 48000 -ac 2 -f wav - | hemiola analyze -")
         }
-        // The container counts, not the bits that are used: a sample is as wide as its share of the block.
+        // A sample may use fewer bits than its container: the size of the container is the block size divided by the channels.
         let bytes = wave.blockSize > 0 && wave.blockSize.isMultiple(of: channelCount) ? wave.blockSize / channelCount : (bits + 7) / 8
         guard let encoding = encoding(isFloat: tag == WaveFormat.float, bytes: bytes, bits: bits, bigEndian: isBigEndian) else {
-            throw ForeignFormat.refusal(
-                of: stream,
+            throw UnsupportedFormat.error(
+                for: stream,
                 because: "this WAV stream has \(bits)-bit \(tag == WaveFormat.float ? "float" : "integer") samples in \(bytes) bytes")
         }
         return PCMFormat(encoding, format)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import PCMCapture
 
-@Suite struct ForeignFormatTests {
-    /// A first page of what each program really writes, filled up with zeros.
+@Suite struct UnsupportedFormatTests {
+    /// Pads the first bytes of a file with zeros.
     private static func padded(_ bytes: [UInt8]) -> [UInt8] {
         bytes + Array(repeating: 0, count: max(0, 64 - bytes.count))
     }
@@ -20,37 +20,37 @@ import Testing
         ([0x1a, 0x45, 0xdf, 0xa3, 0x9f], "Matroska or WebM"),
         ([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], "Windows Media (ASF)"),
     ])
-    func `what is no WAV is named, and the way out`(bytes: [UInt8], name: String) {
+    func `other format: refused with its name and what to do`(bytes: [UInt8], name: String) {
         #expect(
             failure(Self.padded(bytes))
-                == "standard input looks like \(name), and pcm reads WAV and raw samples; decode it on the way: "
-                + "ffmpeg -v error -i - -f wav - | hemiola analyze -, or save it to a file and analyse that")
+                == "standard input looks like \(name), but pcm supports only WAV and raw samples; decode it in the pipe: "
+                + "ffmpeg -v error -i - -f wav - | hemiola analyze -, or save it to a file and analyse the file")
     }
 
     @Test(arguments: [([0xff, 0xfb, 0x90, 0x64], "MP3"), ([0xff, 0xf1, 0x50, 0x80], "AAC")] as [([UInt8], String)])
-    func `frames without a tag may be samples as well`(bytes: [UInt8], name: String) {
+    func `MPEG or AAC frames without a tag: refused with both possibilities`(bytes: [UInt8], name: String) {
         let message = failure(Self.padded(bytes))
-        #expect(message.contains("if it is \(name), decode it on the way"))
+        #expect(message.contains("if it is \(name), decode it in the pipe"))
         #expect(message.hasSuffix("--raw f32le,44100,2"))
     }
 
-    @Test func `samples without a format are told how to say it`() {
+    @Test func `raw samples without a format: refused with the option that gives it`() {
         #expect(
             failure(Self.padded([0, 0, 0x80, 0x3f]))
-                == "standard input is no WAV stream (it begins with 00 00 80 3f); if it is raw samples, say how they are written: "
+                == "standard input is not a WAV stream (first bytes: 00 00 80 3f); for raw samples, give their format: "
                 + "--raw f32le,44100,2")
-        #expect(failure([1]).contains("(it begins with 01)"))
+        #expect(failure([1]).contains("(first bytes: 01)"))
     }
 
-    @Test func `a file is better given by its path`() throws {
+    @Test func `other format in a file: the message suggests hemiola analyze PATH`() throws {
         let file = TemporaryFile(Self.padded(Array("fLaC".utf8)))
-        let error = #expect(throws: (any Error).self) { try Heard(PCMCapture(settings("pcm:\(file.path)"))) }
+        let error = #expect(throws: (any Error).self) { try Recording(PCMCapture(settings("pcm:\(file.path)"))) }
         #expect("\(error!)".hasPrefix("\(file.path) looks like FLAC"))
-        #expect("\(error!)".contains("give the path of the file to hemiola analyze"))
+        #expect("\(error!)".contains("analyse it as a file: hemiola analyze PATH"))
     }
 
     @Test(arguments: ["RIFF", "RF64"])
-    func `a WAV stream is not heard as raw samples`(magic: String) {
+    func `WAV stream with --raw: refused`(magic: String) {
         let wav = WAVBytes(magic: magic, samples: [1, 2, 3, 4]).bytes
         #expect(failure(wav, "pcm:raw=f32le:44100:2").hasSuffix("leave out --raw"))
     }

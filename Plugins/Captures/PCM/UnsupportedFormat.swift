@@ -1,27 +1,27 @@
 internal import Hemiola
 
-/// What a stream is when it is no WAV, told by its first bytes, and the way out.
-enum ForeignFormat {
-    /// - Parameter reason: What is wrong, when it is not the kind of stream.
-    static func refusal(of stream: ByteStream, because reason: String? = nil) -> CaptureError {
-        let wayOut =
+/// The error for a stream that is not a supported WAV: its format by the first bytes, and what to do.
+enum UnsupportedFormat {
+    /// - Parameter reason: The reason, where the stream is a WAV.
+    static func error(for stream: ByteStream, because reason: String? = nil) -> CaptureError {
+        let remedy =
             stream.size == nil
-            ? "decode it on the way: ffmpeg -v error -i - -f wav - | hemiola analyze -, or save it to a file and analyse that"
-            : "give the path of the file to hemiola analyze, or decode it: ffmpeg -v error -i - -f wav - | hemiola analyze -"
-        let raw = "if it is raw samples, say how they are written: --raw \(PCMFormat.example)"
+            ? "decode it in the pipe: ffmpeg -v error -i - -f wav - | hemiola analyze -, or save it to a file and analyse the file"
+            : "analyse it as a file: hemiola analyze PATH, or decode it: ffmpeg -v error -i - -f wav - | hemiola analyze -"
+        let raw = "for raw samples, give their format: --raw \(PCMFormat.example)"
         if let reason {
-            return CaptureError("\(stream.name): \(reason), and pcm reads plain integers and floats; \(wayOut)")
+            return CaptureError("\(stream.name): \(reason), but pcm supports only integer and floating-point samples; \(remedy)")
         }
         if let name = signature(of: stream) {
-            return CaptureError("\(stream.name) looks like \(name), and pcm reads WAV and raw samples; \(wayOut)")
+            return CaptureError("\(stream.name) looks like \(name), but pcm supports only WAV and raw samples; \(remedy)")
         }
         if let name = frameHeader(of: stream) {
-            return CaptureError("\(stream.name) is no WAV stream; if it is \(name), \(wayOut); \(raw)")
+            return CaptureError("\(stream.name) is not a WAV stream; if it is \(name), \(remedy); \(raw)")
         }
-        return CaptureError("\(stream.name) is no WAV stream (it begins with \(firstBytes(of: stream))); \(raw)")
+        return CaptureError("\(stream.name) is not a WAV stream (first bytes: \(firstBytes(of: stream))); \(raw)")
     }
 
-    private static let signatures: [(word: StaticString, offset: Int, name: String)] = [
+    private static let signatures: [(text: StaticString, offset: Int, name: String)] = [
         ("fLaC", 0, "FLAC"),
         ("OggS", 0, "Ogg"),
         ("ID3", 0, "MP3"),
@@ -42,7 +42,7 @@ enum ForeignFormat {
         ("RIFF", 0, "RIFF, but not WAVE"),
     ]
 
-    /// Byte sequences that are no text.
+    /// Signatures that are not text.
     private static let binarySignatures: [(bytes: [UInt8], name: String)] = [
         ([0x1a, 0x45, 0xdf, 0xa3], "Matroska or WebM"),
         ([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], "Windows Media (ASF)"),
@@ -51,13 +51,13 @@ enum ForeignFormat {
     ]
 
     private static func signature(of stream: ByteStream) -> String? {
-        if let match = signatures.first(where: { stream.spells($0.word, at: $0.offset) }) { return match.name }
+        if let match = signatures.first(where: { stream.hasText($0.text, at: $0.offset) }) { return match.name }
         return binarySignatures.first { signature in
             stream.count >= signature.bytes.count && signature.bytes.indices.allSatisfy { stream.byte(at: $0) == signature.bytes[$0] }
         }?.name
     }
 
-    /// MPEG audio without a tag before it: eleven set bits, which samples may have as well.
+    /// MPEG audio or AAC without a tag. Its sync word, eleven or twelve set bits, also occurs in samples.
     private static func frameHeader(of stream: ByteStream) -> String? {
         guard stream.count >= 4, stream.byte(at: 0) == 0xff, stream.byte(at: 1) & 0xe0 == 0xe0 else { return nil }
         let second = stream.byte(at: 1)
