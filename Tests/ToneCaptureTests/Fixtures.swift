@@ -4,16 +4,18 @@ import TestSupport
 
 @testable import ToneCapture
 
-/// A tone's capture for a SPEC.
+/// A capture of a SPEC of `tone`.
 func tone(_ spec: String) throws -> ToneCapture {
     ToneCapture(try ToneSettings(CapturePlugin.tone.about.values(parsing: spec)))
 }
 
 extension ToneCapture {
-    /// The next samples, as many frames as there are room for in each read.
+    /// Reads to the end.
     ///
-    /// - Parameter limit: Frames at most.
-    func hear(_ channelCount: Int, frames: Int = 1024, limit: Int = .max) throws -> [Float] {
+    /// - Parameters:
+    ///   - frames: Size of the buffer of each read, in frames.
+    ///   - limit: Maximum number of samples.
+    func samples(_ channelCount: Int, frames: Int = 1024, limit: Int = .max) throws -> [Float] {
         var samples: [Float] = []
         var buffer = [Float](repeating: 77, count: frames * channelCount)
         while samples.count < limit {
@@ -25,20 +27,20 @@ extension ToneCapture {
     }
 }
 
-/// All samples of a mono SPEC, at 44.1 kHz unless it says something else.
+/// All samples of a SPEC with one channel; the default sample rate is 44.1 kHz.
 func mono(_ spec: String, frames: Int = 1024) throws -> [Float] {
     let capture = try tone("\(spec),channels=1")
     _ = try capture.open(FormatWish())
-    return try capture.hear(1, frames: frames)
+    return try capture.samples(1, frames: frames)
 }
 
 /// The amplitude of one frequency in a signal (G. Goertzel, 1958), under a Hann window.
 func amplitude(of frequency: Double, in samples: some Collection<Float>, sampleRate: Double = 44_100) -> Double {
     let count = Double(samples.count)
-    let turn = 2 * Waves.sine(Waves.phase(turns: frequency / sampleRate + 0.25))
+    let turn = 2 * PortableMath.sine(PortableMath.phase(periods: frequency / sampleRate + 0.25))
     var (last, older) = (0.0, 0.0)
     for (index, sample) in samples.enumerated() {
-        let window = 1 - Waves.sine(Waves.phase(turns: Double(index) / count + 0.25))
+        let window = 1 - PortableMath.sine(PortableMath.phase(periods: Double(index) / count + 0.25))
         (last, older) = (Double(sample) * window + turn * last - older, last)
     }
     return 2 / count * (last * last + older * older - turn * last * older).squareRoot()
@@ -50,6 +52,6 @@ extension Collection where Element == Float {
 }
 
 extension Double {
-    /// This many decibels as an amplitude.
-    var asAmplitude: Double { Waves.powerOfTwo(self / 20 * 3.321_928_094_887_362) }
+    /// The amplitude of this level in decibels.
+    var asAmplitude: Double { PortableMath.powerOfTwo(self / 20 * 3.321_928_094_887_362) }
 }

@@ -11,13 +11,13 @@ import Testing
         readMe = try ReadMe("Plugins/Captures/Tone")
     }
 
-    @Test func `its sample is a header line of this capture`() throws {
+    @Test func `sample record: a header line of this capture`() throws {
         let header = try #require(try readMe.records().first)
         #expect(header["type"] as? String == "header")
         #expect((header["source"] as? [String: Any])?["kind"] as? String == CapturePlugin.tone.about.id)
     }
 
-    @Test func `its examples can be made`() throws {
+    @Test func `example SPECs: accepted by the plugin`() throws {
         let specs = readMe.specs(of: "tone")
         #expect(!specs.isEmpty)
         for spec in specs { _ = try CapturePlugin.tone.make(CapturePlugin.tone.about.values(parsing: spec)) }

@@ -1,54 +1,54 @@
 /// A sine at a fixed frequency.
 ///
-/// The phase of every frame is the frame times a 64-bit step, modulo a turn: it is never added up, and so does not drift. The
-/// step is as exact as a `Double`: 440 Hz are off by 2e-10 turns after an hour.
+/// The phase of a frame is its number times a 64-bit step, modulo one period, so that rounding errors do not accumulate. The step has the
+/// precision of a `Double`: at 440 Hz the error is 2e-10 periods after an hour.
 struct Sine {
     private let step: UInt64
     private let amplitude: Double
 
     init(frequency: Double, amplitude: Double, sampleRate: Int) {
-        step = Waves.phase(turns: frequency / Double(sampleRate))
+        step = PortableMath.phase(periods: frequency / Double(sampleRate))
         self.amplitude = amplitude
     }
 
     func sample(at frame: Int64) -> Float {
-        Float(amplitude * Waves.sine(UInt64(bitPattern: frame) &* step))
+        Float(amplitude * PortableMath.sine(UInt64(bitPattern: frame) &* step))
     }
 }
 
-/// A sine whose frequency rises, or falls, by as many octaves in every second.
+/// A sine whose frequency rises or falls exponentially: by a constant number of octaves per second.
 struct Sweep {
     private let octavesPerFrame: Double
-    /// Turns that the sweep would have made before it began, had it risen from 0 Hz.
-    private let turns: Double
+    /// Periods of the same sweep from 0 Hz to its start frequency.
+    private let periods: Double
     private let fixed: Sine?
     private let amplitude: Double
 
-    /// - Parameter frameCount: The sweep passes `highest` at this frame, the one after its last.
+    /// - Parameter frameCount: Length in frames. The sweep reaches `highest` at this frame, the one after its last.
     init(from lowest: Double, to highest: Double, frameCount: Int64, amplitude: Double, sampleRate: Int) {
-        let octaves = highest == lowest ? 0 : Waves.logarithm(highest / lowest)
+        let octaves = highest == lowest ? 0 : PortableMath.logarithm(highest / lowest)
         octavesPerFrame = octaves / Double(max(1, frameCount))
-        // ∫ f·2^(ot) dt = f / (o·ln 2) · 2^(ot), with o in octaves a frame and f in turns a frame.
-        turns = octaves == 0 ? 0 : lowest / Double(sampleRate) / (octavesPerFrame * 0.693_147_180_559_945_3)
+        // ∫ f·2^(ot) dt = f / (o·ln 2) · 2^(ot), with o in octaves per frame and f in periods per frame.
+        periods = octaves == 0 ? 0 : lowest / Double(sampleRate) / (octavesPerFrame * 0.693_147_180_559_945_3)
         fixed = octaves == 0 ? Sine(frequency: lowest, amplitude: amplitude, sampleRate: sampleRate) : nil
         self.amplitude = amplitude
     }
 
     func sample(at frame: Int64) -> Float {
         if let fixed { return fixed.sample(at: frame) }
-        let elapsed = turns * (Waves.powerOfTwo(octavesPerFrame * Double(frame)) - 1)
-        return Float(amplitude * Waves.sine(Waves.phase(turns: elapsed)))
+        let elapsed = periods * (PortableMath.powerOfTwo(octavesPerFrame * Double(frame)) - 1)
+        return Float(amplitude * PortableMath.sine(PortableMath.phase(periods: elapsed)))
     }
 }
 
 /// Clicks at a tempo: short bursts that begin at their peak.
 ///
-/// Click k begins at frame round(k · 60 / bpm · rate), computed anew for every click, so that rounding never adds up. An accented
-/// click reaches the level and sounds at 1500 Hz, the others stay 6 dB below at 1000 Hz.
+/// Click k begins at frame round(k · 60 / bpm · rate), computed for each click, so that rounding errors do not accumulate. An accented
+/// click has the given level and a frequency of 1500 Hz; the others are 6 dB lower, at 1000 Hz.
 struct Clicks {
-    /// Seconds until a click is over; also the shortest that clicks are apart at 1000 BPM is longer.
+    /// Duration of a click in seconds; shorter than the interval at the highest tempo, 0.06 s at 1000 BPM.
     static let length = 0.02
-    /// Seconds in which it falls to 1/e.
+    /// Decay time of a click to 1/e, in seconds.
     private static let decay = 0.003
 
     private let framesPerClick: (numerator: Double, denominator: Double)
@@ -76,31 +76,31 @@ struct Clicks {
     }
 
     /// - Parameters:
-    ///   - click: The last one that has begun.
-    ///   - offset: Frames since then.
+    ///   - click: The last click that has begun.
+    ///   - offset: Frames since its beginning.
     func sample(of click: Int64, at offset: Int) -> Float {
         guard offset < accented.count else { return 0 }
         return click.isMultiple(of: beatsPerBar) ? accented[offset] : plain[offset]
     }
 
-    /// A cosine, so that the first frame is the peak, under an exponential that a straight line brings to 0.
+    /// A cosine, so that the first frame is the peak, times an exponential decay, times a linear ramp to 0.
     private static func burst(frequency: Double, amplitude: Double, sampleRate: Int) -> [Float] {
         let count = Int((length * Double(sampleRate)).rounded())
         return (0..<count).map { index in
             let time = Double(index) / Double(sampleRate)
-            let envelope = Waves.powerOfTwo(-time / (decay * 0.693_147_180_559_945_3)) * (1 - Double(index) / Double(count))
-            return Float(amplitude * envelope * Waves.sine(Waves.phase(turns: frequency * time + 0.25)))
+            let envelope = PortableMath.powerOfTwo(-time / (decay * 0.693_147_180_559_945_3)) * (1 - Double(index) / Double(count))
+            return Float(amplitude * envelope * PortableMath.sine(PortableMath.phase(periods: frequency * time + 0.25)))
         }
     }
 }
 
-/// Seeded noise, each channel its own.
+/// Seeded noise; each channel has its own.
 ///
-/// White noise is uniform within the level: its power is 4.8 dB below that of a square wave as loud. Pink noise is the mean of
-/// sixteen such generators, each half as busy as the one before, and a white one: it falls by 3 dB an octave, and the level is
-/// a ceiling that it hardly ever comes near.
+/// White noise is uniformly distributed up to the level: its RMS is 4.8 dB below its peak. Pink noise is the mean of sixteen such
+/// generators, each updated half as often as the one before, and a white one. It falls by 3 dB per octave, and its peaks stay well below
+/// the level.
 ///
-/// - Note: Pink after R. F. Voss, with J. McCartney's order of updates (one generator a frame): 3 dB an octave ± 1 dB.
+/// - Note: Pink noise by the method of R. F. Voss, with J. McCartney's order of updates (one generator per frame): 3 ± 1 dB per octave.
 struct Noise {
     private static let generatorCount = 16
 
@@ -108,7 +108,7 @@ struct Noise {
     private let seed: UInt64
     private let channelCount: Int
     private let scale: Double
-    /// Each channel's slow generators, as integers so that the running sums stay exact.
+    /// The generators of each channel and their sums; integers, so that the running sums are exact.
     private var generators: [Int64]
     private var sums: [Int64]
 
@@ -122,20 +122,20 @@ struct Noise {
         reset()
     }
 
-    /// Back to the state before frame 0.
+    /// Restores the state before frame 0.
     mutating func reset() {
         for channel in 0..<channelCount {
             sums[channel] = 0
             for generator in 0..<Self.generatorCount {
                 let index = channel * Self.generatorCount + generator
-                // Negative frames are heard by nobody else.
+                // Negative frames are not used for anything else.
                 generators[index] = color == .white ? 0 : value(at: -1 - Int64(generator), channel)
                 sums[channel] += generators[index]
             }
         }
     }
 
-    /// Writes the frames from `frame` on; they are asked for in their order.
+    /// Writes `count` frames from `frame` on. Frames must be written in order.
     mutating func write(_ count: Int, from frame: Int64, to samples: UnsafeMutablePointer<Float>) {
         for index in 0..<count {
             for channel in 0..<channelCount {
@@ -157,10 +157,11 @@ struct Noise {
         return Float(Double(sums[channel] + white) * scale)
     }
 
-    /// A number in −2³¹…2³¹, by place alone: SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), entered at any step.
-    private func value(at place: Int64, _ channel: Int) -> Int64 {
+    /// A number in −2³¹…2³¹ that depends on seed, channel and index only: SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), which allows random
+    /// access.
+    private func value(at index: Int64, _ channel: Int) -> Int64 {
         let stream = Self.mixed(seed &+ UInt64(channel) &* 0xd1b5_4a32_d192_ed03 &+ 0x9e37_79b9_7f4a_7c15)
-        let bits = Self.mixed(stream &+ UInt64(bitPattern: place) &* 0x9e37_79b9_7f4a_7c15)
+        let bits = Self.mixed(stream &+ UInt64(bitPattern: index) &* 0x9e37_79b9_7f4a_7c15)
         return Int64(Int32(truncatingIfNeeded: Int64(bitPattern: bits) >> 32))
     }
 

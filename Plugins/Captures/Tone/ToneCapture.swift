@@ -2,16 +2,16 @@ public import Hemiola
 internal import HemiolaSignal
 
 extension CapturePlugin {
-    /// Sines, clicks, sweeps, noise and silence, made on the spot.
+    /// Generates sines, clicks, sweeps, noise and silence.
     public static let tone = CapturePlugin(
-        "tone", "Sines, clicks, sweeps, noise and silence, made on the spot.",
+        "tone", "Generates test signals: sines, clicks, sweeps, noise and silence.",
         settings: ToneSettings.declared, primary: "signal"
     ) { settings throws(ConfigurationError) in
         ToneCapture(try ToneSettings(settings))
     }
 }
 
-/// Makes a signal, sample for sample the same on every machine and however it is asked for.
+/// Generates a signal. The samples are the same on every machine and for every buffer size.
 ///
 /// - Complexity: O(samples), no allocation after `open`.
 final class ToneCapture: RewindableCapture {
@@ -20,7 +20,7 @@ final class ToneCapture: RewindableCapture {
     private let settings: ToneSettings
     private var generator = Generator.silence
     private var channelCount = 1
-    /// Frames in all, or nil without end.
+    /// Length in frames; nil: endless.
     private var frameCount: Int64?
     private var frame: Int64 = 0
 
@@ -31,7 +31,7 @@ final class ToneCapture: RewindableCapture {
         case noise
         case silence
     }
-    /// Apart from the others, because it alone has a state.
+    /// Not part of `Generator`, because it has mutable state.
     private var noise: Noise?
 
     init(_ settings: ToneSettings) {
@@ -85,7 +85,7 @@ final class ToneCapture: RewindableCapture {
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
         let room = samples.count / channelCount
-        precondition(room > 0, "there is no room for a frame")
+        precondition(room > 0, "the buffer holds no frame")
         let count = Int(min(Int64(room), frameCount.map { $0 - frame } ?? .max))
         guard count > 0 else { return .end }
         samples.withUnsafeMutableBufferPointer { write(count, to: $0.baseAddress!) }
@@ -126,7 +126,7 @@ final class ToneCapture: RewindableCapture {
         }
     }
 
-    /// Writes one value a frame to every channel.
+    /// Writes one value per frame to all channels.
     @inline(__always)
     private func spread(_ count: Int, over samples: UnsafeMutablePointer<Float>, _ value: (Int64) -> Float) {
         for index in 0..<count {

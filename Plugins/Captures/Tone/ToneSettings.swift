@@ -1,41 +1,42 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// What a tone generator can make.
+/// The kinds of signals.
 enum ToneSignal: String, Sendable, CaseIterable, SettingChoice {
     case sine, clicks, sweep, noise, silence
 }
 
-/// How noise is spread over the spectrum.
+/// The spectrum of noise.
 enum NoiseColor: String, Sendable, CaseIterable, SettingChoice {
     case white, pink
 }
 
-/// What can be set about a made signal.
+/// The settings of this capture.
 struct ToneSettings: Sendable {
     private static let frequencies = 0.001...192_000
 
-    private static let signal = Setting("signal", default: ToneSignal.sine, "What is heard.")
+    private static let signal = Setting("signal", default: ToneSignal.sine, "Kind of signal.")
     private static let frequency = Setting(
         "hz", default: 440.0, in: frequencies, unit: .hertz, "Frequency of the sine.")
     private static let lowest = Setting(
-        "from_hz", default: 20.0, in: frequencies, unit: .hertz, "Where the sweep begins.")
+        "from_hz", default: 20.0, in: frequencies, unit: .hertz, "Start frequency of the sweep.")
     private static let highest = Setting<Double?>(
-        "to_hz", in: frequencies, unit: .hertz, "Where the sweep ends; unset: 20 kHz, or Nyquist where that is lower.")
+        "to_hz", in: frequencies, unit: .hertz, "End frequency of the sweep; unset: 20 kHz, or half of the sample rate where that is lower."
+    )
     private static let tempo = Setting(
-        "bpm", default: 120.0, in: 1.0...1_000, unit: .beatsPerMinute, "Clicks a minute.")
+        "bpm", default: 120.0, in: 1.0...1_000, unit: .beatsPerMinute, "Tempo of the clicks.")
     private static let beatsPerBar = Setting(
-        "beats_per_bar", default: 4, in: 1...64, "Every so many clicks one is accented, from the first on.")
-    private static let color = Setting("color", default: NoiseColor.white, "How noise is spread over the spectrum.")
-    private static let seed = Setting("seed", default: 0, in: 0...Int(Int32.max), "Which noise.")
+        "beats_per_bar", default: 4, in: 1...64, "Clicks per bar; the first of each bar is accented.")
+    private static let color = Setting("color", default: NoiseColor.white, "Spectrum of the noise.")
+    private static let seed = Setting("seed", default: 0, in: 0...Int(Int32.max), "Seed of the noise; equal seeds give equal noise.")
     private static let level = Setting(
-        "level_db", default: -12.0, in: -120.0...0, unit: .decibels, "The signal's peak.")
+        "level_db", default: -12.0, in: -120.0...0, unit: .decibels, "Peak level of the signal.")
     private static let seconds = Setting(
-        "seconds", default: 10.0, in: 0.0...1_000_000, unit: .seconds, "Length; 0: without end.")
+        "seconds", default: 10.0, in: 0.0...1_000_000, unit: .seconds, "Duration; 0: endless (not for a sweep).")
     private static let rate = Setting<Int?>(
-        "rate", in: StreamFormat.sampleRates, unit: .hertz, "Frames a second; unset: what the pipeline asks for, or 44100.")
+        "rate", in: StreamFormat.sampleRates, unit: .hertz, "Sample rate; unset: that of --rate, or 44100.")
     private static let channels = Setting(
-        "channels", default: 2, in: StreamFormat.channelCounts, "Samples a frame; all the same, but for noise.")
+        "channels", default: 2, in: StreamFormat.channelCounts, "Number of channels; all equal, except that each has its own noise.")
 
     static let declared = [
         signal.declared, frequency.declared, lowest.declared, highest.declared, tempo.declared, beatsPerBar.declared,
@@ -50,7 +51,7 @@ struct ToneSettings: Sendable {
     var beatsPerBar: Int
     var color: NoiseColor
     var seed: UInt64
-    /// The peak, linear.
+    /// Peak amplitude, linear, 1 at full scale.
     var amplitude: Double
     var seconds: Double
     var sampleRate: Int?
@@ -65,24 +66,24 @@ struct ToneSettings: Sendable {
         beatsPerBar = settings[Self.beatsPerBar]
         color = settings[Self.color]
         seed = UInt64(settings[Self.seed])
-        // 10^(dB/20), by way of log₂10.
-        amplitude = Waves.powerOfTwo(settings[Self.level] / 20 * 3.321_928_094_887_362)
+        // 10^(dB/20) = 2^(dB/20 · log₂10).
+        amplitude = PortableMath.powerOfTwo(settings[Self.level] / 20 * 3.321_928_094_887_362)
         seconds = settings[Self.seconds]
         sampleRate = settings[Self.rate]
         channelCount = settings[Self.channels]
         if signal == .sweep, seconds == 0 {
-            throw ConfigurationError("a sweep must end somewhere; give its length", at: Self.seconds.key)
+            throw ConfigurationError("a sweep needs a duration above 0", at: Self.seconds.key)
         }
         if let sampleRate, let problem = problem(at: sampleRate) { throw ConfigurationError([problem]) }
     }
 
-    /// What a sample rate makes impossible.
+    /// The setting that is invalid at a sample rate; nil where all are valid.
     func problem(at sampleRate: Int) -> ConfigurationProblem? {
         let limit = Double(sampleRate) / 2
         func check(_ setting: String, _ frequency: Double) -> ConfigurationProblem? {
             if frequency <= limit { return nil }
             let text = ParameterValue.number(frequency).text
-            return ConfigurationProblem(setting, "\(text) Hz is above half of the \(sampleRate) frames a second; lower it or raise rate")
+            return ConfigurationProblem(setting, "\(text) Hz is above half of the sample rate, \(sampleRate) Hz; lower it or raise rate")
         }
         return switch signal {
         case .sine: check(Self.frequency.key, frequency)
