@@ -5,8 +5,8 @@ import HemiolaTesting
 import TestSupport
 import Testing
 
-@Suite struct `The beat's README` {
-    @Test func `tells its settings and shows a batch`() async throws {
+@Suite struct BeatReadMeTests {
+    @Test func `README lists the settings and shows a batch as analyzed`() async throws {
         let readMe = try ReadMe("Plugins/Analyzers/Beat")
         #expect(readMe.settings(missingFrom: AnalyzerPlugin.beat.about).isEmpty)
         let clicks = Audio(TestSignal.clicks(beatsPerMinute: 120, frames: 441_000))

@@ -2,42 +2,44 @@ public import Hemiola
 internal import HemiolaSignal
 
 extension AnalyzerPlugin {
-    /// Onsets, tempo, and beats that are told before they sound.
+    /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
-        "beat", "Onsets, tempo, and beats that are told before they sound.", settings: BeatSettings.declared,
+        "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
         version: 2
     ) { settings throws(ConfigurationError) in
         BeatAnalyzer(try BeatSettings(settings))
     }
 }
 
-/// Hears where things begin, how fast they go and when the next beat is due.
+/// Detects onsets and estimates tempo, beats and bars.
 ///
-/// - Complexity: per 10 ms a transform and O(bins + states / 8); no allocation.
+/// - Complexity: one transform and O(bins + states / 8) every 10 ms; no allocation.
 final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
-    /// The step from spectrum to spectrum, in seconds.
+    /// Time between spectra, in seconds.
     private static let hopSeconds = 0.01
-    /// Windows of 46 ms. Whatever the stream's sample rate, spectra are taken at one: a beat that is hard to tell is told alike.
+    /// Window length, 46 ms, and sample rate of the spectra. Spectra have the same rate for all streams, so that the beats do not
+    /// depend on the sample rate of the stream.
     private static let size = 2048
     private static let spectrumRate = 44_100
-    /// How late, on average, a frame that ends at one moment shows the onset of a beat.
+    /// Mean time from a beat's onset to the end of the window in which the onset strength peaks, in seconds; and the same for
+    /// detected onsets.
     private static let delay = 0.020
     private static let onsetDelay = 0.010
 
     private let settings: BeatSettings
     private var sampleRate = Double(spectrumRate)
     private var spectrum = SpectrumHandle(index: 0)
-    /// A small one until the stream is known.
-    private var flux = OnsetFlux(size: 64, sampleRate: 6400, nyquist: 3200, frameSeconds: hopSeconds)
-    private var picker = OnsetPicker(frameSeconds: hopSeconds)
+    /// A small instance until `prepare`, which sets the real size.
+    private var flux = SuperFlux(size: 64, sampleRate: 6400, nyquist: 3200, frameSeconds: hopSeconds)
+    private var picker = OnsetPeakPicker(frameSeconds: hopSeconds)
     private var tracker: BeatTracker
-    /// The beats of the whole stream, when it was heard before.
-    private var survey: BeatSurvey?
+    /// The first pass while it runs, and its beats after it.
+    private var firstPass: BeatFirstPass?
     private var timeline: BeatTimeline?
     private var strength: Float = 0
     private var beatCount: Int64 = 0
     private var onsetCount: Int64 = 0
-    private var tally = TempoTally()
+    private var histogram = TempoHistogram()
 
     private var onsetStrength = FeatureHandle(offset: 0, count: 0)
     private var tempo = FeatureHandle(offset: 0, count: 0)
@@ -47,21 +49,21 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
 
     init(_ settings: BeatSettings) {
         self.settings = settings
-        tracker = BeatTracker(TempoSpace(frameSeconds: Self.hopSeconds, tempi: settings.tempi))
+        tracker = BeatTracker(BeatStateSpace(frameSeconds: Self.hopSeconds, tempi: settings.tempi))
     }
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
         sampleRate = Double(stream.sampleRate)
-        flux = OnsetFlux(
+        flux = SuperFlux(
             size: Self.size, sampleRate: Double(Self.spectrumRate), nyquist: sampleRate / 2, frameSeconds: Self.hopSeconds)
-        picker = OnsetPicker(frameSeconds: Self.hopSeconds)
+        picker = OnsetPeakPicker(frameSeconds: Self.hopSeconds)
         tracker = BeatTracker(tracker.space)
-        survey = nil
+        firstPass = nil
         timeline = nil
         strength = 0
         beatCount = 0
         onsetCount = 0
-        tally = TempoTally()
+        histogram = TempoHistogram()
         var outputs = AnalyzerOutputs()
         spectrum = outputs.request(
             SpectrumRequest(
@@ -78,66 +80,66 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         return outputs
     }
 
-    /// Half a window in the stream's frames, which need not be whole ones.
+    /// Half a window, in frames of the stream; not an integer at all sample rates.
     private var halfWindow: Double { Double(Self.size) / 2 * sampleRate / Double(Self.spectrumRate) }
 
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         let spectra = hop.spectra(spectrum)
         for index in 0..<spectra.count {
             let end = (spectra.center(of: index) + halfWindow) / sampleRate
-            let change = flux.advance(spectra.magnitude(index))
-            strength = index == 0 ? change.rise : max(strength, change.rise)
-            if let marked = picker.advance(change.rise) {
+            let difference = flux.advance(spectra.magnitude(index))
+            strength = index == 0 ? difference.onsetStrength : max(strength, difference.onsetStrength)
+            if let marked = picker.advance(difference.onsetStrength) {
                 onsetCount += 1
                 events.append(.onset(Onset(strength: Double(marked))), at: max(0, end - Self.onsetDelay))
             }
-            if timeline == nil, let beat = tracker.advance(change, at: end - Self.delay) { tell(beat, &events) }
-            while let beat = timeline?.next(before: end + BeatTracker.lead) { tell(beat, &events) }
+            if timeline == nil, let beat = tracker.advance(difference, at: end - Self.delay) { emit(beat, &events) }
+            while let beat = timeline?.next(before: end + BeatTracker.leadTime) { emit(beat, &events) }
         }
         write(at: Double(hop.frame + Int64(hop.frameCount)) / sampleRate, into: &row)
     }
 
-    private func tell(_ beat: BeatReport, _ events: inout EventList) {
+    private func emit(_ beat: EstimatedBeat, _ events: inout EventList) {
         guard beat.time >= 0 else { return }
         beatCount += 1
-        tally.add(beat.beatsPerMinute)
+        histogram.add(beat.beatsPerMinute)
         events.append(
             .beat(Beat(beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence)), at: beat.time)
     }
 
     private func write(at now: Double, into row: inout FeatureRow) {
-        row[onsetStrength] = picker.ordinary > 0 ? strength / picker.ordinary : 0
+        row[onsetStrength] = picker.averageStrength > 0 ? strength / picker.averageStrength : 0
         row[confidence] = 0
         if let timeline {
-            guard let place = timeline.place(at: now) else { return }
-            row[confidence] = Float(place.beat.confidence)
-            row[tempo] = Float(place.beat.beatsPerMinute)
-            row[phase] = Float(place.phase)
-            if let position = place.beat.position, let meter = place.beat.meter {
-                row[barPhase] = Float((Double(position - 1) + place.phase) / Double(meter))
+            guard let state = timeline.position(at: now) else { return }
+            row[confidence] = Float(state.beat.confidence)
+            row[tempo] = Float(state.beat.beatsPerMinute)
+            row[phase] = Float(state.phase)
+            if let position = state.beat.position, let meter = state.beat.meter {
+                row[barPhase] = Float((Double(position - 1) + state.phase) / Double(meter))
             }
             return
         }
-        guard let place = tracker.place(at: now) else { return }
-        row[confidence] = Float(place.confidence)
-        row[tempo] = Float(place.beatsPerMinute)
-        row[phase] = Float(place.beat)
-        if let bar = place.bar { row[barPhase] = Float(bar) }
+        guard let state = tracker.state(at: now) else { return }
+        row[confidence] = Float(state.confidence)
+        row[tempo] = Float(state.beatsPerMinute)
+        row[phase] = Float(state.phase)
+        if let bar = state.barPhase { row[barPhase] = Float(bar) }
     }
 
     func survey(_ hop: borrowing Hop) {
         let spectra = hop.spectra(spectrum)
-        if survey == nil { survey = BeatSurvey(tracker.space) }
+        if firstPass == nil { firstPass = BeatFirstPass(tracker.space) }
         for index in 0..<spectra.count {
             let end = (spectra.center(of: index) + halfWindow) / sampleRate
-            survey?.hear(flux.advance(spectra.magnitude(index)), at: end - Self.delay)
+            firstPass?.add(flux.advance(spectra.magnitude(index)), at: end - Self.delay)
         }
     }
 
     func concludeSurvey() {
-        survey?.conclude()
-        timeline = BeatTimeline(survey?.beats ?? [])
-        survey = nil
+        firstPass?.finish()
+        timeline = BeatTimeline(firstPass?.beats ?? [])
+        firstPass = nil
         flux.reset()
     }
 
@@ -170,7 +172,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
     func summary() -> [SummaryValue] {
         [
             SummaryValue("beats", count: beatCount), SummaryValue("onsets", count: onsetCount),
-            SummaryValue("bpm", tally.median, .beatsPerMinute),
+            SummaryValue("bpm", histogram.median, .beatsPerMinute),
         ]
     }
 
@@ -180,13 +182,13 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
 
     func reset() {
         flux.reset()
-        picker = OnsetPicker(frameSeconds: Self.hopSeconds)
+        picker = OnsetPeakPicker(frameSeconds: Self.hopSeconds)
         tracker = BeatTracker(tracker.space)
-        survey = nil
+        firstPass = nil
         timeline = nil
         strength = 0
         beatCount = 0
         onsetCount = 0
-        tally = TempoTally()
+        histogram = TempoHistogram()
     }
 }

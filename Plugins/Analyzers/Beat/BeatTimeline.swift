@@ -1,23 +1,24 @@
-/// Beats that are known from the start, and how far they have been told.
+/// The beats of a stream that was analyzed in two passes, and how many of them have been emitted.
 struct BeatTimeline: Sendable {
-    private let beats: [BeatReport]
-    private var told = 0
+    private let beats: [EstimatedBeat]
+    private var emittedCount = 0
 
-    init(_ beats: [BeatReport]) {
+    /// - Parameter beats: In order of time.
+    init(_ beats: [EstimatedBeat]) {
         self.beats = beats
     }
 
-    /// The next beat that has not been told and lies before a moment.
-    mutating func next(before time: Double) -> BeatReport? {
-        guard told < beats.count, beats[told].time <= time else { return nil }
-        defer { told += 1 }
-        return beats[told]
+    /// Returns the next beat that has not been emitted, if it is not later than `time`, and marks it as emitted.
+    mutating func next(before time: Double) -> EstimatedBeat? {
+        guard emittedCount < beats.count, beats[emittedCount].time <= time else { return nil }
+        defer { emittedCount += 1 }
+        return beats[emittedCount]
     }
 
-    /// The beat under way at a moment, and how much of it has passed; nil where there is none.
-    func place(at time: Double) -> (beat: BeatReport, phase: Double)? {
-        // It is one of those told last: some are told before they begin.
-        var index = min(told, beats.count) - 1
+    /// The last beat at or before `time` and the beat phase, 0…1; nil before the first beat and after the end of a run of beats.
+    func position(at time: Double) -> (beat: EstimatedBeat, phase: Double)? {
+        // Beats are emitted before they occur, so the search starts at the last emitted one and goes backwards.
+        var index = min(emittedCount, beats.count) - 1
         while index >= 0, beats[index].time > time { index -= 1 }
         guard index >= 0 else { return nil }
         let beat = beats[index]

@@ -1,322 +1,337 @@
-/// Follows the beat as the music goes: from onset strength to beats that are told before they sound.
+/// Causal beat tracking: estimates tempo and beats from the spectral differences up to the current frame. Beats of a steady tempo
+/// are emitted before they occur.
 struct BeatTracker: Sendable {
-    /// A steady beat is told this long before it sounds.
-    static let lead = 0.1
-    /// A beat counts as heard when it is this long past, and is told then if it could not be foreseen.
-    private static let settling = 0.05
-    /// Later than this it is not told at all.
-    private static let patience = 0.13
-    /// Beats that come, on average, nearer than this to where they were foreseen are steady.
-    private static let steadiness = 0.0225
-    /// No beat is told before it is at least this believable.
-    private static let leastConfidence = 0.1
-    /// Nor before there was so much sound, in seconds.
-    private static let shortest = 2.1
-    /// Beats that are further apart, in seconds, are told when two of them were steady: around one that is due the belief in slower
-    /// tempi grows for nothing.
-    private static let longestHasty = 1.3
-    /// Where nothing could have a beat for a while it takes half as long, up to this, in seconds, to be believed again.
-    private static let probation = 2.8
-    /// How much the faster of two tempi gains where all strokes sound alike, and how far around it.
+    /// Lead time of predicted beats, in seconds: time for sinks and lights to react.
+    static let leadTime = 0.1
+    /// Delay after a beat before it is compared with its onset, in seconds, because the onset may be late. Beats of an unsteady
+    /// tempo are emitted then.
+    private static let evaluationDelay = 0.05
+    /// Emission deadline after a beat, in seconds: later beats are dropped, because the event would no longer coincide with the sound.
+    private static let emissionDeadline = 0.13
+    /// The tempo is steady, and beats are predicted, while the mean prediction error is below this, in seconds.
+    private static let steadyPredictionError = 0.0225
+    /// Confidence gate: minimum confidence of the first beat, 0…1.
+    private static let minimumConfidence = 0.1
+    /// Warm-up: seconds of sound before the first beat. Earlier estimates are mostly wrong.
+    private static let warmUp = 2.1
+    /// Beats more than this apart, in seconds, are emitted only after two consistent intervals: while an onset is overdue, the
+    /// forward decoder drifts towards slower tempi.
+    private static let longestUnverifiedPeriod = 1.3
+    /// Maximum hold time, in seconds. After speech or noise the gate stays closed for half of its duration, so that short parts of
+    /// speech that are classified as music have no beats.
+    private static let maximumHoldTime = 2.8
+    /// Factor by which states around the faster of two tempi are multiplied if all onsets are equal, and the relative tolerance
+    /// of the interval.
     private static let metricalWeight = 1e5
     private static let metricalTolerance = 0.06
-    /// What a tempo may become of itself.
-    private static let keptChange = 0.75...1.33
-    /// For so many beats the first tempo is not given up for a sudden one.
-    private static let youth = 2.0
-    /// A sudden tempo has to wait only where beats met onsets better than this.
-    private static let persistence = 0.5
-    /// A tapped tempo holds for so many beats, whatever the music says.
-    private static let heldBeats = 8.0
-    /// Meanwhile the music may move it by this share, as the taps were not quite even.
-    private static let heldTolerance = 0.05
-    /// The longest silence or loss that a beat outlives, in seconds.
-    private static let longestSilence = 2.0
+    /// Ratios of a new to the known period that count as the same tempo.
+    private static let sameTempoRatios = 0.75...1.33
+    /// Number of beats after the first known tempo in which any sudden tempo change is ignored.
+    private static let newTempoBeats = 2.0
+    /// A sudden tempo change is ignored only while the agreement of the known beat is above this, 0…1.
+    private static let minimumKnownAgreement = 0.5
+    /// Beats after the last tap for which a tapped tempo is kept.
+    private static let tapHoldBeats = 8.0
+    /// Maximum relative deviation from a tapped tempo while it is kept, because taps are not exact.
+    private static let tapHoldTolerance = 0.05
+    /// The tracker restarts after silence or a gap longer than this, in seconds.
+    private static let silenceTimeout = 2.0
 
-    let space: TempoSpace
+    let space: BeatStateSpace
     let frameSeconds: Double
-    var belief: BeatBelief
-    private var level: Activation.Level
-    var heard: HeardBeats
-    private var likeness: MusicLikeness
+    var decoder: ForwardDecoder
+    private var normalizer: BeatActivation.PeakNormalizer
+    var agreement: BeatOnsetAgreement
+    private var discriminator: SpeechMusicDiscriminator
     var bar = BarTracker()
 
-    /// The last beat told, the last one heard, and where the one under way was foreseen.
-    private var toldTime = -Double.infinity
-    private var heardTime = -Double.infinity
-    var foreseenTime: Double?
-    /// When sound was first heard, and how long there has been none.
+    /// Time of the last emitted beat and of the last evaluated one, and the predicted time of the current beat; all in seconds.
+    private var emittedTime = -Double.infinity
+    private var evaluatedTime = -Double.infinity
+    var predictedTime: Double?
+    /// Time of the first sound, and duration of the current silence, in seconds.
     private var soundTime: Double?
     private var silence = 0.0
-    /// Mean distance from foreseen to heard, in seconds.
-    var surprise = 0.1
+    /// Mean distance between predicted beats and their onsets, in seconds.
+    var predictionError = 0.1
+    /// Time of the current frame, in seconds.
     private(set) var time = 0.0
+    /// Beat period and time of the next beat, in seconds.
     var period = 0.0
     var nextTime = 0.0
-    /// Whether there is a beat to speak of.
+    /// Whether the confidence gate is open: tempo and beats are reported.
     var isKnown = false
-    /// How long what sounds must be plausible before there is a beat, in seconds.
-    private var doubt = 0.0
-    /// Whether the faster of two tempi was given a chance.
-    private var hasWeighedLevels = false
-    /// Its period, when there was last, and when that was: for the first time, and last.
+    /// Remaining hold time after speech or noise, in seconds.
+    private var holdTime = 0.0
+    /// Whether the faster of two tempi has been preferred.
+    private var hasComparedMetricalLevels = false
+    /// The last known period, the time at which the tempo was first known, and the time at which it was last known.
     private var knownPeriod = 0.0
     private var foundTime = Double.infinity
     private var knownTime = -Double.infinity
-    /// When it was last what is believed.
-    private var keptTime = -Double.infinity
+    /// The last time at which the tempo of the decoder was accepted.
+    private var acceptedTime = -Double.infinity
 
-    /// What the user has said: beats per minute that are kept to, or preferred.
+    /// Tempi set by controls, in BPM: the locked tempo, and the preferred tempo.
     var lockedTempo: Double?
     var chosenTempo: Double?
-    var taps = Taps()
-    /// Until when a tapped tempo holds.
-    private var heldUntil = -Double.infinity
-    /// What controls have changed since the last frame.
+    var taps = TapTempo()
+    /// The time until which a tapped tempo is kept, in seconds.
+    private var tapHoldEnd = -Double.infinity
+    /// Changes by controls since the last frame.
     var correction: PendingCorrection?
 
-    init(_ space: TempoSpace) {
+    init(_ space: BeatStateSpace) {
         self.space = space
         frameSeconds = space.frameSeconds
-        belief = BeatBelief(space)
-        heard = HeardBeats(frameSeconds: space.frameSeconds)
-        level = Activation.Level(frameSeconds: space.frameSeconds)
-        likeness = MusicLikeness(frameSeconds: space.frameSeconds)
+        decoder = ForwardDecoder(space)
+        agreement = BeatOnsetAgreement(frameSeconds: space.frameSeconds)
+        normalizer = BeatActivation.PeakNormalizer(frameSeconds: space.frameSeconds)
+        discriminator = SpeechMusicDiscriminator(frameSeconds: space.frameSeconds)
     }
 
-    /// 0…1.
-    var confidence: Double { isKnown ? believability : 0 }
+    /// The reported confidence, 0…1; 0 while the gate is closed.
+    var confidence: Double { isKnown ? estimatedConfidence : 0 }
 
-    private var believability: Double {
-        let plausibility = plausibility
-        return heard.confidence * plausibility * plausibility
+    private var estimatedConfidence: Double {
+        let gateScore = gateScore
+        return agreement.confidence * gateScore * gateScore
     }
 
-    private var plausibility: Double {
-        BeatPlausibility.value(musicLikeness: likeness.value, agreement: heard.confidence, miss: surprise)
+    private var gateScore: Double {
+        BeatGate.score(musicScore: discriminator.musicScore, agreement: agreement.confidence, predictionError: predictionError)
     }
 
-    /// Beats per minute; nil when unknown.
+    /// The tempo in BPM; nil while it is unknown.
     var beatsPerMinute: Double? { isKnown ? 60 / period : nil }
 
-    /// All of it at a moment; nil when unknown.
-    func place(at moment: Double) -> (beatsPerMinute: Double, beat: Double, bar: Double?, confidence: Double)? {
+    /// Tempo in BPM, beat phase, bar phase and confidence at a time; nil while the tempo is unknown.
+    func state(at moment: Double) -> (beatsPerMinute: Double, phase: Double, barPhase: Double?, confidence: Double)? {
         guard let beatsPerMinute, let (beat, bar) = phase(at: moment) else { return nil }
         return (beatsPerMinute, beat, bar, confidence)
     }
 
-    /// How much of the beat, and of the bar, has passed at a moment; nil when unknown.
+    /// The beat phase and the bar phase at a time, 0…1; nil while they are unknown.
     func phase(at moment: Double) -> (beat: Double, bar: Double?)? {
         guard isKnown else { return nil }
         let beats = (moment - nextTime) / period
         let phase = beats - beats.rounded(.down)
         let lastBeat = nextTime + beats.rounded(.down) * period
-        let place = bar.place(stepsAhead: steps(to: lastBeat))
-        return (phase, place.map { (Double($0.position - 1) + phase) / Double($0.meter) })
+        let position = bar.position(stepsAhead: steps(to: lastBeat))
+        return (phase, position.map { (Double($0.position - 1) + phase) / Double($0.meter) })
     }
 
-    /// Beats from the last one heard to a moment.
+    /// The number of beats from the last evaluated beat to a time.
     func steps(to moment: Double) -> Int {
-        let beats = (moment - heardTime) / period
+        let beats = (moment - evaluatedTime) / period
         return beats.isFinite && abs(beats) < 1e6 ? Int(beats.rounded()) : 0
     }
 
-    /// Takes in a frame.
+    /// Processes a frame.
     ///
-    /// - Returns: A beat, when one is to be told.
-    mutating func advance(_ change: SpectralChange, at time: Double) -> BeatReport? {
+    /// - Returns: The beat to emit, if any.
+    mutating func advance(_ difference: SpectralDifference, at time: Double) -> EstimatedBeat? {
         if correction != nil { applyCorrection() }
-        pass(to: time)
-        let activation = level.activation(change.rise)
-        belief.advance(Activation.evidence(activation))
-        heard.hear(activation, rise: change.rise, bass: change.bassRise, at: time)
-        likeness.hear(change, activation: activation)
-        bar.hear(change)
-        silence = change.isSilent ? silence + frameSeconds : 0
-        if silence > Self.longestSilence, soundTime != nil { forget() }
-        if soundTime == nil, change.rise > 0 { soundTime = time }
-        guard soundTime != nil, belief.summary.interval > 0 else { return nil }
-        foresee()
-        decide()
+        bridgeGap(to: time)
+        let activation = normalizer.activation(difference.onsetStrength)
+        decoder.advance(BeatActivation.logLikelihoodRatio(activation))
+        agreement.add(activation, onsetStrength: difference.onsetStrength, bass: difference.bassIncrease, at: time)
+        discriminator.add(difference, activation: activation)
+        bar.add(difference)
+        silence = difference.isSilent ? silence + frameSeconds : 0
+        if silence > Self.silenceTimeout, soundTime != nil { restart() }
+        if soundTime == nil, difference.onsetStrength > 0 { soundTime = time }
+        guard soundTime != nil, decoder.estimate.interval > 0 else { return nil }
+        predict()
+        updateGate()
         if isKnown {
             (knownPeriod, knownTime) = (period, time)
             foundTime = min(foundTime, time)
         }
-        return tell()
+        return beatToEmit()
     }
 
-    /// Goes on through frames that were lost.
-    private mutating func pass(to time: Double) {
+    /// Advances the decoder without observations over frames that were lost, or restarts after a long gap.
+    private mutating func bridgeGap(to time: Double) {
         let lost = time - self.time - 1.5 * frameSeconds
-        if soundTime != nil, lost > Self.longestSilence {
-            forget()
+        if soundTime != nil, lost > Self.silenceTimeout {
+            restart()
         } else if soundTime != nil, lost > 0 {
             for frame in 1...Int((lost / frameSeconds).rounded(.up)) {
-                belief.advance(0)
-                heard.hear(0, rise: 0, bass: 0, at: self.time + Double(frame) * frameSeconds)
+                decoder.advance(0)
+                agreement.add(0, onsetStrength: 0, bass: 0, at: self.time + Double(frame) * frameSeconds)
             }
         }
         self.time = time
     }
 
-    /// From what is believed to when the next beat is due.
-    private mutating func foresee() {
-        let summary = belief.summary
-        let believedPeriod = Double(summary.interval) * frameSeconds
-        let believedNext = time + Double(summary.remaining) * frameSeconds
-        if isSudden(next: believedNext, period: believedPeriod) {
+    /// Updates period and next beat time from the estimate of the decoder, unless it is a sudden tempo change.
+    private mutating func predict() {
+        let estimate = decoder.estimate
+        let decodedPeriod = Double(estimate.interval) * frameSeconds
+        let decodedNext = time + Double(estimate.framesToBeat) * frameSeconds
+        if isSuddenChange(next: decodedNext, period: decodedPeriod) {
             if nextTime <= time { nextTime += period }
-            settle(nextTime - period, period: period)
+            evaluate(nextTime - period, period: period)
         } else {
-            keptTime = time
-            settle(believedNext - believedPeriod, period: believedPeriod)
-            (nextTime, period) = heard.refine(next: believedNext, period: believedPeriod, now: time)
+            acceptedTime = time
+            evaluate(decodedNext - decodedPeriod, period: decodedPeriod)
+            (nextTime, period) = agreement.refine(next: decodedNext, period: decodedPeriod, now: time)
             if let lockedTempo { period = 60 / lockedTempo }
         }
-        if foreseenTime == nil, nextTime - time <= Self.lead { foreseenTime = nextTime }
+        if predictedTime == nil, nextTime - time <= Self.leadTime { predictedTime = nextTime }
     }
 
-    /// Whether the tempo was tapped, and is not to be given up yet.
-    private var isHeld: Bool { lockedTempo == nil && chosenTempo != nil && time < heldUntil }
+    /// Whether a tapped tempo is kept.
+    private var isTapHeld: Bool { lockedTempo == nil && chosenTempo != nil && time < tapHoldEnd }
 
-    /// Holds the tempo that was tapped, the last time at this moment.
-    mutating func hold(_ tempo: Double, from moment: Double) {
-        heldUntil = moment + Self.heldBeats * 60 / tempo
+    /// Keeps a tapped tempo for a number of beats after the last tap.
+    mutating func holdTap(_ tempo: Double, from moment: Double) {
+        tapHoldEnd = moment + Self.tapHoldBeats * 60 / tempo
     }
 
-    /// The tempo holds no longer than the music bears it out.
-    mutating func release() {
-        heldUntil = -.infinity
+    /// Ends the hold of a tapped tempo.
+    mutating func releaseTap() {
+        tapHoldEnd = -.infinity
     }
 
-    /// Whether another tempo has only just come to be believed, and may be gone before the beat that is known is over: a slower one
-    /// around a beat that is due, one twice as fast once a slow beat has been heard, and any while the beat is new.
-    private func isSudden(next: Double, period: Double) -> Bool {
-        if let chosenTempo, isHeld { return abs(period * chosenTempo / 60 - 1) > Self.heldTolerance }
-        guard isKnown, let soundTime, lockedTempo == nil, chosenTempo == nil, heard.confidence > Self.persistence,
-            !isKept(period), time - keptTime < knownPeriod
+    /// Whether the decoder has only just changed to another tempo and may change back before the current beat is over. This
+    /// happens for a slower tempo while an onset is overdue, for twice the tempo after a slow beat, and for any tempo during the
+    /// first beats.
+    private func isSuddenChange(next: Double, period: Double) -> Bool {
+        if let chosenTempo, isTapHeld { return abs(period * chosenTempo / 60 - 1) > Self.tapHoldTolerance }
+        guard isKnown, let soundTime, lockedTempo == nil, chosenTempo == nil, agreement.confidence > Self.minimumKnownAgreement,
+            !isSameTempo(period), time - acceptedTime < knownPeriod
         else { return false }
-        let isYoung = time - foundTime < Self.youth * knownPeriod
-        if period > knownPeriod { return isYoung || next - time < Self.lead && time - keptTime < HeardBeats.suspense }
-        return (isYoung || HeardBeats.isSlow(knownPeriod)) && heard.weakerAgreement(next: next, period: period, since: soundTime) == 0
-    }
-
-    /// Holds a beat that has passed against what was foreseen.
-    private mutating func settle(_ last: Double, period: Double) {
-        guard time - last >= Self.settling, last - heardTime > 0.5 * period else { return }
-        let passed = max(1, steps(to: last))
-        heardTime = last
-        let place = heard.settle(last, period: period)
-        let distance = foreseenTime.map { min(0.1, abs($0 - place)) } ?? 0.1
-        surprise += 0.3 * (distance - surprise)
-        foreseenTime = nil
-        bar.settle(steps: passed)
-    }
-
-    /// Settles whether there is a beat to speak of.
-    private mutating func decide() {
-        let plausibility = plausibility
-        let isPlausible = plausibility > 0.4
-        if isPlausible {
-            doubt = max(0, doubt - frameSeconds)
-        } else if let soundTime, time - soundTime > Self.shortest {
-            doubt = min(Self.probation, doubt + 0.5 * frameSeconds)
+        let isNew = time - foundTime < Self.newTempoBeats * knownPeriod
+        if period > knownPeriod {
+            return isNew || next - time < Self.leadTime && time - acceptedTime < BeatOnsetAgreement.pendingOnsetWindow
         }
-        if lockedTempo != nil || isHeld {
+        return (isNew || BeatOnsetAgreement.isSlow(knownPeriod))
+            && agreement.weakerAgreement(next: next, period: period, since: soundTime) == 0
+    }
+
+    /// Compares a beat that has passed with its onset, and updates prediction error and bar.
+    private mutating func evaluate(_ last: Double, period: Double) {
+        guard time - last >= Self.evaluationDelay, last - evaluatedTime > 0.5 * period else { return }
+        let passed = max(1, steps(to: last))
+        evaluatedTime = last
+        let onsetTime = agreement.evaluate(last, period: period)
+        let distance = predictedTime.map { min(0.1, abs($0 - onsetTime)) } ?? 0.1
+        predictionError += 0.3 * (distance - predictionError)
+        predictedTime = nil
+        bar.advance(steps: passed)
+    }
+
+    /// The confidence gate: decides whether tempo and beats are reported. The thresholds to open and to keep it open differ
+    /// (hysteresis).
+    private mutating func updateGate() {
+        let gateScore = gateScore
+        let isMusic = gateScore > 0.4
+        if isMusic {
+            holdTime = max(0, holdTime - frameSeconds)
+        } else if let soundTime, time - soundTime > Self.warmUp {
+            holdTime = min(Self.maximumHoldTime, holdTime + 0.5 * frameSeconds)
+        }
+        if lockedTempo != nil || isTapHeld {
             isKnown = true
         } else if isKnown {
-            isKnown = plausibility > 0.25 && (chosenTempo != nil || isKept(period) || alternateAgreement > 0)
+            isKnown = gateScore > 0.25 && (chosenTempo != nil || isSameTempo(period) || alternateAgreement > 0)
         } else {
             isKnown =
-                isPlausible && doubt == 0 && believability > Self.leastConfidence && isBorneOut && isSettled
-                && !weighMetricalLevels()
+                isMusic && holdTime == 0 && estimatedConfidence > Self.minimumConfidence && hasSufficientEvidence && isPeriodVerified
+                && !preferFasterTempo()
         }
     }
 
-    /// Whether that is about the tempo that is known.
-    private func isKept(_ period: Double) -> Bool { Self.keptChange.contains(period / knownPeriod) }
+    /// Whether a period is approximately the known one.
+    private func isSameTempo(_ period: Double) -> Bool { Self.sameTempoRatios.contains(period / knownPeriod) }
 
-    /// Whether the tempo has just been much slower.
-    private var hasQuickened: Bool {
-        period < Self.keptChange.lowerBound * knownPeriod && time - knownTime < Self.longestSilence
+    /// Whether the known tempo was much slower a short time ago.
+    private var hasSpedUp: Bool {
+        period < Self.sameTempoRatios.lowerBound * knownPeriod && time - knownTime < Self.silenceTimeout
     }
 
-    /// How much better than by chance the weaker of alternate beats meets onsets.
+    /// The agreement of the even or of the odd beats, whichever is lower.
     private var alternateAgreement: Double {
-        // A closure would take a copy of all this with it.
+        // `soundTime.map` would copy `self` into its closure.
         guard let soundTime else { return 0 }
-        return heard.weakerAgreement(next: nextTime, period: period, since: soundTime)
+        return agreement.weakerAgreement(next: nextTime, period: period, since: soundTime)
     }
 
-    /// Whether alternate beats meet enough for a beat to begin: the sooner after the first sound, the more; after six seconds all
-    /// else is evidence enough.
-    private var isBorneOut: Bool {
+    /// Whether the agreement of alternate beats is sufficient to open the gate: the threshold falls from 0.6 after the warm-up to 0
+    /// four seconds later.
+    private var hasSufficientEvidence: Bool {
         guard let soundTime else { return false }
-        let elapsed = time - soundTime - Self.shortest
-        let least = 0.6 - 0.15 * elapsed
-        return elapsed > 0 && alternateAgreement > (hasQuickened ? max(0, least) : least)
+        let elapsed = time - soundTime - Self.warmUp
+        let threshold = 0.6 - 0.15 * elapsed
+        return elapsed > 0 && alternateAgreement > (hasSpedUp ? max(0, threshold) : threshold)
     }
 
-    private var isSettled: Bool { period <= Self.longestHasty || heard.isSteady }
+    /// Whether the period is short, or confirmed by two consistent intervals.
+    private var isPeriodVerified: Bool { period <= Self.longestUnverifiedPeriod || agreement.isSteady }
 
-    /// Believes in the faster of two tempi, once, where all their strokes sound alike: the slower one is liked better, but nothing
-    /// tells of it.
+    /// Prefers the faster of two tempi, once, if all onsets at the faster tempo are equally strong. The tempo prior prefers the
+    /// slower one, but no accents support it.
     ///
-    /// - Returns: Whether that is another than the one that was to be told.
-    private mutating func weighMetricalLevels() -> Bool {
-        guard !hasWeighedLevels, chosenTempo == nil, let soundTime else { return false }
+    /// - Returns: Whether the preferred tempo differs from the current one.
+    private mutating func preferFasterTempo() -> Bool {
+        guard !hasComparedMetricalLevels, chosenTempo == nil, let soundTime else { return false }
         let isTwiceAsFast =
-            space.tempi.contains(120 / period) && heard.isAlikeMidway(next: nextTime, period: period, since: soundTime)
-        guard isTwiceAsFast || heard.isAlikeMidway(next: nextTime, period: 2 * period, since: soundTime) else { return false }
-        hasWeighedLevels = true
+            space.tempi.contains(120 / period) && agreement.hasEqualMidwayOnsets(next: nextTime, period: period, since: soundTime)
+        guard isTwiceAsFast || agreement.hasEqualMidwayOnsets(next: nextTime, period: 2 * period, since: soundTime) else { return false }
+        hasComparedMetricalLevels = true
         let interval = period / frameSeconds / (isTwiceAsFast ? 2 : 1)
-        belief.weigh { other, _ in abs(Double(other) / interval - 1) < Self.metricalTolerance ? Self.metricalWeight : 1 }
+        decoder.multiply { other, _ in abs(Double(other) / interval - 1) < Self.metricalTolerance ? Self.metricalWeight : 1 }
         return isTwiceAsFast
     }
 
-    private mutating func tell() -> BeatReport? {
-        let isSteady = surprise < Self.steadiness
+    /// The next beat if the tempo is steady and the beat is within the lead time, or the last beat before its deadline; nil if there
+    /// is none, or if it has been emitted.
+    private mutating func beatToEmit() -> EstimatedBeat? {
+        let isSteady = predictionError < Self.steadyPredictionError
         let last = nextTime - period
         let beat: Double
-        if isSteady, nextTime - time <= Self.lead {
+        if isSteady, nextTime - time <= Self.leadTime {
             beat = nextTime
-        } else if time - last >= Self.settling, time - last <= Self.patience {
+        } else if time - last >= Self.evaluationDelay, time - last <= Self.emissionDeadline {
             beat = last
         } else {
             return nil
         }
-        guard isKnown, beat - toldTime > 0.5 * period else { return nil }
-        toldTime = beat
-        let place = bar.place(stepsAhead: steps(to: beat))
-        return BeatReport(
-            time: beat, beatsPerMinute: 60 / period, confidence: confidence, position: place?.position,
-            meter: place?.meter)
+        guard isKnown, beat - emittedTime > 0.5 * period else { return nil }
+        emittedTime = beat
+        let position = bar.position(stepsAhead: steps(to: beat))
+        return EstimatedBeat(
+            time: beat, beatsPerMinute: 60 / period, confidence: confidence, position: position?.position,
+            meter: position?.meter)
     }
 
-    /// Starts anew; what has been told stays told, and what the user wishes holds.
-    mutating func forget() {
-        belief.reset()
-        forgetAllButBelief()
+    /// Returns to the initial state, except for the time of the last emitted beat and the tempi set by controls.
+    mutating func restart() {
+        decoder.reset()
+        resetAllButDecoder()
     }
 
-    mutating func forgetAllButBelief() {
-        level = Activation.Level(frameSeconds: frameSeconds)
-        heard.reset()
-        likeness.reset()
+    /// As `restart()`, without the decoder.
+    mutating func resetAllButDecoder() {
+        normalizer = BeatActivation.PeakNormalizer(frameSeconds: frameSeconds)
+        agreement.reset()
+        discriminator.reset()
         bar = BarTracker()
-        heardTime = -.infinity
-        foreseenTime = nil
+        evaluatedTime = -.infinity
+        predictedTime = nil
         soundTime = nil
         silence = 0
-        surprise = 0.1
+        predictionError = 0.1
         period = 0
         nextTime = 0
         isKnown = false
         foundTime = .infinity
         knownTime = -.infinity
-        keptTime = -.infinity
-        doubt = 0
-        hasWeighedLevels = false
-        release()
+        acceptedTime = -.infinity
+        holdTime = 0
+        hasComparedMetricalLevels = false
+        releaseTap()
     }
 }

@@ -4,10 +4,10 @@ import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
 
-/// What `beat` said about a sound, heard through the whole pipeline.
-struct Hearing {
-    /// A beat, and the end of the batch that told it.
-    struct Told {
+/// The output of a pipeline with the analyzer `beat` for given samples.
+struct BeatAnalysis {
+    /// A beat record, and the end time of the batch that contains it.
+    struct EmittedBeat {
         var time: Double
         var beatsPerMinute: Double
         var position: Int?
@@ -32,17 +32,17 @@ struct Hearing {
         configuration.usesLookAhead = wholeFile
         let pipeline = try registry.assemble(configuration)
         _ = await pipeline.run(replaying: ControlReplay(controls))
-        guard let stream = sink.streams.first else { throw AnalyzerError("the stream did not begin") }
+        guard let stream = sink.streams.first else { throw AnalyzerError("the pipeline did not start a stream") }
         self.stream = stream
     }
 
     private var rate: Double { Double(stream.header.format.sampleRate) }
 
-    var beats: [Told] {
+    var beats: [EmittedBeat] {
         stream.batches.flatMap { batch in
-            batch.events.compactMap { event -> Told? in
+            batch.events.compactMap { event -> EmittedBeat? in
                 guard case .beat(let beat) = event.payload else { return nil }
-                return Told(
+                return EmittedBeat(
                     time: event.time, beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence,
                     emitted: Double(batch.frame + Int64(batch.frameCount)) / rate)
             }
@@ -55,7 +55,7 @@ struct Hearing {
         }
     }
 
-    /// A feature after so many seconds; nil when there is none.
+    /// The value of a feature in the batch that contains a time; nil if the record has null.
     func value(_ name: String, at seconds: Double) -> Double? {
         let values = stream.value("beat", name)
         let batch = Int(seconds * rate) / stream.header.batching.batchFrames
@@ -65,7 +65,7 @@ struct Hearing {
 
     var confidence: [Float] { stream.value("beat", "confidence") }
 
-    /// How far beats lie from the nearest of a grid, in seconds, from some moment on.
+    /// The distances of the beats from `start` on to the nearest point of a grid, in seconds.
     func errors(from start: Double, first: Double, period: Double) -> [Double] {
         beats.map(\.time).filter { $0 >= start }.map { time in
             let beats = ((time - first) / period).rounded()

@@ -4,118 +4,120 @@
     internal import Musl
 #endif
 
-/// What controls change of the state probabilities. Every state has to be computed again (0.3 ms), so that is done once, with the
-/// next frame, however many controls come before it.
+/// Changes of the state probabilities by controls. A change computes every state again (0.3 ms), so all controls between two frames
+/// are combined into one change.
 struct PendingCorrection: Sendable {
-    /// What all states begin with.
-    enum Start: Sendable {
-        /// Any tempo at any phase.
-        case uniform
-        /// A tempo whose last beat was so many frames ago, within a tolerance in beats.
+    /// The distribution that replaces the state probabilities.
+    enum Distribution: Sendable {
+        /// The tempo prior with uniform phase.
+        case initial
+        /// A tempo in BPM whose last beat was `frames` frames ago. The tolerance is a standard deviation in beats.
         case tempo(Double, frames: Double, tolerance: Double)
     }
 
-    /// Whether another tempo is preferred.
-    var changesPreference = false
-    var start: Start?
-    /// How many frames ago the user tapped.
+    /// Whether the tempo prior has changed.
+    var changesTempoPrior = false
+    var distribution: Distribution?
+    /// Frames since the user's tap.
     var tapAge: Double?
 }
 
 /// Controls.
 extension BeatTracker {
-    /// The user taps on a beat. Of taps at one moment, which is that of a batch, the first counts.
+    /// Handles a tap at a beat. Of several taps at the same time, the start of a batch, only the first counts.
     mutating func tap(at moment: Double) {
         if moment == taps.last { return }
         guard let tempo = taps.add(moment), space.tempi.contains(tempo) else {
             if correction?.tapAge != nil { applyCorrection() }
             let frames = (time - moment) / frameSeconds
             correct { $0.tapAge = frames }
-            heard.lose()
+            agreement.resetSteadyBeat()
             return
         }
         chosenTempo = tempo
-        prefer()
-        seed(tempo, beat: moment)
+        changeTempoPrior()
+        replaceDistribution(tempo, beat: moment)
         isKnown = true
         (nextTime, period) = (moment + 60 / tempo, 60 / tempo)
-        hold(tempo, from: moment)
+        holdTap(tempo, from: moment)
     }
 
-    /// Keeps to a tempo; nil lets go of it.
+    /// Locks the tempo, in BPM; nil unlocks it.
     ///
-    /// - Returns: Whether that is a tempo that can be followed.
+    /// - Returns: Whether the tempo is in the tempo range.
     mutating func lock(_ tempo: Double?) -> Bool {
         if let tempo {
             guard space.tempi.contains(tempo) else { return false }
-            release()
+            releaseTap()
             lockedTempo = tempo
-            prefer()
-            seed(tempo, beat: isKnown ? nextTime - period : time, tolerance: isKnown ? 0.2 : 10)
+            changeTempoPrior()
+            replaceDistribution(tempo, beat: isKnown ? nextTime - period : time, tolerance: isKnown ? 0.2 : 10)
             period = 60 / tempo
             isKnown = true
         } else {
             lockedTempo = nil
-            prefer()
+            changeTempoPrior()
         }
         return true
     }
 
-    /// The tempo is another than it was believed to be.
+    /// Multiplies the tempo by a factor and prefers the result.
     ///
-    /// - Returns: nil when there is none, or it cannot be followed.
+    /// - Returns: The new tempo in BPM; nil if the tempo is unknown or the result is outside the tempo range.
     mutating func multiply(by factor: Double) -> Double? {
         guard let old = beatsPerMinute, space.tempi.contains(old * factor) else { return nil }
         let tempo = old * factor
-        release()
+        releaseTap()
         let last = nextTime - period
         if lockedTempo != nil { lockedTempo = tempo } else { chosenTempo = tempo }
-        prefer()
-        seed(tempo, beat: last)
+        changeTempoPrior()
+        replaceDistribution(tempo, beat: last)
         period = 60 / tempo
         nextTime = last + period
         return tempo
     }
 
-    /// The beat next to this moment is the first of its bar.
+    /// Makes the beat nearest to a time a downbeat.
+    ///
+    /// - Returns: false if the tempo is unknown.
     mutating func setDownbeat(at moment: Double) -> Bool {
         guard isKnown else { return false }
         bar.setDownbeat(stepsAhead: steps(to: moment))
         return true
     }
 
-    /// Forgets everything, and what the user said about the tempo.
+    /// Returns to the initial state, and discards the tempi set by controls.
     mutating func reset() {
         lockedTempo = nil
         chosenTempo = nil
-        prefer()
-        forgetAllButBelief()
+        changeTempoPrior()
+        resetAllButDecoder()
         correct {
-            $0.start = .uniform
+            $0.distribution = .initial
             $0.tapAge = nil
         }
     }
 
-    /// Computes what controls have changed since the last frame.
+    /// Applies the changes by controls since the last frame to the decoder.
     mutating func applyCorrection() {
         guard let correction else { return }
         self.correction = nil
-        if correction.changesPreference { applyPreference() }
-        switch correction.start {
+        if correction.changesTempoPrior { applyTempoPrior() }
+        switch correction.distribution {
         case .none: break
-        case .uniform: belief.reset()
+        case .initial: decoder.reset()
         case .tempo(let tempo, let frames, let tolerance):
             let frameSeconds = frameSeconds
-            belief.seed { interval, age in
+            decoder.replace { interval, age in
                 let change = (60 / tempo / frameSeconds / Double(interval) - 1) / 0.02
                 let distance = Self.distance(from: age, to: frames, in: Double(interval))
-                return Self.bell(change) * Self.bell(distance / tolerance) / Double(interval)
+                return Self.gaussian(change) * Self.gaussian(distance / tolerance) / Double(interval)
             }
         }
         if let frames = correction.tapAge {
-            belief.weigh { interval, age in
+            decoder.multiply { interval, age in
                 let distance = Self.distance(from: age, to: frames, in: Double(interval))
-                return 1 + 400 * Self.bell(distance / 0.08)
+                return 1 + 400 * Self.gaussian(distance / 0.08)
             }
         }
     }
@@ -126,34 +128,34 @@ extension BeatTracker {
         self.correction = correction
     }
 
-    private mutating func prefer() {
-        correct { $0.changesPreference = true }
+    private mutating func changeTempoPrior() {
+        correct { $0.changesTempoPrior = true }
     }
 
-    private mutating func applyPreference() {
+    private mutating func applyTempoPrior() {
         if let lockedTempo {
-            belief.prefer(space.reluctance(locked: lockedTempo))
+            decoder.setTempoPrior(space.tempoPrior(locked: lockedTempo))
         } else {
-            belief.prefer(space.reluctance(around: chosenTempo))
+            decoder.setTempoPrior(space.tempoPrior(around: chosenTempo))
         }
     }
 
-    private mutating func seed(_ tempo: Double, beat: Double, tolerance: Double = 0.05) {
+    private mutating func replaceDistribution(_ tempo: Double, beat: Double, tolerance: Double = 0.05) {
         let frames = (time - beat) / frameSeconds
         correct {
-            $0.start = .tempo(tempo, frames: frames, tolerance: tolerance)
+            $0.distribution = .tempo(tempo, frames: frames, tolerance: tolerance)
             $0.tapAge = nil
         }
-        heard.lose()
-        surprise = max(surprise, 0.03)
-        foreseenTime = nil
+        agreement.resetSteadyBeat()
+        predictionError = max(predictionError, 0.03)
+        predictedTime = nil
     }
 
-    /// How far apart two ages are, in beats.
+    /// The phase difference between two ages, −0.5…0.5 beats.
     private static func distance(from age: Double, to other: Double, in interval: Double) -> Double {
         let beats = (age - other) / interval
         return beats - beats.rounded()
     }
 
-    private static func bell(_ x: Double) -> Double { exp(-0.5 * x * x) }
+    private static func gaussian(_ x: Double) -> Double { exp(-0.5 * x * x) }
 }

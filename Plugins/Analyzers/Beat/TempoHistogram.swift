@@ -4,22 +4,24 @@
     internal import Musl
 #endif
 
-/// The tempi of beats, in bins of one per cent: their median, however many there are.
-struct TempoTally: Sendable {
-    private static let slowest = 10.0
-    private static let step = 0.01
+/// A histogram of beat tempi with logarithmic bins of 1 %, from 10 to 900 BPM. Its memory does not grow with the number of beats.
+struct TempoHistogram: Sendable {
+    /// The lower edge of the first bin, in BPM.
+    private static let lowestTempo = 10.0
+    /// The width of a bin, in nats.
+    private static let binWidth = 0.01
     private var counts = [Int](repeating: 0, count: 450)
     private var sums = [Double](repeating: 0, count: 450)
     private var total = 0
 
     mutating func add(_ beatsPerMinute: Double) {
-        let bin = Int(log(max(1, beatsPerMinute / Self.slowest)) / Self.step)
+        let bin = Int(log(max(1, beatsPerMinute / Self.lowestTempo)) / Self.binWidth)
         counts[min(bin, counts.count - 1)] += 1
         sums[min(bin, counts.count - 1)] += beatsPerMinute
         total += 1
     }
 
-    /// NaN when there are no beats.
+    /// The median tempo in BPM: the mean of the bin that contains the median. NaN without beats.
     var median: Double {
         var passed = 0
         for (bin, count) in counts.enumerated() where count > 0 {

@@ -2,16 +2,16 @@ import Glibc
 import HemiolaSignal
 import HemiolaTesting
 
-/// Sounds whose beats are known.
-enum Music {
-    /// A click track, ten milliseconds of a decaying sine.
+/// Generated signals with known beats, or without beats.
+enum TestMusic {
+    /// A click track. A click is a decaying sine of 10 ms.
     static func clicks(_ tempo: Double, seconds: Double, rate: Int = 44_100, first: Double = 0.5) -> [Float] {
         TestSignal.clicks(
             beatsPerMinute: tempo, offset: first, frames: Int(seconds * Double(rate)),
             format: .init(sampleRate: rate, channelCount: 1))
     }
 
-    /// Bass drum, snare, closed hi-hats and a bass in bars of four, or of three.
+    /// Bass drum, snare, closed hi-hats and a bass, in bars of four or three beats.
     static func band(
         _ tempo: Double, seconds: Double, rate: Int = 44_100, beatsPerBar: Int = 4, first: Double = 0.25, gain: Double = 0.5
     ) -> [Float] {
@@ -20,17 +20,17 @@ enum Music {
         var generator = SeededGenerator(seed: 7)
         var noise = (0..<rate).map { _ in Double.random(in: -1...1, using: &generator) }
         noise[0] = 0
-        func add(_ time: Double, _ length: Double, _ voice: (_ t: Double, _ n: Int) -> Double) {
+        func add(_ time: Double, _ length: Double, _ sound: (_ t: Double, _ n: Int) -> Double) {
             let start = Int((time * Double(rate)).rounded())
             for index in 0..<Int(length * Double(rate)) where start + index < mix.count {
-                mix[start + index] += voice(Double(index) / Double(rate), index)
+                mix[start + index] += sound(Double(index) / Double(rate), index)
             }
         }
         var beat = 0
         while first + Double(beat) * period < seconds {
             let time = first + Double(beat) * period
-            let place = beat % beatsPerBar
-            if place == 0 {
+            let position = beat % beatsPerBar
+            if position == 0 {
                 let note = [55.0, 65.4, 49.0, 73.4][(beat / beatsPerBar) % 4]
                 add(time, 0.25) { t, _ in exp(-t / 0.08) * sin(2 * .pi * (50 * t + 4 * (1 - exp(-t / 0.02)))) }
                 add(time, min(1.5, period * Double(beatsPerBar))) { t, _ in
@@ -49,7 +49,8 @@ enum Music {
         return mix.map { Float($0 * gain) }
     }
 
-    /// Something like speech: hisses, and a buzz of gliding pitch through gliding formants, of uneven length and loudness.
+    /// A speech-like signal: fricatives (noise) and vowels (a sawtooth of gliding pitch through gliding formants), of random
+    /// duration and amplitude.
     static func speech(seconds: Double, rate: Int = 44_100, seed: UInt64 = 3) -> [Float] {
         var generator = SeededGenerator(seed: seed)
         func random(_ range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &generator) }
@@ -57,22 +58,22 @@ enum Music {
         var (phase, before) = (0.0, 0.0)
         while Double(result.count) < seconds * Double(rate) {
             var count = Int(random(0.05...0.12) * Double(rate))
-            var loudness = random(0.1...0.5)
+            var amplitude = random(0.1...0.5)
             for index in 0..<count {
-                let hiss = random(-1...1)
-                result.append(Float(loudness * (hiss - before) * pow(sin(.pi * Double(index) / Double(count)), 2)))
-                before = hiss
+                let fricative = random(-1...1)
+                result.append(Float(amplitude * (fricative - before) * pow(sin(.pi * Double(index) / Double(count)), 2)))
+                before = fricative
             }
             count = Int(random(0.06...0.18) * Double(rate))
-            loudness = random(0.3...1)
+            amplitude = random(0.3...1)
             let pitch = (random(95...150), random(85...140))
             var (low, high) = (Formant(random(300...800), random(300...800)), Formant(random(900...2300), random(900...2300)))
             for index in 0..<count {
                 let part = Double(index) / Double(count)
                 phase += (pitch.0 + (pitch.1 - pitch.0) * part) / Double(rate)
-                let buzz = 2 * (phase - phase.rounded(.down)) - 1 + 0.2 * random(-1...1)
-                let voice = low.resonate(buzz, part, rate) + high.resonate(buzz, part, rate)
-                result.append(Float(4 * voice * loudness * pow(sin(.pi * part), 2)))
+                let source = 2 * (phase - phase.rounded(.down)) - 1 + 0.2 * random(-1...1)
+                let vowel = low.resonate(source, part, rate) + high.resonate(source, part, rate)
+                result.append(Float(4 * vowel * amplitude * pow(sin(.pi * part), 2)))
             }
             if random(0...1) < 0.15 {
                 result += [Float](repeating: 0, count: Int(random(0.1...0.5) * Double(rate)))
@@ -81,8 +82,8 @@ enum Music {
         return Array(result.prefix(Int(seconds * Double(rate))))
     }
 
-    /// A bass drum on the beat and a cymbal between beats: high and low take turns, as in speech.
-    static func turns(_ tempo: Double, seconds: Double, first: Double = 0.25) -> [Float] {
+    /// A bass drum on the beats and a cymbal between them: high and low bands alternate, as in speech.
+    static func alternatingDrumAndCymbal(_ tempo: Double, seconds: Double, first: Double = 0.25) -> [Float] {
         let rate = 44_100.0
         var generator = SeededGenerator(seed: 21)
         return (0..<Int(seconds * rate)).map { frame in
@@ -96,7 +97,7 @@ enum Music {
         }
     }
 
-    /// A resonance that glides from one frequency to another.
+    /// A resonator whose frequency glides from one value to another.
     private struct Formant {
         private let range: (Double, Double)
         private var last = (0.0, 0.0)

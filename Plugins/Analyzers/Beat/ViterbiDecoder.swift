@@ -1,0 +1,146 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// The Viterbi algorithm: the most likely sequence of beats for all observations of a stream.
+///
+/// It uses the model of `ForwardDecoder`. Between beats a state only grows older, so only the states of age 0 are computed: for
+/// each frame and tempo the best path to a beat that starts there, with a backpointer of one byte.
+struct ViterbiDecoder {
+    /// A beat on the most likely path.
+    struct Beat: Sendable {
+        /// The beat time, in frames: the middle of its beat states.
+        var frame: Double
+        /// The interval to the next beat, in frames.
+        var interval: Int
+    }
+
+    /// Cost of a transition to any tempo at a beat, in nats.
+    private static let anyTempoCost: Float = 18
+
+    private let space: BeatStateSpace
+    private let costsPerBeat: [Float]
+    private let logTransitions: [Float]
+
+    /// - Parameter tempoPrior: Negative log probability of each tempo, in nats per second.
+    init(_ space: BeatStateSpace, tempoPrior: [Double]) {
+        precondition(space.count <= 255, "a backpointer is one byte")
+        self.space = space
+        costsPerBeat = tempoPrior.enumerated().map { Float($0.element * Double(space.intervals[$0.offset]) * space.frameSeconds) }
+        logTransitions = space.transitions.map { $0 > 0 ? log($0) : -.infinity }
+    }
+
+    /// - Parameter logLikelihoodRatios: Of the observation of each frame, "beat" against "no beat", in nats.
+    /// - Returns: The beats in order of time.
+    func decode(_ logLikelihoodRatios: [Float]) -> [Beat] {
+        let (lanes, count, reach) = (space.laneCount, space.count, space.transitionReach)
+        guard !logLikelihoodRatios.isEmpty, let longest = space.intervals.last else { return [] }
+        let observations = observationSums(logLikelihoodRatios)
+        // Log probability of the best path to a beat at each of the last frames, without the observation of that beat.
+        var ring = [Float](repeating: 0, count: (longest + 1) * lanes)
+        var ending = [Float](repeating: -.infinity, count: lanes + 2 * reach)
+        var backpointers = [UInt8](repeating: 0, count: logLikelihoodRatios.count * count)
+        ring.withUnsafeMutableBufferPointer { ring in
+            ending.withUnsafeMutableBufferPointer { ending in
+                backpointers.withUnsafeMutableBufferPointer { backpointers in
+                    logTransitions.withUnsafeBufferPointer { transitions in
+                        for frame in logLikelihoodRatios.indices {
+                            var (best, bestTempo) = (-Float.infinity, 0)
+                            for tempo in 0..<count {
+                                let start = frame - space.intervals[tempo]
+                                let row = (start + longest + 1) % (longest + 1)
+                                let sum = start < 0 ? 0 : observations.sum(start, width: space.observationFrames[tempo])
+                                let value = ring[row * lanes + tempo] + sum - costsPerBeat[tempo]
+                                ending[reach + tempo] = value
+                                if value > best { (best, bestTempo) = (value, tempo) }
+                            }
+                            if frame & 127 == 127, best.isFinite {
+                                // Only differences matter. Small values keep their precision.
+                                for index in ring.indices { ring[index] -= best }
+                                for index in ending.indices { ending[index] -= best }
+                                best = 0
+                            }
+                            let row = frame % (longest + 1)
+                            for block in 0..<space.blockCount {
+                                var value = Lanes(repeating: best - Self.anyTempoCost)
+                                var origin = Lanes(repeating: Float(bestTempo))
+                                let first = Lanes(0, 1, 2, 3, 4, 5, 6, 7) + Float(8 * block - reach)
+                                for change in 0...2 * reach {
+                                    let candidate =
+                                        UnsafeBufferPointer(ending).lanes(8 * block + change)
+                                        + transitions.lanes(change * lanes + 8 * block)
+                                    let isBetter = candidate .> value
+                                    value.replace(with: candidate, where: isBetter)
+                                    origin.replace(with: first + Float(change), where: isBetter)
+                                }
+                                ring.store(value, row * lanes + 8 * block)
+                                for lane in 0..<min(8, count - 8 * block) {
+                                    backpointers[frame * count + 8 * block + lane] = UInt8(truncatingIfNeeded: Int(origin[lane]))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return backtrack(backpointers, ring, observations, frames: logLikelihoodRatios.count)
+    }
+
+    private func backtrack(_ backpointers: [UInt8], _ ring: [Float], _ observations: ObservationSums, frames: Int) -> [Beat] {
+        guard let longest = space.intervals.last else { return [] }
+        var (best, frame, tempo) = (-Float.infinity, 0, 0)
+        for candidate in 0..<space.count {
+            for age in 0..<min(frames, space.intervals[candidate]) {
+                let start = frames - 1 - age
+                let value =
+                    ring[start % (longest + 1) * space.laneCount + candidate]
+                    + observations.sum(start, width: space.observationFrames[candidate])
+                if value > best { (best, frame, tempo) = (value, start, candidate) }
+            }
+        }
+        var beats: [Beat] = []
+        while frame >= 0 {
+            beats.append(
+                Beat(frame: Double(frame) + Double(space.observationFrames[tempo] - 1) / 2, interval: space.intervals[tempo]))
+            tempo = Int(backpointers[frame * space.count + tempo])
+            frame -= space.intervals[tempo]
+        }
+        return beats.reversed()
+    }
+
+    /// For each number of beat states, the weighted sum of the observations over the beat states that start at each frame.
+    private func observationSums(_ logLikelihoodRatios: [Float]) -> ObservationSums {
+        var sums = ObservationSums(frames: logLikelihoodRatios.count, maximumWidth: space.maximumObservationFrames)
+        for (tempo, width) in space.observationFrames.enumerated() where !sums.contains(width) {
+            let weights = (0..<width).map { space.observationWeights[$0 * space.laneCount + tempo] }
+            sums.add(width: width, logLikelihoodRatios, weights)
+        }
+        return sums
+    }
+}
+
+/// Weighted sums of observations, by the number of beat states and the first frame.
+private struct ObservationSums {
+    private let frames: Int
+    private var rows: [[Float]]
+
+    init(frames: Int, maximumWidth: Int) {
+        self.frames = frames
+        rows = Array(repeating: [], count: maximumWidth + 1)
+    }
+
+    func contains(_ width: Int) -> Bool { !rows[width].isEmpty }
+
+    mutating func add(width: Int, _ logLikelihoodRatios: [Float], _ weights: [Float]) {
+        rows[width] = logLikelihoodRatios.indices.map { frame in
+            var sum: Float = 0
+            for (age, weight) in weights.enumerated() where frame + age < frames { sum += weight * logLikelihoodRatios[frame + age] }
+            return sum
+        }
+    }
+
+    @inline(__always)
+    func sum(_ frame: Int, width: Int) -> Float { rows[width][frame] }
+}

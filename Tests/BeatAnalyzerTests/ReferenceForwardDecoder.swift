@@ -1,0 +1,63 @@
+import Glibc
+
+@testable import BeatAnalyzer
+
+/// The textbook forward algorithm (L. R. Rabiner, 1989): moves every state at every frame, in double precision.
+struct ReferenceForwardDecoder {
+    private let space: BeatStateSpace
+    private let priorsPerBeat: [Double]
+    private let initial: [Double]
+    /// State probabilities by tempo and age.
+    private var states: [[Double]]
+
+    init(_ space: BeatStateSpace) {
+        self.space = space
+        let costs = space.tempoPrior()
+        let sum = costs.reduce(0) { $0 + exp(-$1) }
+        initial = costs.map { exp(-$0) / sum }
+        priorsPerBeat = zip(costs, space.intervals).map { exp(-$0 * Double($1) * space.frameSeconds) }
+        states = zip(initial, space.intervals).map { Array(repeating: $0 / Double($1), count: $1) }
+    }
+
+    mutating func multiply(by weight: (_ interval: Int, _ age: Double) -> Double) {
+        for (tempo, interval) in space.intervals.enumerated() {
+            let middle = Double(space.observationFrames[tempo] - 1) / 2
+            for age in 0..<interval { states[tempo][age] *= weight(interval, Double(age) - middle) }
+        }
+    }
+
+    /// - Returns: The beat interval and the frames to the next beat, averaged around the most likely state.
+    mutating func advance(_ logLikelihoodRatio: Double) -> (interval: Double, remaining: Double) {
+        var ending: [Double] = []
+        for tempo in states.indices { ending.append(states[tempo].removeLast() * priorsPerBeat[tempo]) }
+        let total = ending.reduce(0, +)
+        for tempo in states.indices {
+            var sum = initial[tempo] * total * 1e-8
+            for from in states.indices where abs(from - tempo) <= space.transitionReach {
+                sum += ending[from] * Double(space.transitions[(from - tempo + space.transitionReach) * space.laneCount + tempo])
+            }
+            states[tempo].insert(sum, at: 0)
+            for age in 0..<space.observationFrames[tempo] {
+                states[tempo][age] *= exp(logLikelihoodRatio * Double(space.observationWeights[age * space.laneCount + tempo]))
+            }
+        }
+        let all = states.reduce(0) { $1.reduce($0, +) }
+        for tempo in states.indices { for age in states[tempo].indices { states[tempo][age] /= all } }
+
+        let peaks = states.map { $0.max() ?? 0 }
+        let best = peaks.firstIndex(of: peaks.max() ?? 0) ?? 0
+        let interval = space.intervals[best]
+        let remaining = interval - (states[best].firstIndex(of: peaks[best]) ?? 0)
+        let window = Int(0.08 * Double(interval)) + 1
+        var (mass, time, period) = (0.0, 0.0, 0.0)
+        for (tempo, length) in space.intervals.enumerated() where abs(Double(length - interval)) <= 0.06 * Double(interval) {
+            for rest in max(1, remaining - window)...max(1, min(length, remaining + window)) {
+                let value = states[tempo][length - rest]
+                mass += value
+                time += value * (Double(rest) + Double(space.observationFrames[tempo] - 1) / 2)
+                period += value * Double(length)
+            }
+        }
+        return (period / mass, time / mass)
+    }
+}
