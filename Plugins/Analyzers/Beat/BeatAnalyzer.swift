@@ -1,6 +1,12 @@
 public import Hemiola
 internal import HemiolaSignal
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
 extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
@@ -8,6 +14,26 @@ extension AnalyzerPlugin {
         version: 2
     ) { settings throws(ConfigurationError) in
         BeatAnalyzer(try BeatSettings(settings))
+    }
+}
+
+/// The settings of the beat analyzer.
+struct BeatSettings: Sendable {
+    private static let slowest = Setting("min_bpm", default: 30.0, in: 20...200, "Slowest tempo, in BPM.")
+    private static let fastest = Setting(
+        "max_bpm", default: 240.0, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
+
+    static let declared = [slowest.declared, fastest.declared]
+
+    /// The tempo range, in BPM.
+    var tempi: ClosedRange<Double>
+
+    init(_ settings: SettingValues) throws(ConfigurationError) {
+        let (slowest, fastest) = (settings[Self.slowest], settings[Self.fastest])
+        guard fastest >= 1.5 * slowest else {
+            throw ConfigurationError("\(fastest) is less than 1.5 times min_bpm (\(slowest)); widen the tempo range", at: "max_bpm")
+        }
+        tempi = slowest...fastest
     }
 }
 
@@ -190,5 +216,33 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         beatCount = 0
         onsetCount = 0
         histogram = TempoHistogram()
+    }
+}
+
+/// A histogram of beat tempi with logarithmic bins of 1 %, from 10 to 900 BPM. Its memory does not grow with the number of beats.
+struct TempoHistogram: Sendable {
+    /// The lower edge of the first bin, in BPM.
+    private static let lowestTempo = 10.0
+    /// The width of a bin, in nats.
+    private static let binWidth = 0.01
+    private var counts = [Int](repeating: 0, count: 450)
+    private var sums = [Double](repeating: 0, count: 450)
+    private var total = 0
+
+    mutating func add(_ beatsPerMinute: Double) {
+        let bin = Int(log(max(1, beatsPerMinute / Self.lowestTempo)) / Self.binWidth)
+        counts[min(bin, counts.count - 1)] += 1
+        sums[min(bin, counts.count - 1)] += beatsPerMinute
+        total += 1
+    }
+
+    /// The median tempo in BPM: the mean of the bin that contains the median. NaN without beats.
+    var median: Double {
+        var passed = 0
+        for (bin, count) in counts.enumerated() where count > 0 {
+            passed += count
+            if 2 * passed >= total { return sums[bin] / Double(count) }
+        }
+        return .nan
     }
 }

@@ -1,3 +1,16 @@
+/// A beat estimated by the tracker.
+struct EstimatedBeat: Sendable {
+    /// Seconds from the start of the stream.
+    var time: Double
+    var beatsPerMinute: Double
+    /// 0…1.
+    var confidence: Double
+    /// Position in the bar, 1 is the downbeat; nil if unknown.
+    var position: Int?
+    /// Beats per bar; nil if unknown.
+    var meter: Int?
+}
+
 /// The beats of a stream that was analyzed in two passes, and how many of them have been emitted.
 struct BeatTimeline: Sendable {
     private let beats: [EstimatedBeat]
