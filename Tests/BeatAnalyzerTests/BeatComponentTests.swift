@@ -41,17 +41,6 @@ enum PreparedAnalyzer {
         }
     }
 
-    @Test func `exp2 and log2 of SIMD vectors are within 1e-5`() {
-        for index in -400...400 {
-            let x = Float(index) / 20
-            let power = Lanes(repeating: x).powerOfTwo[3]
-            #expect(abs(power / exp2(x) - 1) < 1e-5, "\(x)")
-            let y = exp2(x)
-            #expect(abs(Lanes(repeating: y).binaryLogarithm[5] - x) < 2e-5, "\(x)")
-        }
-        #expect(Lanes(repeating: 1).binaryLogarithm[0] == 0)
-    }
-
     /// Log-likelihood ratios with a beat every `interval` frames.
     private static func pulses(_ interval: Int, frames: Int, first: Int = 7) -> [Float] {
         (0..<frames).map { frame in

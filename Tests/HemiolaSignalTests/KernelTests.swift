@@ -4,7 +4,7 @@ import HemiolaTesting
 import Testing
 
 /// Every kernel against a plain loop in double precision, over all lengths around its lanes and from every alignment.
-@Suite struct Kernels {
+@Suite struct KernelTests {
     static let lengths = Array(0...70)
     /// Unaligned starts: a span may begin at any float.
     static let starts = [0, 1, 2, 3]
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: 0..<24)
-    func `a peak is found in every lane and with either sign`(place: Int) {
+    func `the peak is found in each lane and with either sign`(place: Int) {
         for sign in [-1, 1] as [Float] {
             var x = [Float](repeating: 0.25, count: 24)
             x[place] = 0.75 * sign
@@ -71,7 +71,7 @@ import Testing
     // MARK: - Sums
 
     @Test(arguments: lengths)
-    func `sum adds up a range`(length: Int) {
+    func `sum is that of the elements in the range`(length: Int) {
         for start in Self.starts {
             let x = noise(start + length + 3, seed: length)
             let range = start..<start + length
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `rise counts what grew and keeps the new values`(length: Int) {
+    func `rise sums the increases and stores the new values`(length: Int) {
         for start in Self.starts {
             let (x, y) = (noise(start + length, seed: length), noise(start + length, seed: length + 100))
             var old = y
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: lengths + [511, 512, 513, 1025, 4097])
-    func `the sum of logarithms is that of a plain loop, values below the floor counting as the floor`(length: Int) {
+    func `sumAndLogSum equals a plain loop, with values below the floor replaced by it`(length: Int) {
         for start in Self.starts {
             let floor: Float = 1e-10
             var generator = SeededGenerator(seed: UInt64(length))
@@ -184,7 +184,7 @@ import Testing
     // MARK: - Mixing
 
     @Test(arguments: lengths, channelCounts)
-    func `mix is the mean of the channels, and what stands behind it stays`(frames: Int, channelCount: Int) {
+    func `mix is the mean of the channels, and leaves the elements after it unchanged`(frames: Int, channelCount: Int) {
         for start in Self.starts {
             let x = noise(start + frames * channelCount, seed: frames)
             var mono = [Float](repeating: 7, count: frames + 3)
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test(arguments: [.nan, .infinity, -.infinity] as [Float], channelCounts)
-    func `mix notices one sample that is not finite, wherever it stands`(bad: Float, channelCount: Int) {
+    func `mix reports one non-finite sample in any position`(bad: Float, channelCount: Int) {
         for place in 0..<19 * channelCount {
             var x = [Float](repeating: 0.5, count: 19 * channelCount)
             x[place] = bad
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `samples of opposite infinity are noticed although their sum is NaN`() {
+    @Test func `mix reports samples of opposite infinity although their sum is NaN`() {
         let x = [Float](repeating: 0, count: 16) + [.infinity, -.infinity]
         var mono = [Float](repeating: 0, count: 9)
         var span = mono.mutableSpan
@@ -274,7 +274,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `samples that are not finite are silenced and counted`(length: Int) {
+    func `silenceNonFinite replaces non-finite samples by 0 and counts them`(length: Int) {
         var generator = SeededGenerator(seed: UInt64(length))
         let x = (0..<length).map { _ in [0.5, -1, .nan, .infinity, -.infinity, 1e38].randomElement(using: &generator)! as Float }
         var y = x
@@ -282,6 +282,38 @@ import Testing
         let count = span.silenceNonFinite()
         #expect(count == x.count { !$0.isFinite })
         #expect(y == x.map { $0.isFinite ? $0 : 0 })
+    }
+}
+
+@Suite struct `Lanes functions` {
+    @Test func `approximateExp2 is within 1e-5, approximateLog2 within 2e-5`() {
+        for index in -400...400 {
+            let x = Float(index) / 20
+            let power = Lanes(repeating: x).approximateExp2[3]
+            #expect(abs(power / exp2(x) - 1) < 1e-5, "\(x)")
+            let y = exp2(x)
+            #expect(abs(Lanes(repeating: y).approximateLog2[5] - x) < 2e-5, "\(x)")
+        }
+        #expect(Lanes(repeating: 1).approximateLog2[0] == 0)
+    }
+
+    @Test func `maximum compares each lane, magnitudeSquareRoot ignores the sign`() {
+        let x = Lanes(-4, 9, 0, -0.25, 1, -16, 25, 2.25)
+        #expect(x.maximum(with: Lanes(repeating: 0.5)) == Lanes(0.5, 9, 0.5, 0.5, 1, 0.5, 25, 2.25))
+        #expect(x.magnitudeSquareRoot == Lanes(2, 3, 0, 0.5, 1, 4, 5, 1.5))
+    }
+
+    @Test func `loads and stores are at any offset, and with a stride`() {
+        var values = (0..<40).map(Float.init)
+        values.withUnsafeMutableBufferPointer { buffer in
+            let loaded = buffer.lanes(3)
+            #expect(loaded == Lanes(3, 4, 5, 6, 7, 8, 9, 10))
+            #expect(UnsafeBufferPointer(buffer).lanes(3) == loaded)
+            #expect(UnsafePointer(buffer.baseAddress!).lanes(1, stride: 5) == Lanes(1, 6, 11, 16, 21, 26, 31, 36))
+            buffer.store(loaded, 20)
+            #expect(buffer.lanes(19) == Lanes(19, 3, 4, 5, 6, 7, 8, 9))
+            #expect(buffer[28] == 28)
+        }
     }
 }
 
@@ -294,7 +326,7 @@ import Testing
     }
 
     @Test(arguments: [10, 20] as [Float])
-    func `every magnitude is within a millionth of what Foundation says`(factor: Float) {
+    func `decibels are within 1e-6 of Foundation's log10`(factor: Float) {
         // Every exponent, normal and subnormal, at some 17 000 places of the mantissa in turn.
         let x = stride(from: UInt32(1), to: 0x7f80_0000, by: 9973).map(Float.init(bitPattern:))
         for (power, level) in zip(x, converted(x, factor: factor)) {
@@ -307,7 +339,7 @@ import Testing
     }
 
     @Test(arguments: [10, 20] as [Float])
-    func `around 1, where decibels vanish, they are exact to a few units in the last place`(factor: Float) {
+    func `decibels of values around 1 are exact to a few units in the last place`(factor: Float) {
         let one = Float(1).bitPattern
         let x = (one - 2000...one + 2000).map(Float.init(bitPattern:))
         for (power, level) in zip(x, converted(x, factor: factor)) {
@@ -317,7 +349,7 @@ import Testing
     }
 
     @Test(arguments: Array(0...17))
-    func `each place of a vector of any length is converted`(length: Int) {
+    func `all elements of a span of any length are converted`(length: Int) {
         let x = (0..<length).map { Float(exactly: $0 + 1)! }
         for (power, level) in zip(x, converted(x, factor: 10)) {
             #expect(abs(level - 10 * log10(power)) < 1e-5)
@@ -326,7 +358,7 @@ import Testing
 
     /// The vector path and the path of the last few values must both be right.
     @Test(arguments: [1, 8])
-    func `zero, subnormals and what is negative are at the floor`(count: Int) {
+    func `zero, subnormal and negative values give -120 dB`(count: Int) {
         for value in [0, -0.0, .leastNonzeroMagnitude, .leastNormalMagnitude, 1e-38, 1e-13, -1, -.infinity] as [Float] {
             #expect(converted(Array(repeating: value, count: count), factor: 10) == Array(repeating: -120, count: count), "\(value)")
         }
@@ -343,7 +375,7 @@ import Testing
     }
 
     @Test(arguments: [1, 8])
-    func `infinity reads like the first power of 2 that is none, a finite number`(count: Int) {
+    func `infinity is converted as 2^128, to a finite number`(count: Int) {
         for level in converted(Array(repeating: .infinity, count: count), factor: 10) {
             #expect(abs(Double(level) - 10 * log10(pow(2, 128))) < 1e-3)
         }

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -215,8 +217,8 @@ extension ForwardDecoder {
                 for (index, block) in blocks.enumerated() {
                     for age in 0..<block.observationFrames {
                         let row = block.row(age)
-                        let weight = (factor * weights.lanes(age * laneCount + 8 * index)).powerOfTwo
-                        ring.store(UnsafeBufferPointer(ring).lanes(row) * weight, row)
+                        let weight = (factor * weights.lanes(age * laneCount + 8 * index)).approximateExp2
+                        ring.store(ring.lanes(row) * weight, row)
                     }
                 }
             }
@@ -235,19 +237,19 @@ extension ForwardDecoder {
                         for index in blocks.indices {
                             let block = blocks[index]
                             let newlyOlder = ring.lanes(block.row(block.observationFrames))
-                            var older = UnsafeBufferPointer(olderMaxima).lanes(8 * index).larger(newlyOlder)
+                            var older = olderMaxima.lanes(8 * index).maximum(with: newlyOlder)
                             if block.needsScan {
                                 older = .zero
                                 for age in block.observationFrames..<block.length {
-                                    older = older.larger(ring.lanes(block.row(age)))
+                                    older = older.maximum(with: ring.lanes(block.row(age)))
                                 }
                                 blocks[index].needsScan = false
                             }
                             var maximum = older
-                            for age in 0..<block.observationFrames { maximum = maximum.larger(ring.lanes(block.row(age))) }
+                            for age in 0..<block.observationFrames { maximum = maximum.maximum(with: ring.lanes(block.row(age))) }
                             olderMaxima.store(older, 8 * index)
                             maxima.store(maximum, 8 * index)
-                            highest = highest.larger(maximum)
+                            highest = highest.maximum(with: maximum)
                         }
                     }
                 }
@@ -291,6 +293,6 @@ extension ForwardDecoder {
 extension UnsafeMutableBufferPointer where Element == Float {
     /// Multiplies all values, a multiple of eight, by a factor.
     fileprivate func scale(by factor: Lanes) {
-        for index in stride(from: 0, to: count, by: 8) { store(UnsafeBufferPointer(self).lanes(index) * factor, index) }
+        for index in stride(from: 0, to: count, by: 8) { store(lanes(index) * factor, index) }
     }
 }

@@ -164,7 +164,7 @@ struct SuperFlux: Sendable {
             var largest = Lanes.zero
             for index in stride(from: 8, to: levels.count - 8, by: 8) {
                 let level = levels.lanes(index)
-                largest = largest.larger(level)
+                largest = largest.maximum(with: level)
                 if index < lowEnd {
                     low += level * level
                 } else if index < highStart {
@@ -181,7 +181,7 @@ struct SuperFlux: Sendable {
         let factor = Lanes(repeating: Self.compression / max(maximum, Self.silenceLevel))
         levels.withUnsafeMutableBufferPointer { levels in
             for index in stride(from: 8, to: levels.count - 8, by: 8) {
-                levels.store((UnsafeBufferPointer(levels).lanes(index) * factor + 1).binaryLogarithm, index)
+                levels.store((levels.lanes(index) * factor + 1).approximateLog2, index)
             }
         }
         return ((low + middle + high).sum() * scale, low.sum() * scale, high.sum() * scale)
@@ -193,12 +193,12 @@ struct SuperFlux: Sendable {
                 var (increase, decrease, unfiltered, bass) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
                 for index in stride(from: 8, to: new.count - 8, by: 8) {
                     let (level, before) = (new.lanes(index), old.lanes(index))
-                    let maximumBefore = before.larger(old.lanes(index - 1)).larger(old.lanes(index + 1))
-                    let maximumNow = level.larger(new.lanes(index - 1)).larger(new.lanes(index + 1))
-                    let rectified = (level - maximumBefore).larger(.zero)
+                    let maximumBefore = before.maximum(with: old.lanes(index - 1)).maximum(with: old.lanes(index + 1))
+                    let maximumNow = level.maximum(with: new.lanes(index - 1)).maximum(with: new.lanes(index + 1))
+                    let rectified = (level - maximumBefore).maximum(with: .zero)
                     increase += rectified
-                    decrease += (before - maximumNow).larger(.zero)
-                    unfiltered += (level - before).larger(.zero)
+                    decrease += (before - maximumNow).maximum(with: .zero)
+                    unfiltered += (level - before).maximum(with: .zero)
                     if index == 8 { bass = rectified }
                 }
                 return SpectralDifference(

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -69,7 +71,7 @@ struct ViterbiDecoder {
                                 let first = Lanes(0, 1, 2, 3, 4, 5, 6, 7) + Float(8 * block - reach)
                                 for change in 0...2 * reach {
                                     let candidate =
-                                        UnsafeBufferPointer(ending).lanes(8 * block + change)
+                                        ending.lanes(8 * block + change)
                                         + transitions.lanes(change * lanes + 8 * block)
                                     let isBetter = candidate .> value
                                     value.replace(with: candidate, where: isBetter)

@@ -1,25 +1,8 @@
 internal import HemiolaSignal
 internal import HemiolaSpectrum
 
-// The loops over every sample or bin, eight lanes at a time. The unsafe pointers are loads from arrays and spans that the
-// caller holds: neither has a vector load of its own.
-
-extension UnsafePointer where Pointee == Float {
-    @inline(__always)
-    fileprivate func lanes(_ index: Int) -> Lanes {
-        UnsafeRawPointer(self + index).loadUnaligned(as: Lanes.self)
-    }
-}
-
-extension Lanes {
-    /// √x of lanes from 0 up.
-    ///
-    /// A power is not negative; without its sign the compiler knows, and takes the roots together.
-    @inline(__always)
-    fileprivate var root: Lanes {
-        unsafeBitCast(unsafeBitCast(self, to: SIMD8<UInt32>.self) & 0x7fff_ffff, to: Lanes.self).squareRoot()
-    }
-}
+// The loops over all samples or bins, eight lanes at a time. The unsafe pointers are vector loads and stores within arrays and spans
+// whose memory stays valid during the call.
 
 extension Span where Element == Float {
     /// Σ √x·w over a range of powers and as many weights from `offset` on: a weighted sum of magnitudes. O(n).
@@ -33,7 +16,7 @@ extension Span where Element == Float {
                 var index = range.lowerBound
                 var weight = offset
                 while index + 8 <= range.upperBound {
-                    lanes += x.lanes(index).root * w.lanes(weight)
+                    lanes += x.lanes(index).magnitudeSquareRoot * w.lanes(weight)
                     index += 8
                     weight += 8
                 }
@@ -100,7 +83,7 @@ extension Span where Element == Float {
                     let real = Lanes(lowHalf: low.evenHalf, highHalf: high.evenHalf)
                     let imaginary = Lanes(lowHalf: low.oddHalf, highHalf: high.oddHalf)
                     let square = real * real + imaginary * imaginary
-                    UnsafeMutableRawPointer(y + index).storeBytes(of: asMagnitudes ? square.root : square, as: Lanes.self)
+                    y.store(asMagnitudes ? square.magnitudeSquareRoot : square, index)
                     index += 8
                 }
                 while index < result.count {
@@ -124,8 +107,7 @@ extension RealFFT {
                 window.withUnsafeBufferPointer { window in
                     guard let x = values.baseAddress, let w = window.baseAddress, let y = result.baseAddress else { return }
                     for index in stride(from: 0, to: window.count, by: 8) {
-                        UnsafeMutableRawPointer(y + index).storeBytes(
-                            of: x.lanes(first + index) * w.lanes(index), as: Lanes.self)
+                        y.store(x.lanes(first + index) * w.lanes(index), index)
                     }
                 }
             }
@@ -206,7 +188,7 @@ extension MutableSpan where Element == Float {
         var lanes = Lanes.zero
         withUnsafeBufferPointer { buffer in
             if index >= 0 && index + 8 <= buffer.count {
-                lanes = (buffer.baseAddress! + index).lanes(0)
+                lanes = buffer.lanes(index)
             } else {
                 for place in index..<Swift.max(index, buffer.count) { lanes[place - index] = buffer[place] }
             }
@@ -219,7 +201,7 @@ extension MutableSpan where Element == Float {
     mutating func put(_ lanes: Lanes, from index: Int) {
         withUnsafeMutableBufferPointer { buffer in
             if index >= 0 && index + 8 <= buffer.count {
-                UnsafeMutableRawPointer(buffer.baseAddress! + index).storeBytes(of: lanes, as: Lanes.self)
+                buffer.store(lanes, index)
             } else {
                 for place in index..<Swift.max(index, buffer.count) { buffer[place] = lanes[place - index] }
             }
