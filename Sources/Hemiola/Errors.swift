@@ -1,8 +1,9 @@
 /// What the engine may do about an error: the first thing every error says.
 public enum Remedy: Sendable, Hashable {
-    /// The same call may succeed later.
+    /// The same call may succeed later. The engine repeats it with the same argument after a pause. A sink that throws it continues where the
+    /// failed call stopped, and writes nothing twice.
     case retry
-    /// Close and open again.
+    /// The component must be closed and opened again. A sink then gets the header of the stream and the call that failed.
     case reopen
     /// Nothing will help.
     case giveUp

@@ -13,10 +13,13 @@ actor SinkRunner {
 
     /// Pauses between attempts, in nanoseconds; the last one repeats.
     private static let pauses: [UInt64] = [100_000_000, 200_000_000, 500_000_000, 1_000_000_000, 2_000_000_000]
-    /// Attempts before a sink is given up when the source waits for it. Live there is no limit, for the newest wins meanwhile,
-    /// until the run is over and waits.
+    /// Attempts before a sink fails. From files, the analysis waits meanwhile. Live there is no limit until the run ends: the mailbox
+    /// drops the oldest batches. Of a paced file the other sinks would fall behind.
     private static let offlineAttempts = 10
+    private static let pacedAttempts = 3
     private static let lastAttempts = 3
+    /// Failed attempts after which the trouble is reported: after 0.8 s.
+    private static let silentAttempts = 3
 
     nonisolated let sink: any Sink
     nonisolated let mailbox: Mailbox
@@ -144,15 +147,11 @@ actor SinkRunner {
     private func mend(_ error: SinkError, _ item: Mailbox.Item) async -> Outcome {
         var error = error
         var attempt = 0
-        var isTold = false
+        var isReported = false
         while error.remedy == .retry || error.remedy == .reopen {
             if attempt >= attemptLimit { break }
             try? await Task.sleep(nanoseconds: Self.pauses[min(attempt, Self.pauses.count - 1)])
             attempt += 1
-            if !isTold {
-                report(.sinkTrouble(sink: context.name, error))
-                isTold = true
-            }
             do throws(SinkError) {
                 if error.remedy == .reopen {
                     try? await close()
@@ -161,10 +160,14 @@ actor SinkRunner {
                     if let header, !item.isBegin { try await sink.begin(header) }
                 }
                 try await deliver(item)
-                report(.sinkReopened(sink: context.name))
+                if isReported { report(.sinkReopened(sink: context.name)) }
                 return .done
             } catch let again {
                 error = again
+            }
+            if attempt == Self.silentAttempts, attempt < attemptLimit, error.remedy == .retry || error.remedy == .reopen {
+                report(.sinkTrouble(sink: context.name, error))
+                isReported = true
             }
         }
         return judge(error)
@@ -177,7 +180,7 @@ actor SinkRunner {
     }
 
     private var attemptLimit: Int {
-        if mailbox.isLossless { return Self.offlineAttempts }
+        if mailbox.isLossless { return context.isLive ? Self.pacedAttempts : Self.offlineAttempts }
         return mailbox.isClosing ? Self.lastAttempts : .max
     }
 

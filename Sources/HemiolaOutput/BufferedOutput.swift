@@ -32,7 +32,9 @@ public enum FlushPolicy: String, SettingChoice {
 /// `OutputOpener.finish`. An output that is deallocated before that is closed: a file that is not at its path yet is removed, a
 /// live one stays.
 ///
-/// After an error the output is closed, and later calls do nothing.
+/// After an error the output is closed, and later calls do nothing. The exception is an error with `Remedy.retry`, which only an output
+/// throws that was opened with `retriesWrites`: the bytes stay in the buffer, and the next flush continues with the first byte that is
+/// not in the file.
 public struct BufferedOutput: ~Copyable {
     /// Size from which the buffer is written, in bytes.
     private static let blockSize = 64 * 1024
@@ -44,20 +46,24 @@ public struct BufferedOutput: ~Copyable {
     private let flushesEachLine: Bool
     /// Whether each written block of compressed data can be decompressed at once.
     private let flushesBlocks: Bool
+    private let retriesWrites: Bool
+    /// Whether the last flush failed and can be repeated.
+    private var isRetrying = false
 
     /// - Throws: The target cannot be opened. Nothing has been written then.
     init(
         _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, flushesEachLine: Bool, syncsAtEnd: Bool = false,
-        offersAppend: Bool = false, quotesLines: Bool = false
+        offersAppend: Bool = false, quotesLines: Bool = false, retriesWrites: Bool = false
     ) throws(SinkError) {
         self.flushesEachLine = flushesEachLine
         flushesBlocks = flushesEachLine || mode == .live
+        self.retriesWrites = retriesWrites && mode.keepsEverything
         do throws(OutputError) {
             file = try OutputFile(
                 target, mode: mode, compression: compression, syncsAtEnd: syncsAtEnd, offersAppend: offersAppend,
                 quotesLines: quotesLines)
         } catch {
-            throw SinkError(error)
+            throw SinkError(error, retries: self.retriesWrites)
         }
     }
 
@@ -70,27 +76,40 @@ public struct BufferedOutput: ~Copyable {
     /// Bytes written, after compression, plus the bytes in the buffer.
     public var size: Int64 { (file?.size ?? 0) + Int64(buffer.count) }
 
-    /// Writes the buffer if each line is to be written at once, or if the buffer holds a block.
+    /// Writes the buffer if each line is to be written at once, if the buffer holds a block, or if the last flush failed.
     ///
     /// - Throws: A write failed, or the reader has closed the pipe (`Remedy.finish`).
     public mutating func flushIfDue() throws(SinkError) {
-        if flushesEachLine || buffer.count >= Self.blockSize { try flush() }
+        if flushesEachLine || isRetrying || buffer.count >= Self.blockSize { try flush() }
     }
 
     /// Writes the buffer. Blocks until the system has accepted all bytes.
     ///
     /// - Throws: A write failed, or the reader has closed the pipe (`Remedy.finish`).
     public mutating func flush() throws(SinkError) {
-        defer { buffer.removeAll() }
-        guard let file, buffer.count > 0 else { return }
+        guard let file, buffer.count > 0 || isRetrying else { return buffer.removeAll() }
         do throws(OutputError) {
             // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
             try buffer.withUnsafeBytes { bytes throws(OutputError) in try file.write(bytes, flushes: flushesBlocks) }
+            buffer.removeAll()
+            isRetrying = false
         } catch {
-            // The file ends at the error: lines written after a gap in the middle would look complete.
-            self.file = nil
-            throw SinkError(error)
+            isRetrying = error.isTemporary && retriesWrites
+            if isRetrying {
+                removeFromBuffer(error.acceptedBytes)
+            } else {
+                // The file ends at the error: lines written after a gap in the middle would look complete.
+                buffer.removeAll()
+                self.file = nil
+            }
+            throw SinkError(error, retries: retriesWrites)
         }
+    }
+
+    private mutating func removeFromBuffer(_ count: Int) {
+        let rest = buffer.withUnsafeBytes { Array($0.dropFirst(count)) }
+        buffer.removeAll()
+        buffer.append(bytes: rest)
     }
 
     /// Whether bytes that are appended now can be written by `flushWithoutBlocking`.
@@ -108,7 +127,7 @@ public struct BufferedOutput: ~Copyable {
         return buffer.count == 0 || buffer.withUnsafeBytes { file.writeWithoutBlocking($0) }
     }
 
-    /// Writes the buffer and closes the file. Call through `OutputOpener.finish`, or directly for a file that is complete before the
+    /// Writes the buffer and closes the file, unless the buffer cannot be written now (`Remedy.retry`). Call through `OutputOpener.finish`, or directly for a file that is complete before the
     /// stream ends (rotation).
     ///
     /// - Parameter ending: Where the file goes.

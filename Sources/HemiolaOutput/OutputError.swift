@@ -7,6 +7,13 @@ struct OutputError: Error, Sendable {
     var message: String
     /// Whether the reader has closed the pipe, which ends the run without an error.
     var isReaderGone: Bool
+    /// Whether the call can succeed later, because all bytes that were accepted are in the file: the disk is full, or the quota is used up.
+    ///
+    /// Other errors are final. EIO, or any error of `fdatasync`, may concern bytes that an earlier write accepted. The system drops them,
+    /// and this process no longer has them.
+    var isTemporary = false
+    /// Bytes of the failed call that are in the file or the compressor. A repeated call must not pass them again.
+    var acceptedBytes = 0
 
     init(_ message: String, isReaderGone: Bool = false) {
         self.message = message
@@ -15,8 +22,9 @@ struct OutputError: Error, Sendable {
 }
 
 extension SinkError {
-    init(_ error: OutputError) {
-        self.init(error.message, remedy: error.isReaderGone ? .finish : .giveUp)
+    /// - Parameter retries: Whether the sink can repeat the call.
+    init(_ error: OutputError, retries: Bool = false) {
+        self.init(error.message, remedy: error.isReaderGone ? .finish : error.isTemporary && retries ? .retry : .giveUp)
     }
 }
 
@@ -41,7 +49,9 @@ extension OutputError {
             case EMFILE, ENFILE: "raise the limit on open files: ulimit -n"
             default: "write to another file"
             }
-        return OutputError("cannot write \(name): \(text(of: code)); \(advice)")
+        var error = OutputError("cannot write \(name): \(text(of: code)); \(advice)")
+        error.isTemporary = isDiskFull(code)
+        return error
     }
 
     /// A write failed.
@@ -71,6 +81,8 @@ extension OutputError {
     static func inUse(_ name: String) -> OutputError {
         OutputError("cannot write \(name): another program records into it; choose another path")
     }
+
+    static func isDiskFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
 
     /// The system's text for an error number, with a lower-case first letter.
     private static func text(of code: Int32) -> String {

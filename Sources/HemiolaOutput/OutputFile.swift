@@ -54,6 +54,8 @@ final class OutputFile {
     private let sync: PeriodicSync?
     /// Whether the file existed and its last line has no line break.
     private(set) var startsInsideLine = false
+    /// The size of the file when it was opened.
+    private var startSize: Int64 = 0
     /// The largest write to a pipe that is atomic (POSIX: `PIPE_BUF`), in bytes.
     static let atomicWriteLimit = Int(PIPE_BUF)
     /// Whether the output is a pipe and not compressed.
@@ -68,6 +70,8 @@ final class OutputFile {
     /// Lines up to `keptSize`, and lines in the compressor.
     private var keptLines = 0
     private var pendingLines = 0
+    /// Compressed bytes after `keptSize`, in modes that keep every write. The first `size - keptSize` of them are in the file.
+    private var unflushed: [UInt8] = []
 
     /// Opens an output. Missing folders are created.
     ///
@@ -109,6 +113,7 @@ final class OutputFile {
                     descriptor = try Self.open(path, O_RDWR | O_APPEND, orElse: O_WRONLY | O_APPEND, name)
                     ending = .close
                     startsInsideLine = Self.endsInsideLine(descriptor, length: info.st_size)
+                    startSize = Int64(info.st_size)
                 } else {
                     let final = try Self.resolved(path, name)
                     let new = try Self.openPartial(for: final, mode: info.st_mode & 0o7777, name)
@@ -174,7 +179,11 @@ final class OutputFile {
 extension OutputFile {
     /// Writes all bytes. Blocks until the system has accepted them.
     ///
-    /// - Parameter flushes: Whether a compressor writes all it has, so that a reader can decompress it at once.
+    /// After a temporary error the file ends with a whole line or a whole zstd block, and the call can be repeated without the accepted
+    /// bytes.
+    ///
+    /// - Parameter flushes: Whether a compressor writes all it has, so that a reader can decompress it at once. Must be true in modes that
+    ///   keep every write.
     func write(_ bytes: UnsafeRawBufferPointer, flushes: Bool = true) throws(OutputError) {
         if let code = sync?.errorNumber, code != 0 { throw OutputError.cannotWrite(name, code) }
         if compressor != nil {
@@ -203,8 +212,21 @@ extension OutputFile {
 
     private func compress(_ bytes: UnsafeRawBufferPointer, _ step: ZstdStream.Step) throws(OutputError) {
         guard let compressor else { return }
-        try compressor.compress(bytes, step) { bytes throws(OutputError) in try writeUncompressed(bytes) }
-        if step != .more { (keptSize, keptLines, pendingLines) = (size, keptLines + pendingLines, 0) }
+        guard mode.keepsEverything else {
+            return try compressor.compress(bytes, step) { piece throws(OutputError) in try writeUncompressed(piece) }
+        }
+        try compressor.compress(bytes, step) { piece throws(OutputError) in unflushed.append(contentsOf: piece) }
+        do throws(OutputError) {
+            try unflushed.withUnsafeBufferPointer { unflushed throws(OutputError) in
+                try writeUncompressed(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: unflushed.dropFirst(Int(size - keptSize)))))
+            }
+        } catch {
+            var error = error
+            error.acceptedBytes = bytes.count
+            throw error
+        }
+        unflushed.removeAll(keepingCapacity: true)
+        (keptSize, keptLines, pendingLines) = (size, keptLines + pendingLines, 0)
     }
 
     private func writeUncompressed(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
@@ -218,18 +240,19 @@ extension OutputFile {
                 waitUntilWritable()
             } else if errno != EINTR {
                 let code = errno
-                let written = UnsafeRawBufferPointer(rebasing: bytes.dropLast(rest.count))
-                throw OutputError.cannotWrite(name, code, kept: truncateToWholeLines(written))
+                throw truncateToWholeLines(after: UnsafeRawBufferPointer(rebasing: bytes.dropLast(rest.count)), code)
             }
         }
     }
 
-    /// Removes the incomplete line that a failed write left at the end of the file.
+    /// Removes the incomplete line or zstd block that a failed write left at the end of the file.
     ///
-    /// - Parameter written: The bytes of the last call that were written.
-    /// - Returns: What the file contains then; nil if the mode does not keep it.
-    private func truncateToWholeLines(_ written: UnsafeRawBufferPointer) -> KeptOutput? {
-        guard mode.keepsEverything, sync != nil else { return nil }
+    /// - Parameters:
+    ///   - written: The bytes of the failed call that were written.
+    ///   - code: The error number of the write.
+    /// - Returns: The error to throw.
+    private func truncateToWholeLines(after written: UnsafeRawBufferPointer, _ code: Int32) -> OutputError {
+        guard mode.keepsEverything, sync != nil else { return .cannotWrite(name, code) }
         if compressor == nil {
             let lines = self.lines(in: written)
             (keptSize, keptLines) = (size - Int64(written.count - lines.end), keptLines + lines.count)
@@ -237,12 +260,19 @@ extension OutputFile {
         // With O_APPEND the offset is the end of this process's last write: the file is truncated only if nothing follows.
         let end = lseek(descriptor, 0, SEEK_CUR)
         var info = stat()
-        guard fstat(descriptor, &info) == 0 else { return nil }
-        if end == info.st_size, size > keptSize, ftruncate(descriptor, end - off_t(size - keptSize)) == 0 {
+        guard fstat(descriptor, &info) == 0 else { return .cannotWrite(name, code) }
+        let isLastWriter = size == 0 ? Int64(info.st_size) == startSize : end == info.st_size
+        var removed = 0
+        if isLastWriter, size > keptSize, ftruncate(descriptor, info.st_size - off_t(size - keptSize)) == 0 {
+            removed = Int(size - keptSize)
             size = keptSize
+            _ = lseek(descriptor, 0, SEEK_END)
             _ = fstat(descriptor, &info)
         }
-        return KeptOutput(lines: keptLines, bytes: Int64(info.st_size))
+        var error = OutputError.cannotWrite(name, code, kept: KeptOutput(lines: keptLines, bytes: Int64(info.st_size)))
+        error.acceptedBytes = written.count - removed
+        error.isTemporary = isLastWriter && error.acceptedBytes >= 0 && OutputError.isDiskFull(code)
+        return error
     }
 
     /// The number of whole lines in bytes, and the offset after the last one. In modes that keep nothing (0, all bytes), at no cost.

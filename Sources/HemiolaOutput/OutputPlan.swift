@@ -65,6 +65,7 @@ public struct OutputOpener: Sendable {
     /// The path of a file.
     ///
     /// - Parameters:
+    ///   - template: The path with placeholders.
     ///   - input: The path of the input whose records the file gets (`StreamHeader.inputPath`); empty if the file gets those of all inputs.
     ///   - number: The number of the file, from 1.
     public func path(_ template: PathTemplate, for input: String = "", number: Int = 1) -> String {
@@ -88,22 +89,30 @@ public struct OutputOpener: Sendable {
     /// Opens a file and creates missing folders.
     ///
     /// - Parameters:
+    ///   - path: The path, without placeholders. It is compressed if the plan says so for this path.
     ///   - isDocument: Whether the file can only be read when it is complete (MIDI, JSON). It then appears at its path when it is
     ///     finished, also in real time.
     ///   - flushesEachLine: Whether each line is written at once; nil: as in the plan.
+    ///   - retriesWrites: Whether a write to a live file that fails because the disk is full throws `Remedy.retry` instead of
+    ///     closing the file. The engine then repeats the sink's call after a pause. The sink must not append the same bytes again, and
+    ///     must call `flushIfDue`.
     /// - Throws: The file cannot be opened. The message names the path, the cause and what to do.
-    public func open(_ path: String, isDocument: Bool = false, flushesEachLine: Bool? = nil) throws(SinkError) -> BufferedOutput {
+    public func open(
+        _ path: String, isDocument: Bool = false, flushesEachLine: Bool? = nil, retriesWrites: Bool = false
+    ) throws(SinkError) -> BufferedOutput {
         let compression = plan.compression.compression(of: path, level: plan.level)
         let mode: OutputMode = plan.appends ? .append : !isLive ? .replace : isDocument ? .create : .live
         return try BufferedOutput(
             OutputTarget(path), mode: mode, compression: compression,
             flushesEachLine: flushesEachLine ?? plan.flush.flushesEachLine(isLive: isLive), syncsAtEnd: syncsFiles,
-            offersAppend: plan.offersAppend && compression == nil, quotesLines: plan.quotesLines)
+            offersAppend: plan.offersAppend && compression == nil, quotesLines: plan.quotesLines,
+            retriesWrites: retriesWrites)
     }
 
     /// The ending of a file that holds these streams.
     ///
     /// - Parameters:
+    ///   - streams: How the streams of the file began and ended.
     ///   - isWholeRun: Whether the file holds the records of all inputs, so that it is complete only when the run is.
     ///   - isDocument: Whether the file can only be read when it is complete.
     public func ending(of streams: WrittenStreams, isWholeRun: Bool, isDocument: Bool = false) -> OutputEnding {
@@ -122,6 +131,9 @@ public struct OutputOpener: Sendable {
     /// Finishes a file, and warns if it is not at its path or does not hold all records.
     ///
     /// - Parameters:
+    ///   - output: The file.
+    ///   - path: Its path, for the warning.
+    ///   - streams: How the streams of the file began and ended.
     ///   - isWholeRun: Whether the file holds the records of all inputs.
     ///   - isDocument: Whether the file can only be read when it is complete.
     ///   - ending: The ending; nil: `ending(of:isWholeRun:isDocument:)`.

@@ -55,6 +55,7 @@ public struct OutputTarget: Sendable, Hashable {
     /// The absolute path of a file that exists or is to be created. Existing links are followed and `..` is resolved.
     ///
     /// - Parameters:
+    ///   - path: The path, absolute or relative to the working directory.
     ///   - folders: Cache of the identities of folders by path. Pass an empty dictionary to the first call, and the same one to the next.
     ///   - depth: Links followed so far; at most 40 dangling links are followed.
     public static func identity(of path: String, folders: inout [String: String], depth: Int = 0) -> String {

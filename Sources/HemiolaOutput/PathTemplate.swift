@@ -62,7 +62,9 @@ public struct PathTemplate: Sendable, Hashable {
 
     /// Parses a template.
     ///
-    /// - Parameter isNumbered: Whether `{n}` is a placeholder.
+    /// - Parameters:
+    ///   - text: The path with placeholders.
+    ///   - isNumbered: Whether `{n}` is a placeholder.
     /// - Throws: The first placeholder that does not exist.
     public init(_ text: String, isNumbered: Bool = false) throws(UnknownPlaceholder) {
         self.text = text
@@ -184,6 +186,7 @@ extension PathTemplate {
     /// Parses the path of a setting.
     ///
     /// - Parameters:
+    ///   - text: The path with placeholders.
     ///   - key: The key of the setting, for errors.
     ///   - isNumbered: Whether `{n}` is a placeholder.
     /// - Throws: The path is empty, or contains a placeholder that does not exist.

@@ -5,6 +5,9 @@ internal import HemiolaWire
 /// Writes the records of consecutive streams as JSON Lines: into one file, one file per input, or rotated files.
 ///
 /// Call the methods of the same names in `Sink`, in the same order. All methods may block, except `writeIfReady`.
+///
+/// When the disk is full, a method that writes to a live file throws an error with `Remedy.retry`. The same call with the same argument
+/// continues where the failed one stopped; each record is written once. At most one block of records waits in memory.
 public struct RecordFile: ~Copyable {
     private let template: PathTemplate
     private let opener: OutputOpener
@@ -21,11 +24,16 @@ public struct RecordFile: ~Copyable {
     private var meter: RotationMeter
     /// Whether a batch of the stream is longer than an atomic write to a pipe.
     private var exceedsAtomicWrite = false
+    /// Records of the current call that are encoded. Not 0 only inside a call and after one that failed with `Remedy.retry`.
+    private var encodedCount = 0
+    /// Whether the next batch belongs into a file that is not open yet.
+    private var isRotating = false
 
     /// Opens the file, unless each input has its own file: that one is opened by `begin`.
     ///
     /// - Parameters:
     ///   - template: The path. If the plan rotates, it must contain `{n}` (`FileRotation.template`).
+    ///   - opener: Opens the file, and further files of a rotation.
     ///   - selection: The records and fields to write.
     /// - Throws: The file cannot be opened. Nothing has been written then.
     public init(_ template: PathTemplate, _ opener: OutputOpener, selection: Selection) throws(SinkError) {
@@ -37,14 +45,20 @@ public struct RecordFile: ~Copyable {
     }
 
     private mutating func openFile(number first: Int) throws(SinkError) {
-        number = template.isNumbered ? opener.freeNumber(from: first) { [opener.path(template, for: input, number: $0)] } : first
-        path = opener.path(template, for: input, number: number)
+        let free = template.isNumbered ? opener.freeNumber(from: first) { [opener.path(template, for: input, number: $0)] } : first
+        path = opener.path(template, for: input, number: free)
+        output = try opener.open(path, retriesWrites: true)
+        number = free
         streams = WrittenStreams()
-        output = try opener.open(path)
     }
 
     /// Writes the header of a stream. Opens the stream's file first if each input has its own.
     public mutating func begin(_ stream: StreamHeader) throws(SinkError) {
+        if encodedCount == 0 { try encodeHeader(of: stream) }
+        try flushAtEndOfCall()
+    }
+
+    private mutating func encodeHeader(of stream: StreamHeader) throws(SinkError) {
         let source = stream.inputPath
         meter.beginStream()
         // A live run has one input: the streams of further devices or formats go to the same file.
@@ -59,40 +73,64 @@ public struct RecordFile: ~Copyable {
         rate = Double(stream.format.sampleRate)
         isLive = stream.isLive
         encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
-        try beginPart()
+        encodeHeader()
+        encodedCount = 1
     }
 
-    /// Writes the header of the current stream into a new file.
-    private mutating func beginPart() throws(SinkError) {
+    /// Encodes the header of the current stream at the beginning of a file or of a stream.
+    private mutating func encodeHeader() {
         streams.begin(isLive: isLive)
         if let encoder, output != nil { encoder.encodeHeader(into: &output!.buffer) }
-        try output?.flushIfDue()
+    }
+
+    private mutating func flushIfDue() throws(SinkError) {
+        do throws(SinkError) {
+            try output?.flushIfDue()
+        } catch {
+            if error.remedy != .retry { encodedCount = 0 }
+            throw error
+        }
+    }
+
+    private mutating func flushAtEndOfCall() throws(SinkError) {
+        try flushIfDue()
+        encodedCount = 0
     }
 
     /// Writes batches of the stream and their events. Opens the next file where the rotation demands it.
     public mutating func write(_ batches: BatchBlock) throws(SinkError) {
-        guard let encoder, output != nil else { return }
-        for index in 0..<batches.count {
-            if opener.plan.rotation.isOn { try rotateIfFull(before: batches[index]) }
-            encoder.encode(batches[index], into: &output!.buffer)
-            try output?.flushIfDue()
+        guard let encoder, output != nil || isRotating else { return }
+        while encodedCount < batches.count {
+            // The rest of a call that failed.
+            try flushIfDue()
+            if opener.plan.rotation.isOn { try rotateIfFull(before: batches[encodedCount]) }
+            encoder.encode(batches[encodedCount], into: &output!.buffer)
+            encodedCount += 1
+            try flushIfDue()
         }
+        try flushAtEndOfCall()
     }
 
     /// Writes events of the stream that are in no batch. The field `emitted_t` of each is its own time.
     public mutating func write(_ events: [Event]) throws(SinkError) {
         guard let encoder, output != nil else { return }
-        for event in events { encoder.encode(event, batchEnd: event.time, into: &output!.buffer) }
-        try output?.flushIfDue()
+        if encodedCount == 0 {
+            for event in events { encoder.encode(event, batchEnd: event.time, into: &output!.buffer) }
+            encodedCount = events.count
+        }
+        try flushAtEndOfCall()
     }
 
     private mutating func rotateIfFull(before batch: borrowing Batch) throws(SinkError) {
         let (start, end) = (Double(batch.frame) / rate, Double(batch.endFrame) / rate)
-        guard meter.isFull(at: start, end: end, size: output?.size ?? 0) else { return }
+        if !isRotating { isRotating = meter.isFull(at: start, end: end, size: output?.size ?? 0) }
+        guard isRotating else { return }
         try output?.finish()
         output = nil
         try openFile(number: number + 1)
-        try beginPart()
+        isRotating = false
+        encodeHeader()
+        try flushIfDue()
     }
 
     /// Writes batches if this does not block, which is known of a pipe with room for all of them (at most `PIPE_BUF` bytes). Does not
@@ -112,7 +150,7 @@ public struct RecordFile: ~Copyable {
         if let encoder, output != nil { encoder.encodeEnd(summary, into: &output!.buffer) }
         encoder = nil
         streams.end(summary.reason)
-        try output?.flushIfDue()
+        try flushIfDue()
     }
 
     /// Writes what is buffered and finishes the file. A file for which no stream began is removed.

@@ -50,6 +50,41 @@ import Testing
         #expect(end.type == "end" && end.string("reason") == "interrupted" && end.int("batches") == records.batches.count)
     }
 
+    @Test(
+        .needs(SoundServer.Kind.pulseAudio.tool), .enabled(if: TemporaryDisk.isAvailable, "a tmpfs can be mounted by root only"))
+    func `full disk: the recording continues when space is free, and every dropped batch is counted`() throws {
+        let server = try SoundServer(.pulseAudio)
+        let disk = try TemporaryDisk(kibibytes: 512)
+        try disk.fill(leaving: 8)
+        let process = try start(["listen", "--analyzer", "levels", "-o", disk("out.jsonl")], with: server)
+        try server.wait(20, for: "a full disk") { try disk.freeBytes == 0 && !disk.text(of: "out.jsonl").isEmpty }
+        // The mailbox holds one second of batches.
+        usleep(3_000_000)
+        let before = try disk.text(of: "out.jsonl")
+        #expect(before.hasSuffix("\n"))
+        try disk.free()
+        try server.wait(20, for: "records") { try disk.text(of: "out.jsonl").contains(#""type":"dropped""#) }
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.status == 130, "\(outcome.errors)")
+        let messages = outcome.errors.split(separator: "\n")
+        #expect(messages.count { $0.contains("the disk is full; it keeps ") && $0.hasSuffix("; trying again") } == 1, "\(outcome.errors)")
+        #expect(messages.count { $0.contains("json-lines: works again") } == 1, "\(outcome.errors)")
+        let text = try disk.text(of: "out.jsonl")
+        #expect(text.hasPrefix(before))
+        let records = try Record.all(in: text)
+        #expect(records.count { $0.type == "header" } == 1)
+        let numbers = records.batches.compactMap { $0.int("n") }
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 } && numbers.count == records.batches.count)
+        let end = try #require(records.last)
+        let missing = try #require(end.int("batches")) - numbers.count
+        #expect(end.type == "end" && missing > 40)
+        #expect(end.int("dropped.json-lines") == missing)
+        // Batches that were dropped after the last `dropped` record are in the end record only.
+        let reported = records.of("dropped").compactMap { $0.int("batches") }.reduce(0, +)
+        #expect(reported > 40 && reported <= missing)
+    }
+
     @Test(.needs(SoundServer.Kind.pulseAudio.tool))
     func `a stopped program (SIGSTOP) reports a gap of its own, and no lost device`() throws {
         let server = try SoundServer(.pulseAudio)

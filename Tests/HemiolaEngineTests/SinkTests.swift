@@ -104,6 +104,16 @@ import Testing
         #expect(sink.streams[0].summary != nil)
         #expect(sink.calls.count { $0 == call } == 3)
         #expect(outcome.failedSinks == 0)
+        #expect(notices.count("sinkTrouble") == 0 && notices.count("sinkReopened") == 0)
+    }
+
+    @Test func `retry for more than 0.8 s: the outage and the recovery are reported once each`() async throws {
+        let sink = CollectingSink()
+        sink.fail(.write, times: 5, with: SinkError("not now", remedy: .retry))
+        let notices = Notices()
+        let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run(report: notices)
+        #expect(sink.streams.map { $0.batches.count } == [3])
+        #expect(outcome.failedSinks == 0)
         #expect(notices.count("sinkTrouble") == 1 && notices.count("sinkReopened") == 1)
     }
 
