@@ -1,4 +1,4 @@
-# Everything that is run from a clone: `make help` lists it.
+# The commands of the repository: `make help` lists them.
 
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
@@ -6,27 +6,25 @@ SHELL := /bin/sh
 .SILENT:
 MAKEFLAGS += --no-print-directory
 
-# What swift-format reads; a folder that does not exist yet is left out.
+# The files and folders for swift-format, as far as they exist.
 SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests examples)
 
-# The tests' Python, where scripts/setup --strict has made one.
+# The Python environment of the tests, if scripts/setup --strict has created it.
 WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(CURDIR)/.build/python/bin/python"; fi
 
-# The tests are built optimised, in a folder of their own: the build takes longer than one for debugging, the run a tenth, and a
-# test that waits for its turn does not wait for minutes. What only a debug build checks stays checked: `assert`, and the bounds
-# of unsafe buffers.
+# The tests are built with optimisation, in a separate folder: the build takes longer than a debug build, but the tests take a tenth of
+# the time. `assert` and the bounds checks of unsafe buffers stay enabled, as in a debug build.
 TEST_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build/tests
 SWIFT_TEST = swift test $(TEST_FLAGS)
 SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 
-# What listens to a sound server or measures time runs when nothing else does: beside tests that compute, a wait of a second may
-# take a minute.
+# Tests of sound servers and of time run after all others: in parallel with computing tests, a wait of one second may take a minute.
 REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.SocketTests
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs lint format vectors music \
 	program install uninstall man dist deb test-install clean
 
-# Where `make install` puts things; DESTDIR is for packagers, who want them somewhere else at first.
+# The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
 DESTDIR =
 export PREFIX DESTDIR
@@ -34,7 +32,7 @@ export PREFIX DESTDIR
 help: ## List these targets.
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: ## Make sure that the libraries Hemiola is built with are here.
+setup: ## Check and install the libraries that Hemiola is built with.
 	scripts/setup
 
 run: setup ## Build Hemiola, analyse the bundled minuet, print sample records and a summary.
@@ -42,7 +40,7 @@ run: setup ## Build Hemiola, analyse the bundled minuet, print sample records an
 	scripts/summary .build/release/hemiola examples/music/minuet.flac .build/minuet.jsonl
 
 ifeq ($(STRICT),1)
-test: ## Run the tests; STRICT=1 installs every tool they use, skips nothing, tries the installation and the examples.
+test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests installation and examples too.
 	scripts/stage --begin
 	scripts/stage setup scripts/setup --strict
 	$(WITH_PYTHON); export HEMIOLA_STRICT=1; \
@@ -77,10 +75,10 @@ examples: ## Run every example that has a run script.
 sanitize: setup ## Run the tests under the address, thread and undefined-behaviour sanitizers.
 	$(WITH_PYTHON); REAL_TIME='$(REAL_TIME)' Tests/Sanitizers/run
 
-fuzz: setup ## Fuzz what reads bytes from strangers; MINUTES=30 in all.
+fuzz: setup ## Fuzz the captures and parsers; MINUTES=30 in total.
 	Tests/Fuzz/run
 
-soak: setup ## Listen to a private sound server for MINUTES=30 and watch memory, losses and processor time.
+soak: setup ## Capture from a private sound server for MINUTES=30 and check memory, dropped audio and CPU time.
 	swift build -c release --product hemiola >&2
 	Tests/Soak/soak .build/release/hemiola --minutes $(or $(MINUTES),30) $(OPTIONS)
 
@@ -91,47 +89,47 @@ accuracy: setup ## Score beats and onsets on annotated music: DATA=DIR, OPTIONS=
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run
 
-bench-bridge: setup ## Measure what visualizers at the socket cost: processor time, losses, memory.
+bench-bridge: setup ## Measure the cost of socket clients: CPU time, dropped batches, memory.
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/bridge.py .build/release/hemiola $(OPTIONS)
 
 lint: ## Check the sources' format.
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 
-format: ## Bring the sources into their format.
+format: ## Format the sources.
 	swift format --in-place --recursive $(SWIFT_SOURCES)
 
 docs: setup ## Render the libraries' documentation into .build/docs; a public symbol without a comment fails.
 	scripts/docs
 
-vectors: ## Make the tests' reference vectors anew.
+vectors: ## Recompute the tests' reference vectors.
 	Tests/References/make
 
-music: ## Render the bundled minuet anew.
+music: ## Render the bundled minuet again.
 	python3 examples/music/make.py
 
-program: ## Build the program that is installed: stripped, the Swift runtime linked in.
+program: ## Build the program for installation: stripped, with the Swift runtime linked statically.
 	packaging/build >/dev/null
 
-install: program ## Install it under PREFIX, /usr/local unless told otherwise: `make program && sudo make install`.
+install: program ## Install under PREFIX (default /usr/local): `make program && sudo make install`.
 	packaging/install "$$(packaging/build 2>/dev/null)"
 
-uninstall: ## Remove what `make install` with the same PREFIX installed.
+uninstall: ## Remove the files that `make install` installed, with the same PREFIX.
 	packaging/install --remove
 
-man: program ## Write the manual page anew, from the program's help.
+man: program ## Generate the manual page from the program's help.
 	packaging/make-man "$$(packaging/build 2>/dev/null)" >.build/hemiola.1
 	mv .build/hemiola.1 packaging/hemiola.1
 
-dist: ## Make dist/: the program as a tarball, and a source tarball that builds without the network.
+dist: ## Make tarballs in dist/: the program, and the source, which builds without the network.
 	packaging/make-dist
 
 deb: ## Make a Debian package in dist/.
 	packaging/make-deb
 
-test-install: ## Install into a scratch root, run it from there, uninstall it; try the tarballs and the package too.
+test-install: ## Test installing and uninstalling in a temporary root, the tarballs and the package.
 	packaging/test
 	packaging/test-packages
 
-clean: ## Remove everything that was built.
+clean: ## Remove all build products.
 	rm -rf .build dist
