@@ -8,7 +8,7 @@ import duckdb
 records, columns = sys.argv[1:]
 types = json.load(open(columns))["duckdb"]
 
-# The types are given, so that nothing depends on which records come first.
+# The types are passed, so that the result does not depend on the first records.
 lines = duckdb.read_json(records, format="newline_delimited", columns=types)
 
 print(duckdb.sql("""

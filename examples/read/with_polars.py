@@ -11,7 +11,7 @@ plain = {"int64": pl.Int64, "float64": pl.Float64, "string": pl.String, "bool": 
 
 
 def dtype(column):
-    """The Polars type of a column; None for tables whose keys nobody knows beforehand ("json")."""
+    """The Polars type of a column; None for tables whose keys depend on the data ("json")."""
     if isinstance(column, list):
         return pl.List(dtype(column[0]))
     if isinstance(column, dict):

@@ -12,7 +12,7 @@ types = json.load(open(columns))["columns"]
 
 
 def dtype(column):
-    """The Arrow type of a column; tables whose keys nobody knows beforehand ("json") are left out."""
+    """The Arrow type of a column; tables whose keys depend on the data ("json") are left out."""
     if isinstance(column, list):
         return pa.list_(dtype(column[0]))
     if isinstance(column, dict):
