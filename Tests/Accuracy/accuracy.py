@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How well `hemiola` finds beats or onsets, on a folder of music with annotations.
+"""Scores the beats or onsets that `hemiola` detects in a folder of annotated music.
 
     accuracy.py DATA [--hemiola PROGRAM] [--kind beat|onset] [--peer NAME=FOLDER ...] [--jobs N] [-- OPTION ...]
 
-DATA has audio/ID.*, annotations/ID.beats or ID.onsets (seconds, and for beats perhaps a TAB and the place in the bar, 1 = downbeat)
-and, where there is one, manifest.csv with columns id and genre. Everything after -- goes to `hemiola analyze`: --whole-file.
-A peer is a folder of estimates, ID.beats or ID.onsets each: its scores stand beside ours, and the difference of F with its 95 %
-interval, by a paired bootstrap over the files. Needs Python 3.9 with numpy and mir_eval.
+DATA contains audio/ID.*, annotations/ID.beats or ID.onsets (time in seconds; for beats optionally a TAB and the position in the bar,
+1 = downbeat) and optionally manifest.csv with the columns id and genre. Options after -- are passed to `hemiola analyze`, for example
+--whole-file. A peer is a folder with estimates of another program, ID.beats or ID.onsets: its scores are printed too, with the
+difference of F and its 95 % interval from a paired bootstrap over the files. Requires Python 3.9 with numpy and mir_eval.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SUFFIX = {"beat": ".beats", "onset": ".onsets"}
 
 
 def read(path):
-    """The events of an annotation or estimate: times, and places in the bar (0: unknown)."""
+    """The events of an annotation or estimate: times, and positions in the bar (0: unknown)."""
     times, places = [], []
     for line in path.read_text().splitlines():
         words = line.replace(",", " ").split()
@@ -40,7 +40,7 @@ def read(path):
 
 
 def analyze(program, files, kind, jobs, options):
-    """ID → (times, places, seconds announced ahead), from the program itself."""
+    """Runs the program; returns ID → (times, positions in the bar, leads in seconds)."""
     paths = [str(path) for path in files.values()]
     command = [program, "analyze", "--quiet", f"-j{jobs}", "--analyzer", "beat", "--select", kind, *options, "--", *paths]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -63,8 +63,8 @@ def analyze(program, files, kind, jobs, options):
     return result
 
 
-def judge(kind, reference, estimate):
-    """Scores of one file, or None where the reference has nothing to score."""
+def score(kind, reference, estimate):
+    """Scores of one file, or None if the reference has fewer than two beats."""
     (times, places), (found, guesses) = reference, estimate
     if kind == "onset":
         if not len(found):
@@ -104,7 +104,7 @@ def table(title, columns, rows):
     for name, scores in rows:
         cells = []
         for column in columns:
-            values = [score[column] for score in scores if column in score]
+            values = [result[column] for result in scores if column in result]
             middle = numpy.median if column == "error ms" else numpy.mean
             cells.append(f"{middle(values):+.1f}" if values and column == "error ms" else f"{middle(values):.3f}" if values else "–")
         print(f"| {name} | {len(scores)} | " + " | ".join(cells) + " |")
@@ -128,7 +128,7 @@ def main():
     audio = {path.stem: path for path in sorted((arguments.data / "audio").glob("*.*"))}
     files = {name: audio[name] for name in annotations if name in audio}
     if not files:
-        sys.exit(f"accuracy: {arguments.data} has no audio/ with annotations/ beside it")
+        sys.exit(f"accuracy: {arguments.data}: no files in audio/ with annotations in annotations/")
     kind = arguments.kind or ("onset" if any(path.suffix == ".onsets" for path in annotations.values()) else "beat")
     references = {name: read(annotations[name]) for name in files}
     genres = {}
@@ -137,8 +137,8 @@ def main():
         genres = {row["id"]: row.get("genre") or "?" for row in csv.DictReader(manifest.open())}
 
     answers = analyze(arguments.hemiola, files, kind, arguments.jobs, rest)
-    scored = {name: judge(kind, references[name], answers[name][:2]) for name in files}
-    ours = {name: score for name, score in scored.items() if score is not None}
+    scored = {name: score(kind, references[name], answers[name][:2]) for name in files}
+    ours = {name: result for name, result in scored.items() if result is not None}
     columns = ["F", "P", "R"] if kind == "onset" else ["F", "CMLt", "AMLt", "Cemgil", "downbeat F", "error ms"]
     groups = sorted({genres[name] for name in ours if name in genres})
     table(
@@ -155,11 +155,11 @@ def main():
         for file in ours:
             path = pathlib.Path(folder) / (file + SUFFIX[kind])
             estimate = read(path) if path.exists() else (numpy.array([]), numpy.array([], int))
-            theirs[file] = judge(kind, references[file], estimate)
+            theirs[file] = score(kind, references[file], estimate)
         table(name, columns, [("all", list(theirs.values()))])
         differences = [ours[file]["F"] - theirs[file]["F"] for file in ours]
         low, high = interval(differences)
-        print(f"F of hemiola less F of {name}: {numpy.mean(differences):+.3f} [{low:+.3f}, {high:+.3f}]\n")
+        print(f"F of hemiola minus F of {name}: {numpy.mean(differences):+.3f} [{low:+.3f}, {high:+.3f}]\n")
 
 
 if __name__ == "__main__":

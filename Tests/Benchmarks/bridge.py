@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Shows what the bridge to visualizers promises: processor time per client, no loss, memory, nothing left behind.
+"""Measures the bridge to visualizers: CPU time per client, dropped messages, memory, and resources after clients have left.
 
     bridge.py HEMIOLA [--seconds N] [--rounds N]
 
-The program analyses a made file at the speed of the music with real clients at its socket (clients.c). What clients cost is the
-processor time of the whole process with them less that of one without; figures are medians of the rounds. Exit status 1 when a
-bar is missed. Two processors that nobody else uses are assumed: clients need one.
+The program analyses a file in real time with clients at its socket (clients.c). The cost of clients is the CPU time of the process with
+them minus that of a process without; figures are medians of the rounds. Exit status 1 if a figure exceeds its limit. Requires two
+processors without other load, one of them for the clients.
 """
 
 import argparse
@@ -23,18 +23,18 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Messages a second at 44.1 kHz.
+# Messages per second at 44.1 kHz.
 RATE = 44_100 / 1024
 MUSIC = HERE.parent.parent / "examples" / "music" / "minuet.flac"
 
 
 class Host:
-    """The program, with its socket."""
+    """A running hemiola with the sink socket."""
 
     def __init__(self, hemiola, folder, *arguments, clients=64):
         self.path = f"{folder}/s"
         sink = ["--sink", f"socket:{self.path},max_clients={clients}"]
-        # Ten times the same half minute: nothing has to be made, and nobody runs out of it.
+        # The bundled half minute ten times, which is longer than any measurement.
         self.process = subprocess.Popen(
             [hemiola, "analyze", *[str(MUSIC)] * 10, "--quiet", *sink, *arguments], stdout=subprocess.DEVNULL)
         while not os.path.exists(self.path):
@@ -42,14 +42,14 @@ class Host:
         time.sleep(1)
 
     def cpu(self):
-        """Seconds of processor time so far, to the nanosecond where the kernel tells it (schedstat), of all its threads."""
+        """CPU time of all threads so far, in seconds, from schedstat with a resolution of nanoseconds."""
         total = 0
         for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
             total += int((task / "schedstat").read_text().split()[0])
         return total / 1e9
 
     def memory(self, key="VmRSS"):
-        """MiB."""
+        """Memory in MiB."""
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith(key):
                 return int(line.split()[1]) / 1024
@@ -64,13 +64,13 @@ class Host:
 
 
 class Crowd:
-    """Clients, measured for some seconds."""
+    """A process with many clients, which measures for some seconds."""
 
     def __init__(self, program, host, count, seconds, stalled=0):
         command = [program, host.path, str(count), str(seconds), str(stalled)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.process.stdout.readline()
-        # Its own first second is not counted either.
+        # The clients do not count their first second.
         time.sleep(1)
 
     def result(self):
@@ -87,17 +87,17 @@ def join(path):
 
 
 NAMES = [f"Author {number % 97} - The long name of preset {number}" for number in range(10_000)]
-# What a client may send as fast as it can.
+# Lines that a client sends as fast as possible.
 FLOODS = {
     "taps": [b'{"type":"tap"}\n' * 500],
     "taps with an id": [b'{"type":"tap","id":1}\n' * 500],
-    "names that are not there": [b'{"type":"loadPreset","name":"%s"}\n' % (b"x" * 1000)] * 10,
+    "unknown names": [b'{"type":"loadPreset","name":"%s"}\n' % (b"x" * 1000)] * 10,
     "lists of ten thousand names": [json.dumps({"type": "presetNames", "names": NAMES}).encode() + b"\n"],
 }
 
 
 def flood(path, lines):
-    """Sends these for ever, and reads what comes."""
+    """Sends the lines repeatedly, and reads all replies."""
     client = join(path)
     threading.Thread(target=lambda: all(iter(lambda: client.recv(1 << 16), b"")), daemon=True).start()
     client.sendall(b'{"type":"subscribe","streams":[]}\n')
@@ -110,7 +110,7 @@ def flood(path, lines):
 
 
 def load(hemiola, clients, seconds, count, stalled=0, floods=(), arguments=()):
-    """Percent of a core that the program takes with so many clients, and what they saw."""
+    """CPU load in percent of a core with a number of clients, the clients' measurements, and memory in MiB."""
     with tempfile.TemporaryDirectory() as folder:
         host = Host(hemiola, folder, *arguments, clients=max(count + stalled + len(floods), 1))
         flooders = [multiprocessing.Process(target=flood, args=(host.path, lines), daemon=True) for lines in floods]
@@ -129,14 +129,14 @@ def load(hemiola, clients, seconds, count, stalled=0, floods=(), arguments=()):
 
 
 def presets(folder):
-    """A file with ten thousand names of presets."""
+    """A file with ten thousand preset names."""
     path = f"{folder}/presets.txt"
     pathlib.Path(path).write_text("\n".join(NAMES) + "\n")
     return path
 
 
-def come_and_read_nothing(hemiola, count):
-    """MiB before, with clients that read nothing while a megabyte of names goes round, and five seconds after they left."""
+def connect_without_reading(hemiola, count):
+    """MiB before, with clients that do not read while megabytes of names are sent to them, and five seconds after they left."""
     with tempfile.TemporaryDirectory() as folder:
         host = Host(hemiola, folder)
         time.sleep(1)
@@ -144,13 +144,13 @@ def come_and_read_nothing(hemiola, count):
         stalled = [join(host.path) for _ in range(count)]
         for client in stalled:
             client.sendall(b'{"type":"subscribe","streams":["control"]}\n')
-        talker = join(host.path)
-        talker.sendall(b'{"type":"subscribe","streams":[]}\n')
+        sender = join(host.path)
+        sender.sendall(b'{"type":"subscribe","streams":[]}\n')
         for _ in range(20):
-            talker.sendall(FLOODS["lists of ten thousand names"][0])
+            sender.sendall(FLOODS["lists of ten thousand names"][0])
             time.sleep(0.3)
         during = host.memory()
-        for client in [*stalled, talker]:
+        for client in [*stalled, sender]:
             client.close()
         time.sleep(5)
         after = host.memory()
@@ -158,8 +158,8 @@ def come_and_read_nothing(hemiola, count):
         return before, during, after
 
 
-def come_and_go(hemiola, cycles):
-    """Descriptors and MiB before and after so many clients have come and gone."""
+def connect_and_disconnect(hemiola, cycles):
+    """File descriptors and MiB before and after a number of clients have connected and disconnected."""
     with tempfile.TemporaryDirectory() as folder:
         host = Host(hemiola, folder)
 
@@ -173,7 +173,7 @@ def come_and_go(hemiola, cycles):
                 client.close()
             time.sleep(0.5)
 
-        # What the allocator keeps is there after the first few.
+        # The allocator's caches are filled after some clients.
         cycle(cycles // 4)
         before = host.descriptors(), host.memory()
         cycle(cycles)
@@ -207,29 +207,29 @@ def main():
             runs = [load(options.hemiola, clients, options.seconds, count) for _ in range(options.rounds)]
             percent = statistics.median(run[0] for run in runs)
             figure(f"{count} client{'s' if count > 1 else ''}: above that", percent - base, " %", bar)
-            figure(f"{count} client{'s' if count > 1 else ''}: messages a second of the slowest", statistics.median(r[1]["least"] for r in runs), "",
+            figure(f"{count} client{'s' if count > 1 else ''}: messages per second of the slowest", statistics.median(r[1]["least"] for r in runs), "",
                    RATE * 0.98, most=False)
             figure(f"{count} client{'s' if count > 1 else ''}: dropped", statistics.median(r[1]["drops"] + r[1]["holes"] for r in runs), "", 0)
             if count == 1000:
-                figure("a client of a thousand", 10 * (percent - base) / count, " ms of processor time a second")
+                figure("a client of a thousand", 10 * (percent - base) / count, " ms of CPU time per second")
                 figure("a client of a thousand", runs[0][1]["bytes"] / 1e6, " MB/s")
         calm = load(options.hemiola, clients, options.seconds, 1)
         crowded = [load(options.hemiola, clients, options.seconds, 1, stalled=100) for _ in range(options.rounds)]
         figure("100 stalled clients: memory above that with one", statistics.median(run[2] for run in crowded) - calm[2], " MiB", 40)
-        figure("100 stalled clients: a healthy one's interval, 99th", statistics.median(run[1]["p99"] for run in crowded), " ms", 35)
+        figure("100 stalled clients: interval of another client, 99th percentile", statistics.median(run[1]["p99"] for run in crowded), " ms", 35)
         names = ("--sink", f"presets:/dev/null,state=none,mode=manual,list={presets(folder)}")
         calm = load(options.hemiola, clients, options.seconds, 1, arguments=names)
         for name, lines in FLOODS.items():
             floods = [load(options.hemiola, clients, options.seconds, 1, floods=[lines] * 4, arguments=names) for _ in range(options.rounds)]
-            figure(f"4 clients flood with {name}: processor time", statistics.median(run[0] for run in floods), " %")
-            figure(f"4 clients flood with {name}: a healthy one's 99th, above calm",
+            figure(f"4 clients flood with {name}: CPU time", statistics.median(run[0] for run in floods), " %")
+            figure(f"4 clients flood with {name}: another client's 99th percentile above that without floods",
                    statistics.median(run[1]["p99"] for run in floods) - calm[1]["p99"], " ms", 5)
-        before, during, after = come_and_read_nothing(options.hemiola, 20)
-        figure("20 clients read nothing of long lines: memory above the start", during - before, " MiB", 40)
-        figure("20 clients read nothing of long lines: 5 s after they left", after - before, " MiB", 8)
-        before, after = come_and_go(options.hemiola, 2000)
-        figure("2000 clients come and go: descriptors left", after[0] - before[0], "", 0)
-        figure("2000 clients come and go: memory left", after[1] - before[1], " MiB", 1)
+        before, during, after = connect_without_reading(options.hemiola, 20)
+        figure("20 clients that do not read: memory above the start", during - before, " MiB", 40)
+        figure("20 clients that do not read: memory 5 s after they left", after - before, " MiB", 8)
+        before, after = connect_and_disconnect(options.hemiola, 2000)
+        figure("2000 clients connect and disconnect: descriptors left", after[0] - before[0], "", 0)
+        figure("2000 clients connect and disconnect: memory left", after[1] - before[1], " MiB", 1)
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 

@@ -1,9 +1,9 @@
-// Clients of a Unix socket by the hundred, in one thread with epoll: they read, and hold what they read against what should come.
+// Many clients of a Unix socket in one thread, with epoll: they read messages and check that none is missing.
 //
 //   clients PATH COUNT SECONDS [STALLED]
 //
-// COUNT clients read, STALLED more connect and never do. Prints one line of JSON: messages and bytes per client and second, the
-// interval between a healthy client's messages (ms, 50th and 99th percentile, maximum), `dropped` lines, and holes that nobody told.
+// COUNT clients read; STALLED more connect and never read. Prints one line of JSON: messages and bytes per client and second, the
+// interval between messages (ms, 50th and 99th percentile, maximum), `dropped` lines, and missing frames without such a line (holes).
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,16 +16,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAIL = 96, ROOM = 1 << 20 };
+enum { TAIL = 96, CAPACITY = 1 << 20 };
 
 struct client {
     int fd;
     long messages, bytes, drops, holes;
     long frame;          // of the last message, -1: none yet
-    int told;            // whether a loss was told since
+    int reported;        // whether a `dropped` line followed it
     double last;         // when the last message was complete
-    char tail[TAIL + 1]; // the end of what was read of the line under way
-    char head[24];       // and its start
+    char tail[TAIL + 1]; // the end of the current, incomplete line
+    char head[24];       // its start
     int tail_length, head_length;
 };
 
@@ -47,10 +47,10 @@ static int join(const char *path) {
 }
 
 static double *gaps;
-static long gap_count, gap_room;
+static long gap_count, gap_capacity;
 
 static void note_gap(double gap) {
-    if (gap_count == gap_room) gaps = realloc(gaps, (gap_room = gap_room ? 2 * gap_room : 1 << 16) * sizeof *gaps);
+    if (gap_count == gap_capacity) gaps = realloc(gaps, (gap_capacity = gap_capacity ? 2 * gap_capacity : 1 << 16) * sizeof *gaps);
     gaps[gap_count++] = gap;
 }
 
@@ -60,17 +60,17 @@ static void finish_line(struct client *c, double time, int counts) {
     if (strncmp(c->head, "{\"type\":\"pushSamples\"", 21) == 0) {
         char *mark = strstr(c->tail, "\"frame\":");
         long frame = mark ? strtol(mark + 8, NULL, 10) : -1;
-        if (c->frame >= 0 && frame != c->frame + 1024 && !c->told) c->holes++;
+        if (c->frame >= 0 && frame != c->frame + 1024 && !c->reported) c->holes++;
         if (counts) {
             c->messages++;
             if (c->last > 0) note_gap(time - c->last);
             c->last = time;
         }
         c->frame = frame;
-        c->told = 0;
+        c->reported = 0;
     } else if (strncmp(c->head, "{\"type\":\"dropped\"", 17) == 0) {
         if (counts) c->drops++;
-        c->told = 1;
+        c->reported = 1;
     }
     c->tail_length = c->head_length = 0;
 }
@@ -80,8 +80,8 @@ static void take(struct client *c, const char *bytes, int count, double time, in
     while (count > 0) {
         const char *end = memchr(bytes, '\n', count);
         int part = end ? end - bytes : count;
-        int room = 23 - c->head_length;
-        int first = part < room ? part : room;
+        int free_length = 23 - c->head_length;
+        int first = part < free_length ? part : free_length;
         memcpy(c->head + c->head_length, bytes, first);
         c->head_length += first;
         if (part >= TAIL) {
@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
     struct client *clients = calloc(count, sizeof *clients);
-    char *buffer = malloc(ROOM);
+    char *buffer = malloc(CAPACITY);
     int queue = epoll_create1(EPOLL_CLOEXEC);
     for (int i = 0; i < count; i++) {
         clients[i].fd = join(argv[1]);
@@ -131,8 +131,8 @@ int main(int argc, char **argv) {
         int ready = epoll_wait(queue, events, 256, 100);
         for (int i = 0; i < ready; i++) {
             struct client *c = events[i].data.ptr;
-            int got = read(c->fd, buffer, ROOM);
-            if (got <= 0) { fprintf(stderr, "a client was let go\n"); return 1; }
+            int got = read(c->fd, buffer, CAPACITY);
+            if (got <= 0) { fprintf(stderr, "the server closed a connection\n"); return 1; }
             double when = now();
             take(c, buffer, got, when, when >= start);
         }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Shows the figures that Hemiola promises: CPU against the physical limit and against aubioonset, memory, start-up.
+"""Measures CPU time relative to a minimal C program and to aubioonset, peak memory and start-up time.
 
     figures.py HEMIOLA [--rounds N] [--minutes M] [--keep FOLDER]
 
-Everything is timed as a whole process (user + system CPU as the kernel accounts it), in pairs A B A B ..., because machines
-are shared and noisy: the ratio of each pair is what counts, never an absolute time. Exit status 1 when a bar is missed.
+CPU time is that of the whole process (user + system), measured in pairs A B A B ...: the figures are the ratios of pairs, because
+absolute times vary on shared machines. Exit status 1 if a figure exceeds its limit.
 """
 
 import argparse
@@ -27,18 +27,18 @@ def spend(command, stdout=subprocess.DEVNULL):
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        sys.exit(f"{command[0]} ended with {process.returncode}: {' '.join(map(str, command))}")
+        sys.exit(f"{command[0]} ended with status {process.returncode}: {' '.join(map(str, command))}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def pairs(one, other, rounds):
-    """CPU ratios of one command to another, round by round, after a warm-up of each."""
+    """Ratios of the CPU times of two commands, one per round, after a warm-up run of each."""
     spend(one), spend(other)
     return [spend(one)[0] / spend(other)[0] for _ in range(rounds)]
 
 
 def spend_from_pipe(command, wav):
-    """CPU seconds of a command that reads the file from a pipe; the writer's own are not counted."""
+    """CPU seconds of a command that reads the file from a pipe, without those of the writer."""
     writer = subprocess.Popen(["cat", str(wav)], stdout=subprocess.PIPE)
     process = subprocess.Popen(command, stdin=writer.stdout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     writer.stdout.close()
@@ -46,12 +46,12 @@ def spend_from_pipe(command, wav):
     process.returncode = os.waitstatus_to_exitcode(status)
     writer.wait()
     if process.returncode != 0:
-        sys.exit(f"{command[0]} ended with {process.returncode} on a pipe")
+        sys.exit(f"{command[0]} ended with status {process.returncode} on a pipe")
     return usage.ru_utime + usage.ru_stime
 
 
 def peak_memory(command):
-    """Peak resident MiB, measured by a small parent: a large one sets a floor at fork."""
+    """Peak resident MiB, measured by a small parent process: the memory of a large one counts at fork."""
     if not shutil.which("/usr/bin/time"):
         return spend(command)[1]
     result = subprocess.run(["/usr/bin/time", "-f", "%M", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -59,7 +59,7 @@ def peak_memory(command):
 
 
 def first_record(command):
-    """Milliseconds from the start of the process to its first whole line on a pipe."""
+    """Milliseconds from the start of the process to its first complete line on a pipe."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     process.stdout.readline()
@@ -75,10 +75,10 @@ class Report:
 
     def row(self, what, values, bar, text="{:.2f}"):
         middle = statistics.median(values)
-        verdict = "" if bar is None else ("ok" if middle <= bar else "MISSED")
-        self.missed += verdict == "MISSED"
+        result = "" if bar is None else ("ok" if middle <= bar else "MISSED")
+        self.missed += result == "MISSED"
         spread = f"{text.format(min(values))} ... {text.format(max(values))}"
-        print(f"{what:58} {text.format(middle):>8}  ({spread})  {'' if bar is None else f'bar {text.format(bar)}':12} {verdict}")
+        print(f"{what:58} {text.format(middle):>8}  ({spread})  {'' if bar is None else f'bar {text.format(bar)}':12} {result}")
 
 
 def main():
@@ -86,7 +86,7 @@ def main():
     parser.add_argument("hemiola")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--keep", help="folder for the test file and the limit, kept for the next run")
+    parser.add_argument("--keep", help="folder for the test file and the C program, kept for the next run")
     options = parser.parse_args()
     hemiola = str(pathlib.Path(options.hemiola).resolve())
     folder = pathlib.Path(options.keep or tempfile.mkdtemp(prefix="hemiola-bench-"))
@@ -114,7 +114,7 @@ def main():
         report.row("CPU / aubioonset", pairs(analyze, aubio, rounds), 0.30)
         report.row("CPU with visualizer / aubioonset", pairs([*run, *three, str(wav)], aubio, rounds), 0.35)
     else:
-        print("aubioonset is not here (package aubio-tools): its ratio is left out")
+        print("aubioonset: command not found (package aubio-tools); its figures are skipped")
     piped = [spend_from_pipe([*run, *two, "-"], wav) / spend(analyze)[0] for _ in range(options.rounds)]
     report.row("CPU from a pipe / from the same file", piped, 1.1)
     report.row("peak memory, MiB", [peak_memory(analyze) for _ in range(3)], 30, "{:.1f}")
@@ -122,7 +122,7 @@ def main():
     report.row("start to first record, ms", [first_record(to_pipe) for _ in range(15)], 25, "{:.1f}")
     cpu = [spend(analyze)[0] for _ in range(3)]
     speed = options.minutes * 60 / statistics.median(cpu)
-    print(f"about {speed:,.0f} times real time on one core, on this machine, now")
+    print(f"about {speed:,.0f} times real time on one core of this machine")
     if not options.keep:
         shutil.rmtree(folder)
     sys.exit(1 if report.missed else 0)

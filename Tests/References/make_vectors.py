@@ -44,7 +44,7 @@ def make_mono():
     """
     rate, seconds = 44100, 1.5
     x = np.zeros(round(rate * seconds))
-    # RandomState, because numpy promises never to change the numbers it gives.
+    # RandomState, because numpy guarantees that its numbers do not change between versions.
     noise = np.random.RandomState(MONO_SEED).standard_normal(x.size)
     t = np.arange(x.size) / rate
 
@@ -233,7 +233,7 @@ def shape_of(spectrum, rate):
     shares = np.cumsum(magnitude[:, ~silent], axis=0) / magnitude[:, ~silent].sum(axis=0)
     assert np.abs(shares - 0.85).min() > 3e-5, "choose another seed: a roll-off is too close to call"
 
-    # top_db=None: librosa's default looks at the whole file's maximum, which no live analyzer can know.
+    # top_db=None: librosa's default depends on the maximum of the whole file, which is not available to a live analyzer.
     mel = librosa.feature.melspectrogram(S=magnitude**2, n_mels=128, fmin=0, fmax=rate / 2, dtype=np.float64, **settings)
     mel_db = librosa.power_to_db(mel, ref=1.0, amin=1e-10, top_db=None)
     mfcc = librosa.feature.mfcc(S=mel_db, n_mfcc=13, dct_type=2, norm="ortho")

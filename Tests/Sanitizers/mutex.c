@@ -1,8 +1,8 @@
-// Tells ThreadSanitizer about Swift's Mutex.
+// Annotates Swift's Mutex for ThreadSanitizer.
 //
-// Where a mutex is contended, Swift's library locks and unlocks it, through the kernel. That library is not instrumented, so
-// the sanitizer sees no lock, and calls a race what the lock ordered. This is preloaded, stands before those two functions, and
-// says what they do. The lock that is free is taken by instrumented code; the sanitizer knows both by the mutex's address.
+// A contended mutex is locked and unlocked by the Swift library, with futex system calls. The library is not instrumented, so
+// the sanitizer does not see these operations and reports false races. This library is preloaded: it wraps the two functions and
+// reports acquire and release. An uncontended mutex is locked by instrumented code; both paths use the mutex's address.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-// Not there in the programs that have no sanitizer: a shell, Python.
+// Weak: programs without the sanitizer, such as a shell or Python, do not define them.
 extern void __tsan_acquire(void *) __attribute__((weak));
 extern void __tsan_release(void *) __attribute__((weak));
 
