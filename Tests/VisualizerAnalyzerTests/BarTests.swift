@@ -20,23 +20,22 @@ import Testing
         "bars=3,bars_min_hz=20,bars_max_hz=60", "bars=200,noise_reduction=5",
     ])
     func `bars never leave 0…1`(settings: String) throws {
-        let stage = try Stage(settings, batch: 1024)
+        let harness = try AnalyzerHarness(settings, batch: 1024)
         var music: [Float] = []
         for (index, amplitude) in [0.001, 1, 0, 0.01, 0.0001, 1, 0.3, 0.5].enumerated() {
             music += Self.noise(seconds: 1, amplitude: amplitude, seed: UInt64(index))
         }
         music += TestSignal.clicks(beatsPerMinute: 140, frames: 88_200)
-        let rows = stage.play(music)
+        let rows = harness.process(music)
         #expect(rows.allSatisfy { $0.bars.allSatisfy { $0 >= 0 && $0 <= 1 } })
         #expect(Self.heights(rows).max()! == 1)
     }
 
-    @Test func `music fills the bars within a second and keeps the highest near the top`() throws {
-        let rows = try Stage(channels: 2).play(Minuet.minute.get())
+    @Test func `music: a bar exceeds 0.9 within a second, and 0.8 in any five seconds`() throws {
+        let rows = try AnalyzerHarness(channels: 2).process(Minuet.minute.get())
         let heights = Self.heights(rows)
         // The piece begins with half a second of silence.
         #expect(heights[..<65].contains { $0 > 0.9 })
-        // In any five seconds some bar comes to the top.
         for first in stride(from: 215, to: heights.count - 215, by: 215) { #expect(heights[first..<first + 215].max()! > 0.8) }
         #expect(rows.allSatisfy { $0.bars.allSatisfy { $0 >= 0 && $0 <= 1 } })
     }
@@ -44,20 +43,20 @@ import Testing
     // MARK: - Gain
 
     @Test(arguments: [0.005, 0.0232, 0.1])
-    func `an overshoot halves the gain in half a second, the way back takes ten`(hopSeconds: Double) {
+    func `gain: halves in 0.5 s of overshoot, doubles in 10 s without, and is limited`(hopSeconds: Double) {
         var motion = BarMotion(count: 2, noiseReduction: 0.77, hopSeconds: hopSeconds)
         func run(seconds: Double, _ height: Float, isSilent: Bool = false) {
             for _ in 0..<Int((seconds / hopSeconds).rounded()) {
                 var bars: [Float] = [height, height / 2]
                 var span = bars.mutableSpan
-                motion.move(&span, isSilent: isSilent)
+                motion.update(&span, isSilent: isSilent)
             }
         }
         run(seconds: 0.3, 1000)
         var before = motion.gain
         run(seconds: 0.5, 1000)
         #expect(abs(motion.gain / before - 0.5) < 0.05)
-        // Time for the bars to fall, then nothing is over the top any more.
+        // After one second the bars have fallen below 1.
         run(seconds: 1, 0)
         before = motion.gain
         run(seconds: 10, 1e-9)
@@ -65,40 +64,40 @@ import Testing
         before = motion.gain
         run(seconds: 60, 0, isSilent: true)
         #expect(motion.gain == before)
-        // Whatever happens, there is an end to it.
+        // The gain is limited.
         run(seconds: 600, 1e-9)
         #expect(motion.gain == 0x1p16)
     }
 
     @Test(arguments: [0.005, 0.0232, 0.1])
-    func `one hop beyond all measure costs no more than one that is 6 dB over the top`(hopSeconds: Double) {
+    func `gain: one hop of any level reduces it no more than one of 6 dB above 1`(hopSeconds: Double) {
         func gain(after height: Float) -> Double {
             var motion = BarMotion(count: 1, noiseReduction: 0.77, hopSeconds: hopSeconds)
             for index in 0..<Int(1 / hopSeconds) {
                 var bars: [Float] = [index == 0 ? height : 0]
                 var span = bars.mutableSpan
-                // In silence it does not grow, so what it has lost is seen.
-                motion.move(&span, isSilent: true)
+                // In silence the gain does not increase.
+                motion.update(&span, isSilent: true)
             }
             return motion.gain
         }
-        let fair = gain(after: 2)
-        for height in [100, 3e38, .infinity, .nan] as [Float] { #expect(gain(after: height) == fair) }
-        // From 2 a bar has fallen to 1 after 0.24 s; the gain falls by hops.
-        #expect(fair > pow(0.5, (0.24 + hopSeconds) / 0.5))
+        let limited = gain(after: 2)
+        for height in [100, 3e38, .infinity, .nan] as [Float] { #expect(gain(after: height) == limited) }
+        // A bar falls from 2 to 1 in 0.24 s. The gain changes once per hop.
+        #expect(limited > pow(0.5, (0.24 + hopSeconds) / 0.5))
     }
 
     @Test(arguments: [256, 1024, 4096])
-    func `a step in level is over the top for a moment and settled soon`(batch: Int) throws {
-        let stage = try Stage(batch: batch)
-        _ = stage.play(Self.noise(seconds: 12, amplitude: 0.05))
-        // 18 dB up: three halvings, a second and a half, after the window has filled.
-        let loud = Self.heights(stage.play(Self.noise(seconds: 4, amplitude: 0.4, seed: 2)))
-        let second = Int(1 / stage.batchSeconds)
+    func `gain: settles in 2.5 s after a step of +18 dB, and in 12 s after one of -6 dB`(batch: Int) throws {
+        let harness = try AnalyzerHarness(batch: batch)
+        _ = harness.process(Self.noise(seconds: 12, amplitude: 0.05))
+        // +18 dB: three halvings of the gain take 1.5 s, after the window has filled.
+        let loud = Self.heights(harness.process(Self.noise(seconds: 4, amplitude: 0.4, seed: 2)))
+        let second = Int(1 / harness.batchSeconds)
         #expect(loud[second / 2..<second].allSatisfy { $0 == 1 })
         #expect(loud[(second * 5 / 2)...].contains { $0 < 1 })
-        // 6 dB down: the bars are lower at first and back in ten seconds.
-        let soft = Self.heights(stage.play(Self.noise(seconds: 13, amplitude: 0.2, seed: 3)))
+        // −6 dB: the bars are lower at first, and as before after ten seconds.
+        let soft = Self.heights(harness.process(Self.noise(seconds: 13, amplitude: 0.2, seed: 3)))
         let first = soft[second..<2 * second].reduce(0, +) / Float(second)
         let last = soft[(12 * second)..<13 * second].reduce(0, +) / Float(second)
         #expect(first < 0.75)
@@ -106,53 +105,53 @@ import Testing
     }
 
     @Test(arguments: [0, 2e-5])
-    func `bars do not grow in silence, digital or dithered`(dither: Double) throws {
-        func comeback(after seconds: Double) throws -> [Row] {
-            let stage = try Stage()
-            _ = stage.play(Self.noise(seconds: 11.14, amplitude: 0.1))
-            let silence = stage.play(Self.noise(seconds: seconds, amplitude: dither))
+    func `gain: constant in silence, digital or dithered`(dither: Double) throws {
+        func restart(after seconds: Double) throws -> [Row] {
+            let harness = try AnalyzerHarness()
+            _ = harness.process(Self.noise(seconds: 11.14, amplitude: 0.1))
+            let silence = harness.process(Self.noise(seconds: seconds, amplitude: dither))
             #expect(silence.last!.bars.allSatisfy { $0 < 0.001 })
-            return stage.play(Self.noise(seconds: 1, amplitude: 0.1, seed: 2))
+            return harness.process(Self.noise(seconds: 1, amplitude: 0.1, seed: 2))
         }
-        let (short, long) = (try comeback(after: 4), try comeback(after: 20))
+        let (short, long) = (try restart(after: 4), try restart(after: 20))
         for (one, other) in zip(short, long) {
             #expect(zip(one.bars, other.bars).allSatisfy { abs($0 - $1) < 0.002 })
         }
     }
 
-    @Test func `silence at the start leaves the gain alone`() throws {
-        let rows = try Stage().play(TestSignal.silence(frames: 441_000) + Self.noise(seconds: 2))
-        let fresh = try Stage().play(TestSignal.silence(frames: 1024 * 20) + Self.noise(seconds: 2))
+    @Test func `gain: constant in silence at the start`() throws {
+        let rows = try AnalyzerHarness().process(TestSignal.silence(frames: 441_000) + Self.noise(seconds: 2))
+        let fresh = try AnalyzerHarness().process(TestSignal.silence(frames: 1024 * 20) + Self.noise(seconds: 2))
         #expect(rows[0].bars.allSatisfy { $0 == 0 })
         #expect(abs(rows.last!.bars.max()! - fresh.last!.bars.max()!) < 0.1)
     }
 
     // MARK: - Motion
 
-    @Test func `a bar rises quickly and falls to nothing within half a second`() throws {
-        let stage = try Stage()
-        _ = stage.play(Self.noise(seconds: 10))
-        let fall = Self.heights(stage.play(TestSignal.silence(frames: 44_100)))
+    @Test func `motion: a bar rises within 0.25 s and falls below 0.02 within 0.6 s`() throws {
+        let harness = try AnalyzerHarness()
+        _ = harness.process(Self.noise(seconds: 10))
+        let fall = Self.heights(harness.process(TestSignal.silence(frames: 44_100)))
         #expect(fall[2] > 0.4)
-        #expect(fall[Int(0.6 / stage.batchSeconds)] < 0.02)
+        #expect(fall[Int(0.6 / harness.batchSeconds)] < 0.02)
         for (one, next) in zip(fall[8...], fall[9...]) { #expect(next <= one) }
-        let rise = Self.heights(stage.play(Self.noise(seconds: 1, seed: 2)))
-        #expect(rise[Int(0.25 / stage.batchSeconds)] > 0.6)
+        let rise = Self.heights(harness.process(Self.noise(seconds: 1, seed: 2)))
+        #expect(rise[Int(0.25 / harness.batchSeconds)] > 0.6)
     }
 
-    @Test func `without noise reduction a bar is the sound itself`() throws {
-        let stage = try Stage("noise_reduction=0")
-        _ = stage.play(Self.noise(seconds: 10))
-        let fall = stage.play(TestSignal.silence(frames: 44_100 / 2))
+    @Test func `noise_reduction=0: bars are 0 as soon as the windows contain silence`() throws {
+        let harness = try AnalyzerHarness("noise_reduction=0")
+        _ = harness.process(Self.noise(seconds: 10))
+        let fall = harness.process(TestSignal.silence(frames: 44_100 / 2))
         #expect(fall[9].bars.allSatisfy { $0 == 0 })
     }
 
-    @Test func `the bars move alike at every hop`() throws {
+    @Test func `motion: does not depend on the hop size`() throws {
         let music = TestSignal.clicks(beatsPerMinute: 97, frames: 44_100 * 12).enumerated().map { index, click in
             click * 0.6 + Float(sin(2 * .pi * 220 * Double(index) / 44_100)) * 0.2
         }
         func bars(_ batch: Int) throws -> [[Float]] {
-            let rows = try Stage(batch: batch).play(music)
+            let rows = try AnalyzerHarness(batch: batch).process(music)
             // Every 2048 frames of the last six seconds.
             return stride(from: 2048 / batch, through: rows.count, by: 2048 / batch).map { rows[$0 - 1].bars }.suffix(129)
         }
@@ -169,47 +168,47 @@ import Testing
     // MARK: - Spectrum
 
     @Test(arguments: [8_000, 16_000, 22_050, 44_100, 48_000, 96_000, 192_000])
-    func `a sine stands highest in the bar whose edges hold it`(rate: Int) throws {
-        let probe = try Stage(sampleRate: rate)
+    func `sine: the highest bar is the one whose edges contain it`(rate: Int) throws {
+        let probe = try AnalyzerHarness(sampleRate: rate)
         let edges = probe.outputs.features.last!.edges
         #expect(edges.count == 17)
         for bar in stride(from: 0, to: 16, by: 3) {
-            let stage = try Stage(sampleRate: rate)
+            let harness = try AnalyzerHarness(sampleRate: rate)
             let hertz = (edges[bar] * edges[bar + 1]).squareRoot()
             let format = StreamFormat(sampleRate: rate, channelCount: 1)
-            let bars = stage.play(TestSignal.sine(hertz, amplitude: 0.3, frames: rate, format: format)).last!.bars
+            let bars = harness.process(TestSignal.sine(hertz, amplitude: 0.3, frames: rate, format: format)).last!.bars
             #expect(bars.firstIndex(of: bars.max()!) == bar)
         }
     }
 
-    @Test func `edges are evenly spaced in log frequency and told in the header`() throws {
-        let feature = try Stage("bars=10,bars_min_hz=20,bars_max_hz=20480").outputs.features.last!
+    @Test func `edges are evenly spaced in log frequency and declared in the feature`() throws {
+        let feature = try AnalyzerHarness("bars=10,bars_min_hz=20,bars_max_hz=20480").outputs.features.last!
         #expect(feature.name == "bars")
         #expect(feature.minimum == 0 && feature.maximum == 1)
         for (index, edge) in feature.edges.enumerated() { #expect(abs(edge / (20 * pow(2, Double(index))) - 1) < 1e-12) }
-        #expect(try Stage(sampleRate: 8000).outputs.features.last!.edges.last == 4000)
+        #expect(try AnalyzerHarness(sampleRate: 8000).outputs.features.last!.edges.last == 4000)
     }
 
     @Test(arguments: [(44_100, 8192, 1024), (48_000, 8192, 1000), (44_100, 8192, 256), (96_000, 16_384, 441)])
-    func `the thinned spectra are those of the long windows`(rate: Int, frames: Int, hop: Int) {
-        let count = Int(LowSpectrum.highestHertz / (Double(rate) / Double(frames))) + 1
-        var low = LowSpectrum(windowFrames: frames, binCount: count, shortBinCount: count / 2, hopFrames: hop)
-        // Noise with tones where the thinning would fold them back into the bars.
-        let thinnedRate = Double(rate) / Double(low.factor)
+    func `DecimatedSpectrum: magnitudes equal those of the full windows within 0.2 %`(rate: Int, frames: Int, hop: Int) {
+        let count = Int(DecimatedSpectrum.highestHertz / (Double(rate) / Double(frames))) + 1
+        var low = DecimatedSpectrum(windowFrames: frames, binCount: count, shortBinCount: count / 2, hopFrames: hop)
+        // Noise with a tone in the bars and a tone whose alias would be in the bars.
+        let decimatedRate = Double(rate) / Double(low.factor)
         var samples = TestSignal.noise(seed: 4, amplitude: 0.1, frames: hop * (2 * frames / hop))
         for index in samples.indices {
             let time = Double(index) / Double(rate)
-            samples[index] += Float(0.5 * sin(2 * .pi * 120 * time) + 0.5 * sin(2 * .pi * (thinnedRate - 60) * time))
+            samples[index] += Float(0.5 * sin(2 * .pi * 120 * time) + 0.5 * sin(2 * .pi * (decimatedRate - 60) * time))
         }
         for first in stride(from: 0, to: samples.count, by: hop) {
             let mono = Array(samples[first..<first + hop])
             low.advance(mono.span)
         }
-        // Thinned frame k has its middle `reach - 2.5 factor` frames before frame k·factor of the stream.
+        // The centre of decimated frame k is `reach - 2.5 factor` frames before frame k·factor of the stream.
         let factor = low.factor
         let reach = (5 * factor + 7) / 8 * 8 - 1
-        let thinnedCount = (samples.count + factor - 1) / factor
-        let end = thinnedCount * factor - reach + 5 * factor / 2
+        let decimatedCount = (samples.count + factor - 1) / factor
+        let end = decimatedCount * factor - reach + 5 * factor / 2
         for (size, magnitudes) in [(frames, low.magnitudes), (frames / 2, low.shortMagnitudes)] {
             let windowed = zip(samples[end - size..<end], WindowShape.hann.values(size: size)).map { Double($0) * Double($1) }
             let truth = DoubleFFT(size: size).magnitudes(windowed)
@@ -222,17 +221,17 @@ import Testing
     }
 
     @Test(arguments: [(16, 2048), (25, 2048), (28, 4096), (512, 4096)])
-    func `narrow bars are read from a longer window`(bars: Int, frames: Int) throws {
+    func `narrow bars use a longer window`(bars: Int, frames: Int) throws {
         for (rate, share) in [(44_100, 1), (48_000, 1), (96_000, 2), (22_050, 0)] {
-            let spectra = try Stage("milkdrop,bars=\(bars)", sampleRate: rate).outputs.spectra
+            let spectra = try AnalyzerHarness("milkdrop,bars=\(bars)", sampleRate: rate).outputs.spectra
             #expect(spectra.map(\.size) == [share == 0 ? frames / 2 : frames * share])
         }
     }
 
-    @Test func `no bars, no work for them`() throws {
-        let stage = try Stage("bars=0")
-        #expect(stage.outputs.features.map(\.name) == Row.levelNames)
-        #expect(stage.outputs.spectra.map(\.size) == [1024])
-        #expect(stage.outputs.width == 7)
+    @Test func `bars=0: no feature and no spectrum`() throws {
+        let harness = try AnalyzerHarness("bars=0")
+        #expect(harness.outputs.features.map(\.name) == Row.levelNames)
+        #expect(harness.outputs.spectra.map(\.size) == [1024])
+        #expect(harness.outputs.width == 7)
     }
 }

@@ -3,9 +3,9 @@ import Hemiola
 import HemiolaSignal
 import TestSupport
 
-/// The music that comes with Hemiola, half a minute in stereo at 44.1 kHz.
+/// The example music of the repository: 30 s in stereo at 44.1 kHz.
 enum Minuet {
-    /// A minute of it, over and over: `[L0, R0, L1, R1 …]`.
+    /// One minute of it, repeated; interleaved samples.
     static let minute = Result {
         let once = try read()
         return Array((once + once).prefix(2 * 60 * 44_100))

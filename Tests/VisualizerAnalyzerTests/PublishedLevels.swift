@@ -1,7 +1,7 @@
 import Glibc
 
-/// The levels of Butterchurn and MilkDrop, written down from the published algorithms in plain double precision, without a
-/// line of the analyzer: what it is held against.
+/// Reference implementation of the levels of Butterchurn and MilkDrop in double precision, written from the published algorithms and
+/// independent of the analyzer.
 struct PublishedLevels {
     enum Algorithm: String, CaseIterable {
         case butterchurn, milkdrop
@@ -9,7 +9,7 @@ struct PublishedLevels {
 
     let algorithm: Algorithm
     let fps: Double
-    /// First and last-but-one bin of bass, mid, treb.
+    /// First bin, and bin after the last one, of bass, mid and treb.
     private var starts: [Int] = []
     private var stops: [Int] = []
     private var avg: [Double]
@@ -42,17 +42,17 @@ struct PublishedLevels {
         }
     }
 
-    /// Frames that one update looks at.
+    /// Window length of an update, in frames.
     var windowFrames: Int { algorithm == .butterchurn ? 1024 : 576 }
 
     /// One update.
     ///
-    /// - Parameter wave: The last frames of the mono mix, or of the left channel, in −1…1.
+    /// - Parameter wave: The last frames of the mono mix or of the left channel, −1…1.
     /// - Returns: bass, mid, treb, bass_att, mid_att, treb_att, vol.
     mutating func update(_ wave: [Double]) -> [Double] {
         var input = [Double](repeating: 0, count: 1024)
         for i in 0..<wave.count {
-            // MilkDrop asks for no envelope with −1, but the −1 lands in bEqualize and the envelope's power stays 1.
+            // MilkDrop passes −1 to disable the envelope, but as the wrong argument (bEqualize), so the envelope is applied.
             let envelope =
                 algorithm == .butterchurn ? 1 : 0.5 + 0.5 * sin(Double(i) * (1 / 576.0 * 2 * .pi) - .pi * 0.5)
             input[i] = wave[i] * 128 * envelope
@@ -83,7 +83,7 @@ struct PublishedLevels {
         return val + att + [(val[0] + val[1] + val[2]) / 3]
     }
 
-    /// What a stereo stream gives, one update per hop, its windows ending with the hops.
+    /// The levels of a stereo stream: one update per hop. Each window ends with its hop.
     static func of(_ samples: [Float], _ algorithm: Algorithm, sampleRate: Int, hop: Int) -> [[Double]] {
         var levels = PublishedLevels(algorithm, sampleRate: Double(sampleRate), fps: Double(sampleRate) / Double(hop))
         let frames = samples.count / 2
@@ -99,14 +99,15 @@ struct PublishedLevels {
     }
 }
 
-/// Radix 2, in double precision.
+/// A radix-2 FFT in double precision.
 final class DoubleFFT {
     let size: Int
     private let real: UnsafeMutablePointer<Double>
     private let imaginary: UnsafeMutablePointer<Double>
     private let cosines: UnsafeMutablePointer<Double>
     private let sines: UnsafeMutablePointer<Double>
-    private let places: [Int]
+    /// Bit-reversed indices.
+    private let permutation: [Int]
 
     init(size: Int) {
         self.size = size
@@ -119,7 +120,7 @@ final class DoubleFFT {
             sines[index] = -sin(2 * .pi * Double(index) / Double(size))
         }
         let bits = size.trailingZeroBitCount
-        places = (0..<size).map { index in (0..<bits).reduce(0) { $0 | (index >> $1 & 1) << (bits - 1 - $1) } }
+        permutation = (0..<size).map { index in (0..<bits).reduce(0) { $0 | (index >> $1 & 1) << (bits - 1 - $1) } }
     }
 
     deinit {
@@ -132,7 +133,7 @@ final class DoubleFFT {
     /// |X| from DC to below Nyquist.
     func magnitudes(_ input: [Double]) -> [Double] {
         for index in 0..<size {
-            real[index] = input[places[index]]
+            real[index] = input[permutation[index]]
             imaginary[index] = 0
         }
         var half = 1

@@ -6,21 +6,21 @@ internal import HemiolaSignal
     internal import Musl
 #endif
 
-/// How the bars are cut from the spectra: evenly in log frequency, each the mean magnitude between its edges.
+/// The filter bank of the bars: bands of equal width in log frequency. The value of a bar is the mean magnitude between its edges.
 ///
-/// The lower a bar begins, the longer the window it is read from. Each bin's magnitude is spread evenly over its width and a
-/// bar takes what lies between its edges, so no bar is empty and none has to make way for its neighbours.
+/// Lower bars use longer windows. The magnitude of each bin is distributed evenly over the bin width, and a bar contains the part
+/// between its edges, so that no bar is empty and edges need not be moved where bins are scarce.
 ///
-/// - Note: The equaliser and the two windows below 300 Hz are those of cava's cavacore.c (K. Stavestrand), which takes its
-///   4096 frames all the way up.
+/// - Note: The equalizer and the two windows below 300 Hz are those of cava's cavacore.c (K. Stavestrand), which uses windows of
+///   4096 frames for all higher bars.
 struct BarBank {
-    /// Which window a bar is read from.
+    /// The spectrum that a bar is computed from.
     private enum Source {
-        /// 8192 frames at 44.1 kHz, thinned.
+        /// Window of 8192 frames at 44.1 kHz, decimated.
         case bass
-        /// 4096 frames, thinned.
+        /// Window of 4096 frames, decimated.
         case low
-        /// The spectrum of the bank.
+        /// The spectrum requested from the pipeline.
         case shared
     }
 
@@ -28,33 +28,33 @@ struct BarBank {
         var source: Source
         var firstBin: Int
         var firstWeight: Int
-        /// Runs of eight weights; those past the bar's edges are 0.
+        /// Number of vectors of eight weights. Weights outside the edges are 0.
         var vectors: Int
     }
 
-    /// Below this a bar is read from the longest window, in hertz.
+    /// Bars that start below this frequency use the longest window, in hertz.
     private static let bassHertz = 100.0
-    /// Below this a bar is read from a thinned window.
+    /// Bars that start below this frequency use a decimated window, in hertz.
     private static let lowHertz = 300.0
-    /// Bins that a bar beginning there spans at least, unless that would take more than 4096 frames.
+    /// Minimum width in bins of a bar that starts at `lowHertz`, as far as a window of 4096 frames allows.
     private static let narrowestBins = 3.0
 
-    /// Frames under the window of the shared spectrum: 2048 at 44.1 kHz, about 45 ms at any rate; twice that for narrow bars.
+    /// Window length of the shared spectrum, in frames: 2048 at 44.1 kHz, about 45 ms at any rate; twice that for narrow bars.
     let size: Int
-    /// Edges in hertz, one more than bars.
+    /// Edges in hertz; one more than there are bars.
     let edges: [Double]
-    /// The bins in use of the two thinned windows, from DC on; 0 when there is no bar so low.
+    /// Number of bins, from DC on, needed from the two decimated windows; 0 if no bar uses the window.
     let bassBinCount: Int
     let lowBinCount: Int
-    /// Frames under the longest window.
+    /// Length of the longest window, in frames.
     let bassFrames: Int
     private let sampleRate: Double
     private var bars: [Bar] = []
     private var weights: [Float] = []
 
     var count: Int { edges.count - 1 }
-    /// Whether some bar is read from a thinned window.
-    var isThinned: Bool { bassBinCount + lowBinCount > 0 }
+    /// Whether any bar uses a decimated window.
+    var usesDecimation: Bool { bassBinCount + lowBinCount > 0 }
 
     init(count: Int, from low: Double, to high: Double, sampleRate: Int) {
         let ratio = high / low
@@ -66,7 +66,7 @@ struct BarBank {
         func bins(_ source: Source, of frames: Int) -> Int {
             guard let last = sources.lastIndex(of: source) else { return 0 }
             let bin = Int(edges[last + 1] * Double(frames) / Double(sampleRate) + 0.5)
-            // Whole vectors of bins.
+            // Rounded up to a multiple of eight.
             return (bin / 8 + 1) * 8
         }
         let narrowest = max(low, Self.lowHertz) * (pow(ratio, 1 / Double(max(count, 1))) - 1)
@@ -79,11 +79,11 @@ struct BarBank {
         self.sampleRate = Double(sampleRate)
     }
 
-    /// Makes the weights.
+    /// Computes the weights.
     ///
-    /// - Parameter attenuation: By how much a thinned window's magnitude falls short of that of its frames, given the frequency
-    ///   over the sample rate.
-    mutating func weigh(attenuation: (Double) -> Double) {
+    /// - Parameter attenuation: The magnitude of the decimated window relative to that of a full window, at a frequency given in
+    ///   cycles per frame.
+    mutating func makeWeights(attenuation: (Double) -> Double) {
         bars = []
         weights = []
         for (low, high) in zip(edges, edges.dropFirst()) {
@@ -97,7 +97,7 @@ struct BarBank {
             let binWidth = sampleRate / Double(frames)
             let first = min(binCount - 1, Int(low / binWidth + 0.5))
             let final = min(binCount - 1, Int(high / binWidth + 0.5))
-            // 16-bit samples over 2²⁸, and a lift of 5 dB an octave against music's slope.
+            // Scales as cava does (16-bit samples over 2²⁸), and lifts by 5 dB per octave against the spectral slope of music.
             let lift = pow(high, 0.85) / (0x1p13 * log2(Double(frames)))
             let vectors = (final - first) / 8 + 1
             let bar = Bar(
@@ -105,21 +105,21 @@ struct BarBank {
             bars.append(bar)
             for bin in bar.firstBin..<bar.firstBin + 8 * vectors {
                 let center = Double(bin) * binWidth
-                // The last bin stands for Nyquist's half, too.
+                // The last bin extends to the Nyquist frequency.
                 let end = bin == frames / 2 - 1 ? sampleRate / 2 : center + binWidth / 2
                 let share = max(0, min(high, end) - max(low, center - binWidth / 2)) / (high - low)
-                let fall = source == .shared || share == 0 ? 1 : attenuation(center / sampleRate)
-                weights.append(Float(share * lift / fall))
+                let gain = source == .shared || share == 0 ? 1 : attenuation(center / sampleRate)
+                weights.append(Float(share * lift / gain))
             }
         }
     }
 
-    /// Writes each bar's height before any gain: about 1 for music at full scale. O(bins), no allocation.
+    /// Writes the value of each bar before the automatic gain: about 1 for music at full scale. O(bins), no allocation.
     ///
     /// - Parameters:
     ///   - bass: Magnitudes of the longest window.
-    ///   - low: Magnitudes of the other thinned window.
-    ///   - shared: Magnitudes of `size` frames.
+    ///   - low: Magnitudes of the other decimated window.
+    ///   - shared: Magnitudes of the shared spectrum, a window of `size` frames.
     func measure(bass: Span<Float>, low: Span<Float>, _ shared: Span<Float>, into heights: inout MutableSpan<Float>) {
         let table = weights.span
         for index in bars.indices {
@@ -130,11 +130,11 @@ struct BarBank {
                 case .low: low
                 case .shared: shared
                 }
-            heights[index] = bins.weighed(by: table, from: bar.firstWeight, at: bar.firstBin, vectors: bar.vectors)
+            heights[index] = bins.dot(table, from: bar.firstWeight, at: bar.firstBin, vectors: bar.vectors)
         }
     }
 
-    /// The power of two that keeps about 45 ms; the steps lie half-way between the usual rates, as cava's do.
+    /// The power of two that is about 45 ms. As in cava the limits are halfway between the usual sample rates.
     private static func size(at sampleRate: Int) -> Int {
         switch sampleRate {
         case ...8125: 256
@@ -148,7 +148,7 @@ struct BarBank {
     }
 
     private static func source(_ low: Double, _ high: Double) -> Source {
-        if low >= lowHertz || high > LowSpectrum.highestHertz { return .shared }
+        if low >= lowHertz || high > DecimatedSpectrum.highestHertz { return .shared }
         return low < bassHertz ? .bass : .low
     }
 }

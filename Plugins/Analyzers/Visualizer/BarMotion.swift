@@ -6,25 +6,26 @@ internal import HemiolaSignal
     internal import Musl
 #endif
 
-/// How the bars move: a gain that finds its own level, a quick rise, a fall under gravity.
+/// Automatic gain and motion of the bars: a bar rises at once, falls with constant acceleration ("gravity"), and is smoothed.
 ///
-/// Whenever a bar would pass 1, the gain falls, by half in half a second; otherwise it grows, twofold in ten seconds, and very
-/// fast until a bar has reached 1 for the first time. In silence it stays as it is.
+/// While a bar exceeds 1, the gain decreases, by half in 0.5 s. Otherwise it increases, by a factor of two in 10 s, and much faster
+/// until a bar has reached 1 for the first time. In silence it is constant.
 ///
 /// - Complexity: O(bars) per hop, no allocation.
-/// - Note: Constants of cava's cavacore.c (K. Stavestrand), which are per frame at about 66 a second; here they are per second,
-///   so that the bars move alike at every hop. Unlike there the gain and the bars have a ceiling, a falling bar never drops below
-///   the sound that is there, and the damping leaves the height as it is.
+/// - Note: The constants are those of cava's cavacore.c (K. Stavestrand), which are per frame at about 66 frames per second. Here
+///   they are converted to the hop duration, so that the motion does not depend on the hop size. Other differences: gain and bar
+///   height are limited, a falling bar stays above the current value, and smoothing does not change the height of a constant bar.
 struct BarMotion {
-    /// cava's frames per second, in which its constants are given.
+    /// Frame rate of cava's constants, in frames per second.
     private static let reference = 66.0
-    /// No bar is taken to be higher than this. A bar lowers the gain for as long as it takes to fall back to 1, also when the
-    /// sound has gone: from here 0.3 s, from 100 twice that, and one mad sample would take ten seconds and more to make good.
-    private static let ceiling: Float = 2
-    /// 96 dB over the gain at the start: what 16 bits can need.
-    private static let highestGain = 0x1p16
+    /// Upper limit of the height before the gain control. A bar decreases the gain until it has fallen back to 1, also after the
+    /// sound has ended: 0.3 s from a height of 2, twice as long from 100. Without a limit one extreme sample would reduce the gain
+    /// for more than ten seconds.
+    private static let maximumHeight: Float = 2
+    /// Upper limit of the gain: 96 dB above the initial gain, the dynamic range of 16 bits.
+    private static let maximumGain = 0x1p16
 
-    /// The gain's factors per hop: while a bar is over the top, while none is, and until one was for the first time.
+    /// Factors of the gain per hop: while a bar exceeds 1, while none does, and until the first one did.
     private let overshootFactor: Double
     private let growthFactor: Double
     private let startFactor: Double
@@ -32,42 +33,42 @@ struct BarMotion {
 
     private(set) var gain = 1.0
     private var isStarting = true
-    /// Eight bars each.
-    private var motions: [Eight]
+    /// The bars in groups of eight.
+    private var groups: [BarGroup]
 
-    /// How all bars fall. Apart from them, so that they are changed where they are and not in a copy.
+    /// Parameters of the motion, the same for all bars. They are a separate value, so that the groups are mutated in place.
     private struct Fall {
-        /// Share of the damped height that a hop keeps.
-        var keep: Float
-        /// Share of its height that a bar has lost a second after its top.
+        /// Smoothing factor: the part of the smoothed height that remains after one hop.
+        var smoothing: Float
+        /// Part of the peak height by which a bar has fallen one second after the peak.
         var gravity: Float
         var hopSeconds: Float
     }
 
-    /// Eight bars: their last tops, the seconds since, the heights before damping and after.
-    private struct Eight {
-        var tops = Lanes.zero
+    /// Eight bars: the last peaks, the seconds since then, and the heights before and after smoothing.
+    private struct BarGroup {
+        var peaks = Lanes.zero
         var fallSeconds = Lanes.zero
         var heights = Lanes.zero
-        var damped = Lanes.zero
+        var smoothed = Lanes.zero
 
-        /// Returns the heights after damping.
+        /// Updates the bars and returns the smoothed heights.
         @inline(__always)
-        mutating func move(_ raw: Lanes, _ fall: Fall) -> Lanes {
-            // In this order what is no number ends at the ceiling.
-            let now = Lanes(repeating: ceiling).replacing(with: raw, where: raw .< ceiling)
+        mutating func update(_ raw: Lanes, _ fall: Fall) -> Lanes {
+            // In this order NaN becomes the maximum height.
+            let now = Lanes(repeating: maximumHeight).replacing(with: raw, where: raw .< maximumHeight)
             let falls = now .< heights
             let seconds = Lanes.zero.replacing(with: fallSeconds + fall.hopSeconds, where: falls)
-            let fallen = tops * (1 - fall.gravity * seconds * seconds)
+            let fallen = peaks * (1 - fall.gravity * seconds * seconds)
             fallSeconds = seconds
-            tops = now.replacing(with: tops, where: falls)
+            peaks = now.replacing(with: peaks, where: falls)
             heights = now.replacing(with: fallen, where: falls .& (fallen .> now))
-            damped = damped * fall.keep + heights * (1 - fall.keep)
-            return damped
+            smoothed = smoothed * fall.smoothing + heights * (1 - fall.smoothing)
+            return smoothed
         }
     }
 
-    /// - Parameter noiseReduction: 0…0.99: the share of the height that stands for 15 ms. 0 leaves the bars undamped.
+    /// - Parameter noiseReduction: 0…0.99: the part of the smoothed height that remains after 15 ms. 0 is without smoothing.
     init(count: Int, noiseReduction: Double, hopSeconds: Double) {
         let frames = hopSeconds * Self.reference
         overshootFactor = pow(0.98, frames)
@@ -75,35 +76,35 @@ struct BarMotion {
         startFactor = pow(1.1, frames)
         let speed = 0.028 * Self.reference
         fall = Fall(
-            keep: noiseReduction == 0 ? 0 : Float(pow(noiseReduction, frames)),
-            // Without noise reduction nothing holds a bar up.
+            smoothing: noiseReduction == 0 ? 0 : Float(pow(noiseReduction, frames)),
+            // Without noise reduction a bar falls at once.
             gravity: noiseReduction <= 0.1 ? .infinity : Float(speed * speed * 2 / noiseReduction),
             hopSeconds: Float(hopSeconds))
-        motions = Array(repeating: Eight(), count: (count + 7) / 8)
+        groups = Array(repeating: BarGroup(), count: (count + 7) / 8)
     }
 
-    /// Turns raw heights into bars of 0…1, in place.
-    mutating func move(_ bars: inout MutableSpan<Float>, isSilent: Bool) {
-        precondition(bars.count <= 8 * motions.count, "no more bars than at the start")
+    /// Converts bar values to heights of 0…1, in place.
+    mutating func update(_ bars: inout MutableSpan<Float>, isSilent: Bool) {
+        precondition(bars.count <= 8 * groups.count, "the number of bars is fixed")
         let (gain, fall) = (Float(self.gain), fall)
-        var isOver = false
-        for index in motions.indices {
-            let values = motions[index].move(bars.eight(from: 8 * index) * gain, fall)
+        var exceeds = false
+        for index in groups.indices {
+            let values = groups[index].update(bars.eight(from: 8 * index) * gain, fall)
             let over = values .> 1
-            isOver = isOver || any(over)
-            bars.put(values.replacing(with: 1, where: over), from: 8 * index)
+            exceeds = exceeds || any(over)
+            bars.store(values.replacing(with: 1, where: over), from: 8 * index)
         }
-        adjust(isOver: isOver, isSilent: isSilent)
+        adjustGain(exceeds: exceeds, isSilent: isSilent)
     }
 
-    private mutating func adjust(isOver: Bool, isSilent: Bool) {
-        if isOver {
+    private mutating func adjustGain(exceeds: Bool, isSilent: Bool) {
+        if exceeds {
             gain *= overshootFactor
             isStarting = false
         } else if !isSilent {
             gain *= growthFactor
             if isStarting { gain *= startFactor }
-            gain = min(gain, Self.highestGain)
+            gain = min(gain, Self.maximumGain)
         }
     }
 }

@@ -1,10 +1,10 @@
 internal import HemiolaSignal
 internal import HemiolaSpectrum
 
-/// The power spectrum that MilkDrop sees: the last 576 frames of the left channel (of more than two channels: of the left one of
-/// their stereo downmix), a periodic Hann window over them, zeros up to 1024.
+/// The power spectrum of MilkDrop: the last 576 frames of the left channel (with more than two channels: of the left channel of the
+/// stereo downmix) under a periodic Hann window, zero-padded to 1024.
 ///
-/// The bank's spectra are of the mono mix, so this one owns its transform.
+/// It has its own transform, because the spectra of the pipeline are of the mono mix.
 ///
 /// - Complexity: O(n log n) per hop, no allocation after `init`.
 struct LeftSpectrum: ~Copyable {
@@ -13,17 +13,17 @@ struct LeftSpectrum: ~Copyable {
     private var history = [Float](repeating: 0, count: LevelProfile.milkdrop.windowFrames)
     private var power: [Float]
 
-    /// - Parameter binCount: How many bins, from DC on, are wanted.
+    /// - Parameter binCount: Number of bins to compute, from DC on.
     init(binCount: Int) {
         power = [Float](repeating: 0, count: binCount)
     }
 
-    /// Takes in a hop.
+    /// Processes a hop.
     ///
     /// - Parameters:
-    ///   - samples: Interleaved, real frames only.
-    ///   - hopFrames: The hop's full length: what is missing counts as zeros.
-    ///   - channels: How the samples' channels make a left one.
+    ///   - samples: Interleaved samples, without padding.
+    ///   - channels: The weights of the channels in the left channel.
+    ///   - hopFrames: Length of a full hop. Missing frames count as zeros.
     mutating func advance(_ samples: Span<Float>, channels: ChannelMix, hopFrames: Int) {
         let channelCount = channels.channelCount
         let frames = samples.count / channelCount
@@ -61,7 +61,7 @@ struct LeftSpectrum: ~Copyable {
         body(power.span)
     }
 
-    /// Forgets the audio so far.
+    /// Sets the history to silence.
     mutating func clear() {
         for index in history.indices { history[index] = 0 }
     }

@@ -4,40 +4,41 @@
     internal import Musl
 #endif
 
-/// A band's loudness measured by what it has been lately: 1 is normal, below 0.7 quiet, above 1.3 loud.
+/// The level of a band relative to its long-term average: 1 is normal, below 0.7 quiet, above 1.3 loud.
 ///
-/// The loudness and a damped copy of it are divided by a slow average. The rates are MilkDrop's, the same in Butterchurn
-/// and projectM: shares of the old value that an update at 30 a second keeps, rate^(30 / updates per second) at any other.
+/// The level and a smoothed copy of it are divided by the long-term average. The smoothing factors are those of MilkDrop,
+/// Butterchurn and projectM: the part of the old value that remains after an update at 30 updates per second. At other rates it is
+/// factor^(30 / updates per second).
 ///
 /// - Complexity: O(1) per update.
 /// - Note: After `DoCustomSoundAnalysis` (MilkDrop 2, plugin.cpp) and `updateAudioLevels` (Butterchurn, audioLevels.js). The
-///   first 50 updates are counted from 0, as in MilkDrop; Butterchurn's renderer counts its frames from 1.
+///   first 50 updates are counted from 0 as in MilkDrop. Butterchurn counts from 1.
 struct RelativeLevel {
-    /// What an update keeps of the old value.
+    /// Smoothing factors: the part of the old value that remains after an update.
     struct Rates {
         let rising: Double
         let falling: Double
-        let longAtFirst: Double
+        let longInitial: Double
         let long: Double
 
         init(framesPerSecond: Double) {
             func adjusted(_ rate: Double) -> Double { pow(rate, 30 / framesPerSecond) }
             rising = adjusted(0.2)
             falling = adjusted(0.5)
-            longAtFirst = adjusted(0.9)
+            longInitial = adjusted(0.9)
             long = adjusted(0.992)
         }
     }
 
-    /// Updates whose slow average is a quick one.
-    static let firstUpdates = 50
-    /// Below this slow average there is nothing to measure by, and all is normal.
-    private static let floor = 0.001
+    /// Number of updates at the start during which the long-term average follows faster.
+    static let initialUpdates = 50
+    /// Below this long-term average the relative level is 1.
+    private static let minimumAverage = 0.001
 
-    /// The loudness, relative.
+    /// The relative level.
     private(set) var value = 1.0
-    /// The damped loudness, relative.
-    private(set) var damped = 1.0
+    /// The smoothed relative level.
+    private(set) var smoothed = 1.0
     private var average: Double
     private var longAverage: Double
 
@@ -46,21 +47,21 @@ struct RelativeLevel {
         longAverage = average
     }
 
-    /// Takes in the loudness of one update; one that is no number changes nothing.
+    /// Updates the averages with a level, a sum of weighted magnitudes. Infinite levels and NaN are ignored.
     ///
-    /// - Parameter isFirst: Whether the update is one of the first 50.
-    mutating func update(_ loudness: Double, isFirst: Bool, _ rates: Rates) {
-        guard loudness.isFinite else { return }
-        let rate = loudness > average ? rates.rising : rates.falling
-        average = average * rate + loudness * (1 - rate)
-        let longRate = isFirst ? rates.longAtFirst : rates.long
-        longAverage = longAverage * longRate + loudness * (1 - longRate)
-        if longAverage < Self.floor {
+    /// - Parameter isInitial: Whether the update is one of the first 50.
+    mutating func update(_ level: Double, isInitial: Bool, _ rates: Rates) {
+        guard level.isFinite else { return }
+        let rate = level > average ? rates.rising : rates.falling
+        average = average * rate + level * (1 - rate)
+        let longRate = isInitial ? rates.longInitial : rates.long
+        longAverage = longAverage * longRate + level * (1 - longRate)
+        if longAverage < Self.minimumAverage {
             value = 1
-            damped = 1
+            smoothed = 1
         } else {
-            value = loudness / longAverage
-            damped = average / longAverage
+            value = level / longAverage
+            smoothed = average / longAverage
         }
     }
 }

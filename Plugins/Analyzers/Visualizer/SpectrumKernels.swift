@@ -31,8 +31,8 @@ extension Span where Element == Float {
         }
     }
 
-    /// Σ x·w over runs of eight from `index` on and as many weights from `offset` on. O(n).
-    func weighed(by weights: Span<Float>, from offset: Int, at index: Int, vectors: Int) -> Float {
+    /// Σ x·w over `vectors` vectors of eight elements from `index` on, with weights from `offset` on. O(n).
+    func dot(_ weights: Span<Float>, from offset: Int, at index: Int, vectors: Int) -> Float {
         withUnsafeBufferPointer { buffer in
             weights.withUnsafeBufferPointer { table in
                 precondition(index >= 0 && index + 8 * vectors <= buffer.count, "the range is outside the span")
@@ -45,7 +45,7 @@ extension Span where Element == Float {
         }
     }
 
-    /// Whether Σx² stays within a limit. O(n), and as a rule over soon where it does not.
+    /// Whether Σx² is at most `limit`. O(n); returns as soon as the limit is exceeded.
     func isQuiet(within limit: Float) -> Bool {
         withUnsafeBufferPointer { buffer in
             guard let x = buffer.baseAddress else { return true }
@@ -69,7 +69,7 @@ extension Span where Element == Float {
         }
     }
 
-    /// Writes |X|², or |X|, of as many first bins as are wanted, of which this is Re and Im in turn. O(n).
+    /// Writes |X|² or |X| of the first bins. The span holds Re and Im of each bin alternately. O(n).
     @inline(__always)
     fileprivate func measure(into values: inout [Float], asMagnitudes: Bool) {
         withUnsafeBufferPointer { buffer in
@@ -97,10 +97,12 @@ extension Span where Element == Float {
 }
 
 extension RealFFT {
-    /// Takes samples from `first` on times a window as its first samples; what stands behind them stays. O(n).
+    /// Multiplies values from `first` on by a window and writes them to the first samples. The samples after them are unchanged.
+    /// O(n).
     mutating func load(_ values: [Float], from first: Int = 0, under window: [Float]) {
         precondition(first >= 0 && first + window.count <= values.count, "too few samples")
-        precondition(window.count <= size && window.count.isMultiple(of: 8), "whole vectors that fit the transform")
+        precondition(
+            window.count <= size && window.count.isMultiple(of: 8), "the window is a multiple of eight, and at most the transform size")
         var samples = samples
         samples.withUnsafeMutableBufferPointer { result in
             values.withUnsafeBufferPointer { values in
@@ -114,19 +116,19 @@ extension RealFFT {
         }
     }
 
-    /// Writes |X|² of the first bins, as many as are wanted. O(n).
+    /// Writes |X|² of the first `power.count` bins. O(n).
     func measure(into power: inout [Float]) {
         bins.measure(into: &power, asMagnitudes: false)
     }
 
-    /// Writes |X| of the first bins, as many as are wanted. O(n).
+    /// Writes |X| of the first `magnitudes.count` bins. O(n).
     func measure(magnitudes: inout [Float]) {
         bins.measure(into: &magnitudes, asMagnitudes: true)
     }
 }
 
 extension [Float] {
-    /// Moves everything `count` places forward; the places at the end keep what they hold. O(n).
+    /// Moves all elements to the front by `count`. The last `count` elements are unchanged. O(n).
     mutating func advance(by count: Int) {
         withUnsafeMutableBufferPointer { buffer in
             guard let x = buffer.baseAddress, count < buffer.count else { return }
@@ -134,22 +136,23 @@ extension [Float] {
         }
     }
 
-    /// Writes filtered samples, one in `step`, over the end. O(count · taps).
+    /// Filters and decimates samples, and writes the results to the last elements. O(count · taps).
     ///
     /// - Parameters:
-    ///   - taps: A multiple of 8.
-    ///   - first: Where in the samples the first product begins.
-    ///   - count: How many products; those that came too early for this array are left out.
+    ///   - taps: The FIR filter. Its length is a multiple of 8.
+    ///   - first: Index of the first sample of the first result.
+    ///   - step: Samples between results.
+    ///   - count: Number of results. If the array is shorter, only the last ones are written.
     mutating func fillEnd(_ samples: [Float], through taps: [Float], from first: Int, every step: Int, count: Int) {
         precondition(count == 0 || first + (count - 1) * step + taps.count <= samples.count, "too few samples")
-        precondition(taps.count.isMultiple(of: 8), "whole vectors of taps")
+        precondition(taps.count.isMultiple(of: 8), "the number of taps is a multiple of eight")
         withUnsafeMutableBufferPointer { result in
             samples.withUnsafeBufferPointer { samples in
                 taps.withUnsafeBufferPointer { taps in
                     guard let x = samples.baseAddress, let w = taps.baseAddress else { return }
                     let end = result.count - count
                     var index = Swift.max(0, -end)
-                    // Four at a time share the taps.
+                    // Four results at a time, so that each tap is loaded once for all four.
                     while index + 4 <= count {
                         let start = x + first + index * step
                         var (one, two, three, four) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
@@ -182,7 +185,7 @@ extension [Float] {
 }
 
 extension MutableSpan where Element == Float {
-    /// Eight values from `index` on, 0 where there are no more.
+    /// Eight elements from `index` on; 0 beyond the end.
     @inline(__always)
     func eight(from index: Int) -> Lanes {
         var lanes = Lanes.zero
@@ -196,9 +199,9 @@ extension MutableSpan where Element == Float {
         return lanes
     }
 
-    /// Puts eight values from `index` on, as far as there is room.
+    /// Stores eight elements from `index` on, except those beyond the end.
     @inline(__always)
-    mutating func put(_ lanes: Lanes, from index: Int) {
+    mutating func store(_ lanes: Lanes, from index: Int) {
         withUnsafeMutableBufferPointer { buffer in
             if index >= 0 && index + 8 <= buffer.count {
                 buffer.store(lanes, index)

@@ -3,26 +3,26 @@ internal import HemiolaSignal
 internal import HemiolaSpectrum
 
 extension AnalyzerPlugin {
-    /// Bass, mid and treble around 1 as visualizers know them, and bars of 0…1.
+    /// Computes relative bass, mid and treble levels as in MilkDrop, and bars of 0…1.
     public static let visualizer = AnalyzerPlugin(
-        "visualizer", "Bass, mid and treble around 1 as visualizers know them, and bars of 0…1 with automatic gain.",
+        "visualizer", "Relative bass, mid and treble levels as in MilkDrop, and bars of 0…1 with automatic gain.",
         settings: VisualizerSettings.declared, primary: VisualizerSettings.profile.key, version: 2
     ) { settings throws(ConfigurationError) in
         try VisualizerAnalyzer(VisualizerSettings(settings))
     }
 }
 
-/// What can be set about the levels and bars.
+/// The settings of the visualizer analyzer.
 struct VisualizerSettings: Sendable {
-    static let profile = Setting("profile", default: LevelProfile.butterchurn, "Whose bass, mid and treble it is.")
-    private static let bars = Setting("bars", default: 16, in: 0...512, "Bars; 0 leaves them out and saves their work.")
+    static let profile = Setting("profile", default: LevelProfile.butterchurn, "Program whose bass, mid and treble levels are computed.")
+    private static let bars = Setting("bars", default: 16, in: 0...512, "Number of bars; 0 omits them.")
     private static let minimum = Setting(
         "bars_min_hz", default: 50.0, in: 1...192_000, unit: .hertz, "Lower edge of the lowest bar.")
     private static let maximum = Setting<Double?>(
         "bars_max_hz", in: 2.0...192_000, unit: .hertz,
-        "Upper edge of the highest bar; unset: 10 kHz, or Nyquist where that is lower.")
+        "Upper edge of the highest bar. Default: 10 kHz, or half the sample rate if that is lower.")
     private static let noiseReduction = Setting(
-        "noise_reduction", default: 77, in: 0...99, unit: "%", "How calmly the bars move: 0 is raw, 99 slow and smooth.")
+        "noise_reduction", default: 77, in: 0...99, unit: "%", "Bar smoothing, 0 (none) to 99 (slow).")
 
     static let declared = [
         profile.declared, bars.declared, minimum.declared, maximum.declared, noiseReduction.declared,
@@ -43,16 +43,16 @@ struct VisualizerSettings: Sendable {
     }
 }
 
-/// What a show needs, relative and ready to use: the levels of MilkDrop presets and the bars of a meter.
+/// Levels and bars for visualizers: the levels of MilkDrop presets, and the bars of a spectrum meter.
 ///
-/// Everything is updated once per hop and the batch has the last hop's values. So an update is a hop, and the updates per
-/// second, to which all rates are adjusted, are hops per second: with batches up to 1024 frames, batches per second.
+/// All values are updated once per hop, and a batch has the values of its last hop. All time constants are converted to the hop
+/// rate: with batches up to 1024 frames it is the batch rate.
 ///
-/// A gap clears what was heard but not what was learnt: the averages and the gain describe the programme, and it goes on.
+/// A gap resets the windows, but not the averages and the gain, which depend on the programme and not on single frames.
 ///
-/// - Complexity: O(bins) per hop besides the spectra, no allocation.
+/// - Complexity: O(bins) per hop without the spectra, no allocation.
 final class VisualizerAnalyzer: Analyzer {
-    /// A hop whose RMS lies below −90 dBFS is silence: digital zero, or dither.
+    /// Mean square below which a hop is silence: −90 dBFS, so that dither is silence.
     private static let silence: Float = 1e-9
 
     private let settings: VisualizerSettings
@@ -70,11 +70,11 @@ final class VisualizerAnalyzer: Analyzer {
 
     private var bank = BarBank(count: 0, from: 1, to: 1, sampleRate: 1)
     private var barSpectrum: SpectrumHandle?
-    private var low: LowSpectrum?
+    private var low: DecimatedSpectrum?
     private var motion = BarMotion(count: 0, noiseReduction: 0, hopSeconds: 1)
 
     private var values: [FeatureHandle] = []
-    private var damped: [FeatureHandle] = []
+    private var smoothed: [FeatureHandle] = []
     private var volume = FeatureHandle(offset: 0, count: 0)
     private var bars: FeatureHandle?
 
@@ -101,7 +101,7 @@ final class VisualizerAnalyzer: Analyzer {
         var sum = 0.0
         for band in 0..<3 {
             row[values[band]] = Float(levels[band].value)
-            row[damped[band]] = Float(levels[band].damped)
+            row[smoothed[band]] = Float(levels[band].smoothed)
             sum += levels[band].value
         }
         row[volume] = Float(sum / 3)
@@ -120,7 +120,7 @@ final class VisualizerAnalyzer: Analyzer {
         left?.clear()
         low?.clear()
         updates = 0
-        levels = Array(repeating: RelativeLevel(average: settings.profile.firstAverage), count: 3)
+        levels = Array(repeating: RelativeLevel(average: settings.profile.initialAverage), count: 3)
         motion = BarMotion(
             count: bank.count, noiseReduction: Double(settings.noiseReduction) / 100, hopSeconds: hopSeconds)
     }
@@ -147,7 +147,7 @@ extension VisualizerAnalyzer {
         values = names.map { key, name in
             outputs.add(Feature(key, .ratio, minimum: 0, centerOffset: center, "\(name), relative to what it has been lately."))
         }
-        damped = names.map { key, name in
+        smoothed = names.map { key, name in
             outputs.add(Feature("\(key)_att", .ratio, minimum: 0, centerOffset: center, "\(name), damped."))
         }
         volume = outputs.add(Feature("vol", .ratio, minimum: 0, centerOffset: center, "Mean of bass, mid and treb."))
@@ -165,13 +165,13 @@ extension VisualizerAnalyzer {
     }
 
     private func update(_ power: Span<Float>) {
-        // A local, so that the array is opened once and lent whole.
+        // A local copy avoids an exclusivity check per access.
         let table = weights
-        let isFirst = updates < RelativeLevel.firstUpdates
+        let isInitial = updates < RelativeLevel.initialUpdates
         for band in 0..<3 {
             let bins = bands[band]
-            let loudness = power.magnitudeDot(table.span, from: bins.lowerBound, over: bins)
-            levels[band].update(Double(loudness), isFirst: isFirst, rates)
+            let level = power.magnitudeDot(table.span, from: bins.lowerBound, over: bins)
+            levels[band].update(Double(level), isInitial: isInitial, rates)
         }
     }
 }
@@ -188,7 +188,7 @@ extension VisualizerAnalyzer {
         if settings.bars > 0 {
             guard top <= nyquist else {
                 throw AnalyzerError(
-                    "visualizer: bars_max_hz \(top) is above half the sample rate, \(nyquist) Hz; leave it out, or lower it")
+                    "visualizer: bars_max_hz \(top) is above half the sample rate (\(nyquist) Hz); omit or lower it")
             }
             guard settings.minimum < top else {
                 throw AnalyzerError("visualizer: bars_min_hz \(settings.minimum) is not below \(top) Hz; lower it")
@@ -197,13 +197,13 @@ extension VisualizerAnalyzer {
         bank = BarBank(
             count: settings.bars, from: settings.minimum, to: max(settings.minimum, top), sampleRate: stream.sampleRate)
         guard settings.bars > 0 else { return }
-        if bank.isThinned {
-            low = LowSpectrum(
+        if bank.usesDecimation {
+            low = DecimatedSpectrum(
                 windowFrames: bank.bassFrames, binCount: bank.bassBinCount, shortBinCount: bank.lowBinCount,
                 hopFrames: stream.hopFrames)
         }
-        bank.weigh { low!.attenuation(at: $0) }
-        // As a rule that of the analyzer `spectrum`, too.
+        bank.makeWeights { low!.attenuation(at: $0) }
+        // With its default settings the analyzer `spectrum` requests the same one, which is then computed once.
         barSpectrum = outputs.request(SpectrumRequest(size: bank.size, parts: .magnitude))
         bars = outputs.add(
             Feature(
@@ -220,6 +220,6 @@ extension VisualizerAnalyzer {
             low!.advance(hop.mono)
             low!.measure(bank, magnitudes, into: &heights)
         }
-        motion.move(&heights, isSilent: hop.mono.isQuiet(within: Float(hop.frameCount) * Self.silence))
+        motion.update(&heights, isSilent: hop.mono.isQuiet(within: Float(hop.frameCount) * Self.silence))
     }
 }

@@ -4,15 +4,15 @@ import HemiolaSpectrum
 
 @testable import VisualizerAnalyzer
 
-/// Lets a visualizer hear a signal hop by hop, as the engine would, and keeps the rows of its batches.
-final class Stage {
+/// Runs a visualizer analyzer hop by hop as the engine does, and collects the rows of its batches.
+final class AnalyzerHarness {
     let format: AnalysisFormat
     let analyzer: any Analyzer
     let outputs: AnalyzerOutputs
     private let bank: SpectrumBank
     private var clock: Int64 = 0
 
-    /// - Parameter settings: As in a SPEC after the colon.
+    /// - Parameter settings: The part of a plugin spec after the colon.
     init(_ settings: String = "", sampleRate: Int = 44_100, channels: Int = 1, map: ChannelMap? = nil, batch: Int = 1024) throws {
         let about = AnalyzerPlugin.visualizer.about
         let spec = try PluginSpec(parsing: settings.isEmpty ? about.id : "\(about.id):\(settings)")
@@ -30,8 +30,10 @@ final class Stage {
     /// Seconds from one batch to the next.
     var batchSeconds: Double { Double(format.batching.batchFrames) / Double(format.sampleRate) }
 
-    /// Plays interleaved samples; the last hop is padded. Returns the row of each batch.
-    func play(_ samples: [Float]) -> [Row] {
+    /// Processes interleaved samples. The last hop is zero-padded.
+    ///
+    /// - Returns: The row of each batch.
+    func process(_ samples: [Float]) -> [Row] {
         let channels = format.channelCount
         let total = samples.count / channels
         var rows: [Row] = []
@@ -44,12 +46,12 @@ final class Stage {
             for frame in frames..<format.hopFrames { mono[frame] = 0 }
             var mix = mono.mutableSpan
             _ = mix.mix(slice.span, by: ChannelMix(format.format))
-            hear(slice, mono, index, into: &values)
+            process(slice, mono, index, into: &values)
             first += frames
             clock += Int64(frames)
             index += 1
             if index == format.batching.hopsPerBatch || first == total {
-                // All features are of the latest hop.
+                // All features have the value of the last hop.
                 rows.append(Row(values, outputs))
                 index = 0
             }
@@ -57,21 +59,21 @@ final class Stage {
         return rows
     }
 
-    /// Audio is lost here.
-    func lose(frames: Int64) {
+    /// Reports a gap.
+    func skip(frames: Int64) {
         analyzer.skip(Gap(frames: frames, reason: .overrun))
         bank.clear()
         clock += frames
     }
 
-    /// Starts over.
+    /// Resets analyzer and spectra.
     func reset() {
         analyzer.reset()
         bank.clear()
         clock = 0
     }
 
-    private func hear(_ samples: [Float], _ mono: [Float], _ index: Int, into values: inout [Float]) {
+    private func process(_ samples: [Float], _ mono: [Float], _ index: Int, into values: inout [Float]) {
         bank.advance(mono.span, at: clock)
         let slots = bank.slots(0..<outputs.spectra.count)
         let hop = Hop(
@@ -83,7 +85,7 @@ final class Stage {
     }
 }
 
-/// What a batch says.
+/// The values of a batch.
 struct Row: Equatable {
     static let levelNames = ["bass", "mid", "treb", "bass_att", "mid_att", "treb_att", "vol"]
 
