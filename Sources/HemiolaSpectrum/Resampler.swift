@@ -98,9 +98,7 @@ struct Resampler: ~Copyable {
             var sum = Lanes.zero
             var tap = 0
             while tap < 2 * reach {
-                sum +=
-                    UnsafeRawPointer(samples + tap).loadUnaligned(as: Lanes.self)
-                    * UnsafeRawPointer(weights + tap).loadUnaligned(as: Lanes.self)
+                sum += samples.lanes(tap) * weights.lanes(tap)
                 tap += 8
             }
             result[index] = sum.sum()

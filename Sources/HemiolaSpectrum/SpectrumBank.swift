@@ -266,18 +266,12 @@ public final class SpectrumBank {
         }
     }
 
-    @inline(__always)
-    private static func lanes(_ pointer: UnsafePointer<Float>) -> Lanes {
-        UnsafeRawPointer(pointer).loadUnaligned(as: Lanes.self)
-    }
-
     private static func multiply(
         _ samples: UnsafePointer<Float>, _ window: UnsafePointer<Float>, into result: UnsafeMutablePointer<Float>, count: Int
     ) {
         var index = 0
         while index + 8 <= count {
-            UnsafeMutableRawPointer(result + index).storeBytes(
-                of: lanes(samples + index) * lanes(window + index), as: Lanes.self)
+            result.store(samples.lanes(index) * window.lanes(index), index)
             index += 8
         }
         while index < count {
@@ -294,15 +288,13 @@ public final class SpectrumBank {
     ) {
         var index = 0
         while index + 8 <= count {
-            let low = lanes(bins + 2 * index)
-            let high = lanes(bins + 2 * index + 8)
+            let low = bins.lanes(2 * index)
+            let high = bins.lanes(2 * index + 8)
             let real = Lanes(lowHalf: low.evenHalf, highHalf: high.evenHalf)
             let imaginary = Lanes(lowHalf: low.oddHalf, highHalf: high.oddHalf)
             let square = real * real + imaginary * imaginary
-            if let power { UnsafeMutableRawPointer(power + index).storeBytes(of: square, as: Lanes.self) }
-            if let magnitude {
-                UnsafeMutableRawPointer(magnitude + index).storeBytes(of: square.squareRoot(), as: Lanes.self)
-            }
+            power?.store(square, index)
+            magnitude?.store(square.squareRoot(), index)
             index += 8
         }
         while index < count {
