@@ -1,4 +1,6 @@
-/// What the engine may do about an error: the first thing every error says.
+/// What the engine does about an error of a sink or a capture.
+///
+/// A capture waits for its source and reconnects by itself: for its errors, `retry` and `reopen` are the same as `giveUp`.
 public enum Remedy: Sendable, Hashable {
     /// The same call may succeed later. The engine repeats it with the same argument after a pause. A sink that throws it continues where the
     /// failed call stopped, and writes nothing twice.

@@ -221,6 +221,39 @@ import Testing
 
     // MARK: - Faults
 
+    private func error(of sink: any Sink, writing event: Event) async -> SinkError? {
+        do throws(SinkError) {
+            try await sink.write([event])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(.enabled(if: TemporaryDisk.isAvailable, "a tmpfs can be mounted by root only"), arguments: [0, 4])
+    func `live text on a full disk that has space again: every line is written once`(room: Int) async throws {
+        let disk = try TemporaryDisk(kibibytes: 64)
+        try disk.fill(leaving: room)
+        let sink = try sink(disk("a.txt"))
+        try await sink.open(SinkContext(name: "beats", isLive: true))
+        var header = header()
+        header.isLive = true
+        try await sink.begin(header)
+        var failures = 0
+        for second in 0..<600 {
+            let beat = Event(at: Double(second), .beat(Beat(beatsPerMinute: 60, position: 1, confidence: 1)))
+            while let error = await error(of: sink, writing: beat) {
+                try #require(error.remedy == .retry && failures < 3, "\(error)")
+                failures += 1
+                if failures == 2 { try disk.free() }
+            }
+        }
+        try await sink.end(StreamSummary(frames: 600 * 1024, batches: 600, reason: .interrupted))
+        try await sink.close()
+        #expect(failures == 2)
+        #expect(try disk.text(of: "a.txt") == (0..<600).map { "\($0).0\t1\n" }.joined())
+    }
+
     @Test(arguments: ["jams", "midi"]) func `two inputs in one document: error that suggests {stem}`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
         let error = await #expect(throws: SinkError.self) { try await run(sink, headers: [header(), header()]) }

@@ -21,6 +21,8 @@ final class BeatWriter: Sink {
         var streamCount = 0
         var track: BeatTrack?
         var isStreamLive = false
+        /// Whether the last call failed with `Remedy.retry` after it had put all of its lines into the buffer.
+        var isRepeated = false
         var warn: @Sendable (String) -> Void = { _ in }
     }
 
@@ -44,6 +46,7 @@ final class BeatWriter: Sink {
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         try withState { state throws(SinkError) in
+            if state.isRepeated { return try flush(&state) }
             let source = stream.inputPath
             // A live run has one input: the streams of further devices or formats go to the same file.
             if template.isPerInput, state.output == nil || source != state.input && !stream.isLive {
@@ -63,34 +66,39 @@ final class BeatWriter: Sink {
             state.streams.begin(isLive: stream.isLive)
             state.isStreamLive = stream.isLive
             state.track = BeatTrack(stream)
-            if format.isLinewise, !template.isPerInput, let file = stream.file { try write(BeatTrack.comment(file), &state) }
+            if format.isLinewise, !template.isPerInput, let file = stream.file { append(BeatTrack.comment(file), &state) }
+            try flush(&state)
         }
     }
 
     func write(_ batches: BatchBlock) async throws(SinkError) {
         try withState { state throws(SinkError) in
-            for index in 0..<batches.count {
+            for index in 0..<(state.isRepeated ? 0 : batches.count) {
                 let batch = batches[index]
-                for event in batch.events.indices { try add(batch.events[event], &state) }
+                for event in batch.events.indices { add(batch.events[event], &state) }
             }
+            try flush(&state)
         }
     }
 
     func write(_ events: [Event]) async throws(SinkError) {
         try withState { state throws(SinkError) in
-            for event in events { try add(event, &state) }
+            for event in state.isRepeated ? [] : events { add(event, &state) }
+            try flush(&state)
         }
     }
 
     func end(_ summary: StreamSummary) async throws(SinkError) {
         try withState { state throws(SinkError) in
-            for event in summary.lateEvents { try add(event, &state) }
+            if state.isRepeated { return try flush(&state) }
+            for event in summary.lateEvents { add(event, &state) }
             state.streams.end(summary.reason)
-            guard let track = state.track else { return }
-            state.track = nil
             // A document cannot state that it is incomplete.
-            if summary.reason == .interrupted, !state.isStreamLive { return }
-            try write(track.document(format, frames: summary.frames), &state)
+            if let track = state.track, summary.reason != .interrupted || state.isStreamLive {
+                append(track.document(format, frames: summary.frames), &state)
+            }
+            state.track = nil
+            try flush(&state)
         }
     }
 
@@ -111,7 +119,7 @@ final class BeatWriter: Sink {
         state.path = first == 1 ? opener.path(template, for: input) : opener.path(numbered, for: input, number: state.number)
         state.streams = WrittenStreams()
         state.streamCount = 0
-        state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesEachLine: true)
+        state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesEachLine: true, retriesWrites: format.isLinewise)
     }
 
     /// Completes the document of a live stream and opens another file for the next stream.
@@ -132,26 +140,35 @@ final class BeatWriter: Sink {
         state.output = nil
     }
 
-    private func add(_ event: Event, _ state: inout State) throws(SinkError) {
+    private func add(_ event: Event, _ state: inout State) {
         guard case .beat(let beat) = event.payload else { return }
         state.track?.beats.append(BeatTrack.Item(time: event.time, beat: beat))
-        if format.isLinewise { try write(BeatTrack.line(event.time, beat, format), &state) }
+        if format.isLinewise { append(BeatTrack.line(event.time, beat, format), &state) }
     }
 
-    private func write(_ bytes: [UInt8], _ state: inout State) throws(SinkError) {
-        guard !bytes.isEmpty else { return }
+    private func append(_ bytes: [UInt8], _ state: inout State) {
         state.output?.buffer.append(bytes: bytes)
-        try state.output?.flushIfDue()
     }
 
-    /// Runs `body` with the mutex locked. After an error the file is closed: a partial document is removed, written lines of a live file
-    /// are kept.
+    /// Writes the lines of a call.
+    private func flush(_ state: inout State) throws(SinkError) {
+        do throws(SinkError) {
+            try state.output?.flushIfDue()
+            state.isRepeated = false
+        } catch {
+            state.isRepeated = error.remedy == .retry
+            throw error
+        }
+    }
+
+    /// Runs `body` with the mutex locked. After an error, unless the call can be repeated, the file is closed: a partial document is
+    /// removed, written lines of a live file are kept.
     private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
         try state.withLock { state throws(SinkError) in
             do throws(SinkError) {
                 try body(&state)
             } catch {
-                state.output = nil
+                if error.remedy != .retry { state.output = nil }
                 throw error
             }
         }
