@@ -11,7 +11,7 @@ enum OutputMode: Sendable, Hashable {
     /// At the path, appended to the existing file or a new one. Every write is kept.
     case append
 
-    /// Whether every write is kept, whatever happens to the run.
+    /// Whether every write is kept, also when the run fails.
     var keepsEverything: Bool { self == .live || self == .append }
 }
 

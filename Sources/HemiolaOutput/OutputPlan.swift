@@ -38,7 +38,7 @@ public struct OutputPlan: Sendable {
 ///
 /// - From files (`SinkContext.isLive` is false), a file is written beside its path as `.NAME.XXXXXX.partial` and renamed when it is
 ///   complete. An incomplete run does not replace an old file.
-/// - In real time, a file is at its path from the start and is kept whatever happens. An existing file with data is refused unless
+/// - In real time, a file is at its path from the start and is kept, also when the run fails. An existing file with data is refused unless
 ///   the plan appends.
 /// - Devices, pipes and file descriptors are written in place.
 public struct OutputOpener: Sendable {
@@ -89,7 +89,7 @@ public struct OutputOpener: Sendable {
     /// Opens a file and creates missing folders.
     ///
     /// - Parameters:
-    ///   - path: The path, without placeholders. It is compressed if the plan says so for this path.
+    ///   - path: The path, without placeholders. The plan decides by it whether the file is compressed.
     ///   - isDocument: Whether the file can only be read when it is complete (MIDI, JSON). It then appears at its path when it is
     ///     finished, also in real time.
     ///   - flushesEachLine: Whether each line is written at once; nil: as in the plan.

@@ -68,7 +68,7 @@ public struct PathTemplate: Sendable, Hashable {
     /// - Throws: The first placeholder that does not exist.
     public init(_ text: String, isNumbered: Bool = false) throws(UnknownPlaceholder) {
         self.text = text
-        let known = Placeholder.allCases.filter { $0 != .number || isNumbered }
+        let allowed = Placeholder.allCases.filter { $0 != .number || isNumbered }
         var parts: [Part] = []
         var literal = ""
         var rest = text[...]
@@ -77,8 +77,8 @@ public struct PathTemplate: Sendable, Hashable {
                 literal.append("{")
                 rest = rest.dropFirst(2)
             } else if character == "{", let word = Self.word(in: rest) {
-                guard let placeholder = known.first(where: { $0.rawValue == word }) else {
-                    let list = known.map { "{\($0.rawValue)}" }.joined(separator: ", ")
+                guard let placeholder = allowed.first(where: { $0.rawValue == word }) else {
+                    let list = allowed.map { "{\($0.rawValue)}" }.joined(separator: ", ")
                     throw UnknownPlaceholder(
                         message: "there is no placeholder {\(word)}; there are: \(list); for a brace in a name write {{")
                 }

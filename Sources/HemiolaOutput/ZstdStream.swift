@@ -6,7 +6,7 @@ internal import CZstd
 final class ZstdStream {
     /// How much of the compressed data is produced.
     enum Step {
-        /// What the compressor does not keep for better compression.
+        /// Only full blocks; the compressor keeps the rest.
         case more
         /// All, so that a reader can decompress it.
         case flush

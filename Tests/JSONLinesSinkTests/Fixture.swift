@@ -69,7 +69,7 @@ extension TemporaryFolder {
     }
 }
 
-/// What a sink throws; nil when it throws nothing.
+/// The error that a call to a sink throws; nil if it throws none.
 func sinkError(_ body: () async throws -> Void) async -> SinkError? {
     do {
         try await body()
