@@ -1,7 +1,7 @@
-// Stands between the program and its allocator and counts, one counter per thread.
+// Replaces the functions of the memory allocator and counts the calls, per thread.
 //
-// glibc exports its own allocator a second time as __libc_*: calling that needs no dlsym, which would allocate itself.
-// Where it is missing (musl, a sanitizer), nothing is interposed and the count stays 0.
+// glibc also exports its allocator as __libc_*, so that dlsym, which allocates memory itself, is not required.
+// Without these functions (musl, a sanitizer), nothing is replaced and the count stays 0.
 
 #define _GNU_SOURCE
 #include "AllocationCounter.h"
@@ -32,8 +32,8 @@ extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
-enum { DEPTH = 24, ROOM = 64 };
-static struct { void *frames[DEPTH]; int depth; } traces[ROOM];
+enum { DEPTH = 24, CAPACITY = 64 };
+static struct { void *frames[DEPTH]; int depth; } traces[CAPACITY];
 static int trace_count;
 
 static void note(void) {
@@ -43,13 +43,13 @@ static void note(void) {
     // backtrace allocates on its first call: it must not be traced itself.
     traces_left = 0;
     int place = __sync_fetch_and_add(&trace_count, 1);
-    if (place < ROOM) traces[place].depth = backtrace(traces[place].frames, DEPTH);
+    if (place < CAPACITY) traces[place].depth = backtrace(traces[place].frames, DEPTH);
     traces_left = left - 1;
   }
 }
 
 void allocation_report(void) {
-  int filled = trace_count < ROOM ? trace_count : ROOM;
+  int filled = trace_count < CAPACITY ? trace_count : CAPACITY;
   for (int index = 0; index < filled; index++) {
     backtrace_symbols_fd(traces[index].frames, traces[index].depth, STDERR_FILENO);
     (void)!write(STDERR_FILENO, "\n", 1);

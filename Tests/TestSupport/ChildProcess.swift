@@ -7,37 +7,36 @@ import Synchronization
     import Musl
 #endif
 
-/// A program that runs with real pipes, and is gone when this object is.
+/// A child process with pipes for its standard streams. It is killed when this object is deinitialized.
 ///
-/// All calls are for one thread and block it, each with a time limit, which a sanitizer stretches: a program that overruns it is
-/// killed and told as an error.
-/// Foundation's `Process` knows neither the peak memory nor a reader that goes away.
+/// Use from one thread. All calls block it, each with a time limit, which is longer under a sanitizer. A program that exceeds the limit
+/// is killed, and the call throws. Foundation's `Process` supports neither the peak memory nor closing the reading end of the output.
 public final class ChildProcess {
-    /// What the program reads on standard input.
+    /// The program's standard input.
     public enum Input: Sendable {
         case nothing
-        /// These; then the end, or nothing more for as long as this object lives.
+        /// These bytes; then end of file, or an open pipe without data until this object is deinitialized.
         case bytes([UInt8], staysOpen: Bool = false)
     }
 
-    /// Where its standard output goes.
+    /// The destination of its standard output.
     public enum Output: Sendable {
-        /// To this object.
+        /// A pipe to this object.
         case pipe
-        /// To a file or device that is there.
+        /// An existing file or device.
         case path(String)
     }
 
-    /// How it ended.
+    /// The result of a finished process.
     public struct Outcome: Sendable {
-        /// What it exited with, 128 and the signal's number when one killed it: what a shell tells.
+        /// The exit status as in a shell: 128 + the number of the signal when one killed it.
         public var status: Int32
-        /// Whether it was killed, and did not exit.
+        /// Whether a signal killed it.
         public var wasKilled: Bool
         public var output: String
         /// Standard error.
         public var errors: String
-        /// The most memory that was seen to be resident, in bytes. 0 unless it was watched.
+        /// The peak resident memory in bytes; 0 unless `watchesMemory` is set.
         public var peakMemory: Int
 
         /// Lines of standard error.
@@ -56,7 +55,7 @@ public final class ChildProcess {
     }
 
     public let identifier: pid_t
-    /// Whether the resident memory is looked at each time output comes.
+    /// Whether the peak resident memory is read each time output arrives.
     public var watchesMemory = false
 
     private let title: String
@@ -70,18 +69,18 @@ public final class ChildProcess {
     private var peakMemory = 0
     private var isReaped = false
 
-    /// Starts it.
+    /// Starts the program.
     ///
     /// - Parameters:
     ///   - program: Its path.
     ///   - folder: The working directory; that of this process when nil.
-    ///   - environment: Variables besides and instead of this process's.
-    ///   - errorPipeSize: Bytes that the pipe at its standard error holds; nil: the system's default.
+    ///   - environment: Variables that are added to those of this process or replace them.
+    ///   - errorPipeSize: Capacity of the pipe for standard error in bytes; nil: the system's default.
     public init(
         _ program: String, _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:],
         input: Input = .nothing, output: Output = .pipe, errorPipeSize: Int32? = nil
     ) throws {
-        // posix_spawn has no portable way to change the folder; env does it and becomes the program.
+        // posix_spawn has no portable way to set the working directory; env sets it and executes the program.
         let line = folder.map { ["/usr/bin/env", "-C", $0, program] + arguments } ?? [program] + arguments
         title = ([(program as NSString).lastPathComponent] + arguments).joined(separator: " ")
         if case .bytes(let bytes, let staysOpen) = input {
@@ -97,7 +96,7 @@ public final class ChildProcess {
         if let errorPipeSize { _ = fcntl(child.errors.number, Self.setPipeSize, errorPipeSize) }
     }
 
-    /// Linux's F_SETPIPE_SZ, which its headers show to GNU sources only.
+    /// Linux's F_SETPIPE_SZ, which the headers declare only with _GNU_SOURCE.
     private static let setPipeSize: Int32 = 1031
 
     deinit {
@@ -108,7 +107,7 @@ public final class ChildProcess {
         }
     }
 
-    /// Starts a program and waits for its end.
+    /// Starts a program and waits until it exits.
     public static func run(
         _ program: String, _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:],
         input: Input = .nothing, output: Output = .pipe, timeout seconds: Double = 60
@@ -125,7 +124,7 @@ extension ChildProcess {
     public var isRunning: Bool {
         if isReaped { return false }
         var info = siginfo_t()
-        // It stays there to be reaped.
+        // WNOWAIT: the process can still be reaped.
         return waitid(P_PID, id_t(identifier), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
     }
 
@@ -133,7 +132,7 @@ extension ChildProcess {
         if !isReaped { kill(identifier, signal) }
     }
 
-    /// The next line of standard output; nil at its end. It is not part of the outcome's output.
+    /// The next line of standard output; nil at its end. The outcome's output does not contain it.
     public func readLine(timeout seconds: Double = 30) throws -> String? {
         let deadline = Self.deadline(in: seconds)
         while true {
@@ -147,19 +146,19 @@ extension ChildProcess {
         }
     }
 
-    /// Reads and writes for a while.
+    /// Reads and writes for a number of seconds.
     public func exchange(for seconds: Double) throws {
         let end = Self.now + seconds
         while Self.now < end, standardOutput != nil || standardError != nil { try exchange(until: end, isFatal: false) }
     }
 
-    /// Goes away as a reader.
+    /// Closes the reading end of standard output.
     public func closeOutput() {
         standardOutput = nil
         output = []
     }
 
-    /// Reads everything and waits for the end.
+    /// Reads all output and waits until the process exits.
     public func finish(timeout seconds: Double = 60) throws -> Outcome {
         let deadline = Self.deadline(in: seconds)
         while standardOutput != nil || standardError != nil { try exchange(until: deadline) }
@@ -167,7 +166,7 @@ extension ChildProcess {
         return try reap(deadline)
     }
 
-    /// Waits for the end without reading a byte of standard output.
+    /// Waits until the process exits, without reading standard output.
     public func finishUnread(timeout seconds: Double = 60) throws -> Outcome {
         try reap(Self.deadline(in: seconds))
     }
@@ -186,7 +185,7 @@ extension ChildProcess {
             peakMemory: peakMemory)
     }
 
-    /// Reads and writes what can be read and written; waits for the first of it.
+    /// Waits until a pipe is ready, then reads and writes without blocking.
     private func exchange(until deadline: Double, isFatal: Bool = true) throws {
         let pipes = [standardOutput, standardError, unwritten.isEmpty ? nil : standardInput].compactMap(\.self)
         var requests = pipes.map { pollfd(fd: $0.number, events: Int16($0 === standardInput ? POLLOUT : POLLIN), revents: 0) }
@@ -214,7 +213,7 @@ extension ChildProcess {
         if unwritten.isEmpty && !keepsInput || count < 0 && errno != EAGAIN { self.standardInput = nil }
     }
 
-    /// What the kernel calls the high-water mark. Unlike `getrusage`'s it knows nothing of the process that started this one.
+    /// The kernel's high-water mark of resident memory, in bytes. Unlike that of `getrusage` it excludes the parent process.
     private var residentPeak: Int? {
         guard let text = try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
@@ -223,7 +222,7 @@ extension ChildProcess {
     }
 
     private func overrun() -> Failure {
-        Failure(description: "\(title): takes too long; it is killed. Standard error: \(String(decoding: errors, as: UTF8.self))")
+        Failure(description: "\(title): time limit exceeded; killed. Standard error: \(String(decoding: errors, as: UTF8.self))")
     }
 
     private static var now: Double { ProcessInfo.processInfo.systemUptime }
@@ -236,7 +235,7 @@ extension ChildProcess {
 // MARK: - System calls
 
 extension ChildProcess {
-    /// Between making a pipe and keeping it from children there must be no child.
+    /// Held from creating a pipe until its close-on-exec flag is set, so that no other child inherits it.
     private static let spawning = Mutex(())
 
     private static func start(
@@ -248,7 +247,7 @@ extension ChildProcess {
         case .bytes:
             let pipe = try Descriptor.pipe()
             inputs = (pipe.reader, pipe.writer)
-            // A program that reads nothing must not hold this process up.
+            // Non-blocking: a program that does not read must not block this process.
             _ = fcntl(pipe.writer.number, F_SETFL, O_NONBLOCK)
         }
         let outputs: (Descriptor, Descriptor?)
@@ -259,7 +258,7 @@ extension ChildProcess {
         case .path(let path): outputs = (try Descriptor(opening: path, O_WRONLY), nil)
         }
         let errors = try Descriptor.pipe()
-        // Its own ends are closed here when this returns.
+        // The child's ends are closed in this process on return.
         let identifier = try spawn(line, [inputs.0, outputs.0, errors.writer].map(\.number), environment)
         withExtendedLifetime((inputs, outputs, errors)) {}
         return (identifier, inputs.1, outputs.1, errors.reader)
@@ -269,20 +268,20 @@ extension ChildProcess {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Those of this process may be 0, 1 or 2 themselves: out of the way first.
+        // First to numbers beyond 2, because the descriptors of this process may be 0, 1 or 2 themselves.
         let spare = max(100, (descriptors.max() ?? 0) + 1)
         for (number, descriptor) in descriptors.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, descriptor, spare + Int32(number))
         }
         for number in 0..<Int32(descriptors.count) { posix_spawn_file_actions_adddup2(&actions, spare + number, number) }
-        // What other tests have open is none of its business.
+        // Closes the files that other tests have open.
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap { Int32($0) } ?? []
         for number in Set(open + [spare, spare + 1, spare + 2]) where number > 2 { posix_spawn_file_actions_addclose(&actions, number) }
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Signals as a shell in the foreground gives them, whatever this process has blocked or ignored.
+        // Default signal handling, as for a foreground process of a shell, even if this process blocks or ignores signals.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -299,7 +298,7 @@ extension ChildProcess {
         return identifier
     }
 
-    /// `write(2)` to a pipe whose reader may have gone. The test process must survive that.
+    /// `write(2)` to a pipe that may be broken. SIGPIPE, which would end the test process, is ignored.
     private static func writeIgnoringBrokenPipe(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         _ = ignoresBrokenPipes
         return Foundation.write(descriptor, bytes.baseAddress, bytes.count)
@@ -308,7 +307,7 @@ extension ChildProcess {
     private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 }
 
-/// A file descriptor that is closed with its owner, and not inherited by children unless they are given it.
+/// A file descriptor that is closed on deinitialization and not inherited by children.
 private final class Descriptor: Sendable {
     let number: Int32
 

@@ -1,9 +1,9 @@
 public import Hemiola
 
 extension PluginDescription {
-    /// The values of a SPEC, defaults filled in.
+    /// The values of a SPEC, with defaults for missing settings.
     ///
-    /// - Throws: All that is wrong with it.
+    /// - Throws: An error with all problems.
     public func values(from spec: PluginSpec) throws -> SettingValues {
         var problems: [ConfigurationProblem] = []
         let values = values(from: spec, path: "", problems: &problems)
@@ -11,7 +11,7 @@ extension PluginDescription {
         return values
     }
 
-    /// The values of a SPEC as on the command line.
+    /// The values of a SPEC in command line syntax.
     public func values(parsing spec: String) throws -> SettingValues {
         try values(from: PluginSpec(parsing: spec))
     }

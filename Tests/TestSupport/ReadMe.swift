@@ -1,11 +1,11 @@
 import Foundation
 public import Hemiola
 
-/// A plugin's README: what it says about its settings, its examples and its sample.
+/// A plugin's README: its table of settings, its examples and its sample records.
 public struct ReadMe: Sendable {
     public let text: String
 
-    /// - Parameter folder: Below the package: `Plugins/Analyzers/Levels`.
+    /// - Parameter folder: Relative to the package: `Plugins/Analyzers/Levels`.
     public init(_ folder: String) throws {
         let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
         text = try String(contentsOf: root.appending(path: folder).appending(path: "README.md"), encoding: .utf8)
@@ -13,7 +13,7 @@ public struct ReadMe: Sendable {
 
     public var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
 
-    /// The text of the blocks in a language, each with its last line's end.
+    /// The text of the code blocks in a language, each with its last line feed.
     public func samples(_ language: String) -> [String] {
         text.split(separator: "```\(language)\n", omittingEmptySubsequences: false).dropFirst().map { rest in
             String(rest[..<(rest.firstRange(of: "```")?.lowerBound ?? rest.endIndex)])
@@ -35,7 +35,7 @@ public struct ReadMe: Sendable {
         }
     }
 
-    /// The settings without a row that has their default and their sentence, word for word.
+    /// The settings whose row in the table is missing or differs from their default and summary.
     public func settings(notQuotedFrom plugin: PluginDescription) -> [String] {
         plugin.settings.filter { setting in
             let value = setting.defaultValue.text.isEmpty ? "unset" : "`\(setting.defaultValue.text)`"

@@ -6,7 +6,7 @@ import Foundation
     import Musl
 #endif
 
-/// A client of a Unix socket that speaks lines. All calls are for one thread and block it, each with a time limit.
+/// A client of a Unix socket that sends and receives lines. Use from one thread. All calls block it, each with a time limit.
 public final class SocketClient {
     public struct Failure: Error, CustomStringConvertible {
         public var description: String
@@ -16,7 +16,7 @@ public final class SocketClient {
     private var bytes: [UInt8] = []
     private var start = 0
 
-    /// Connects, and for a while tries again where nobody listens yet.
+    /// Connects. Retries until the timeout while no server listens on the path.
     public init(_ path: String, timeout seconds: Double = 20) throws {
         let deadline = Self.now + seconds * Sanitizer.slowness
         while true {
@@ -38,7 +38,7 @@ public final class SocketClient {
         close(descriptor)
     }
 
-    /// Sends these bytes as they are.
+    /// Sends bytes without a line feed.
     public func send(bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -48,9 +48,9 @@ public final class SocketClient {
         }
     }
 
-    /// Sends as much as there is room for.
+    /// Sends as many bytes as the socket accepts without blocking.
     ///
-    /// - Returns: How many bytes that was.
+    /// - Returns: The number of bytes sent.
     public func sendWhatFits(_ bytes: ArraySlice<UInt8>) -> Int {
         max(0, bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) })
     }
@@ -60,7 +60,7 @@ public final class SocketClient {
         try send(bytes: Array((line + "\n").utf8))
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side.
     public func finishSending() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
@@ -79,14 +79,14 @@ public final class SocketClient {
         }
     }
 
-    /// The next line with this in it; what comes before is passed over.
+    /// The next line that contains a text; lines before it are skipped.
     ///
-    /// - Throws: That there is none before the end.
+    /// - Throws: An error when the connection ends before such a line.
     public func readLine(containing text: String, timeout seconds: Double = 30) throws -> String {
         while let line = try readLine(timeout: seconds) {
             if line.contains(text) { return line }
         }
-        throw Failure(description: "it ended before there was \(text)")
+        throw Failure(description: "the connection ended before a line with \(text)")
     }
 
     /// All lines up to the end.
@@ -100,7 +100,7 @@ public final class SocketClient {
         while true {
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let wait = deadline - Self.now
-            guard wait > 0 else { throw Failure(description: "nothing comes") }
+            guard wait > 0 else { throw Failure(description: "timeout: no data") }
             guard poll(&request, 1, Int32(min(wait, 1) * 1000)) > 0 else { continue }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = read(descriptor, &buffer, buffer.count)

@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 
 extension SoundServer {
-    /// Tells it something with pactl.
+    /// Runs pactl.
     ///
-    /// - Returns: Its answer.
+    /// - Returns: Its output without leading and trailing white space.
     @discardableResult
     public func control(_ arguments: String...) throws -> String {
         let outcome = try run("pactl", arguments)
@@ -17,20 +17,20 @@ extension SoundServer {
     /// Adds a sink.
     public func load(_ sink: Sink) throws {
         modules[sink.name] = try control("load-module", "module-null-sink", Self.arguments(sink, kind))
-        // PipeWire answers before it is there.
+        // PipeWire replies before the sink exists.
         try wait(5, for: "the sink \(sink.name)") { try self.sinkNames.contains(sink.name) }
     }
 
-    /// Takes a sink away.
+    /// Removes a sink.
     public func unload(_ name: String) throws {
         guard let module = try modules.removeValue(forKey: name) ?? listedModule(of: name) else {
             throw Failure(description: "no sink \(name)")
         }
         try control("unload-module", module)
-        try wait(5, for: "\(name) to go") { try !self.sinkNames.contains(name) }
+        try wait(5, for: "the removal of \(name)") { try !self.sinkNames.contains(name) }
     }
 
-    /// One that was loaded as the server started.
+    /// The module of a sink that was loaded with the start of the server.
     private func listedModule(of sink: String) throws -> String? {
         let lines = try control("list", "short", "modules").split(separator: "\n")
         return lines.first { $0.contains("sink_name=\(sink) ") }?.split(separator: "\t").first.map(String.init)
@@ -53,12 +53,12 @@ extension SoundServer {
         }
     }
 
-    /// Plays two sines of half the full scale for as long as the returned object lives.
+    /// Plays two sines with an amplitude of 0.5 until the returned object is deinitialized.
     ///
     /// - Parameters:
-    ///   - left: In hertz.
-    ///   - right: In hertz.
-    ///   - application: What the player says it is.
+    ///   - left: Frequency in hertz.
+    ///   - right: Frequency in hertz.
+    ///   - application: The application name of the player.
     public func play(
         left: Double, right: Double, on sink: String, as application: String = "player", seconds: Double = 20
     ) throws -> ChildProcess {
@@ -76,7 +76,7 @@ extension SoundServer {
         return try play(url.path, on: sink, as: application)
     }
 
-    /// Plays stereo samples at 44.1 kHz, as 32-bit floats in a file, for as long as the returned object lives.
+    /// Plays a file of 32-bit float samples, stereo at 44.1 kHz, until the returned object is deinitialized.
     public func play(_ path: String, on sink: String, as application: String) throws -> ChildProcess {
         let arguments = [
             "--playback", "--device=\(sink)", "--raw", "--format=float32le", "--rate=44100", "--channels=2", "--latency-msec=100",
@@ -85,7 +85,7 @@ extension SoundServer {
         return try ChildProcess(try self.path(of: "pacat"), arguments, environment: environment)
     }
 
-    /// Records what a source has as bare 32-bit floats, stereo at 44.1 kHz, for as long as the returned object lives.
+    /// Records a source as 32-bit float samples, stereo at 44.1 kHz, until the returned object is deinitialized.
     public func record(_ source: String, to path: String) throws -> ChildProcess {
         let arguments = [
             "--record", "--device=\(source)", "--raw", "--format=float32le", "--rate=44100", "--channels=2", "--latency-msec=20",
@@ -94,7 +94,7 @@ extension SoundServer {
         return try ChildProcess(try self.path(of: "pacat"), arguments, environment: environment)
     }
 
-    /// Adds a source that delivers what is written to a named pipe, stereo 32-bit floats at 44.1 kHz. PulseAudio only.
+    /// Adds a source that reads 32-bit float samples, stereo at 44.1 kHz, from a named pipe. PulseAudio only.
     public func loadPipeSource(_ name: String) throws -> PipeSource {
         let path = file(named: "\(name).fifo")
         try control(
@@ -104,18 +104,18 @@ extension SoundServer {
         return PipeSource(descriptor: descriptor)
     }
 
-    /// The writing end of a source that `loadPipeSource` made.
+    /// The writing end of the named pipe of a source.
     public final class PipeSource: Sendable {
         private let isFlowing = Atomic(false)
 
         /// Takes over the descriptor of the named pipe.
         init(descriptor: Int32) {
-            // A thread of its own: tasks wait for each other when the machine is busy.
+            // A thread and not a task: tasks are delayed by others when the machine is busy.
             let thread = Thread { [weak self] in
                 var last = ProcessInfo.processInfo.systemUptime
                 while let isFlowing = self?.isFlowing.load(ordering: .relaxed) {
                     let now = ProcessInfo.processInfo.systemUptime
-                    // What does not fit into the pipe is left out.
+                    // Bytes that exceed the capacity of the pipe are dropped.
                     let bytes = [UInt8](repeating: 0, count: isFlowing ? Int((now - last) * 44_100) * 8 : 0)
                     if !bytes.isEmpty { _ = write(descriptor, bytes, bytes.count) }
                     last = now
@@ -126,7 +126,7 @@ extension SoundServer {
             thread.start()
         }
 
-        /// Starts or stops to write silence at its own pace. While it is stopped, the source delivers nothing.
+        /// Starts or stops writing silence at the sample rate. While it is stopped, the source delivers no data.
         public func flow(_ isFlowing: Bool) {
             self.isFlowing.store(isFlowing, ordering: .relaxed)
         }

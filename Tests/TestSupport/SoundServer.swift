@@ -6,19 +6,20 @@ public import Foundation
     import Musl
 #endif
 
-/// A sound server of one's own in a temporary folder, gone when this object is, and soon after this process whatever ends it.
+/// A private sound server with a temporary folder. It is killed on deinitialization, and shortly after the end of this process however
+/// the process ends.
 ///
-/// Not for two threads at once. Every wait has a limit.
+/// Use from one thread. Every wait has a time limit.
 public final class SoundServer {
     public enum Kind: String, Sendable, CaseIterable {
         case pulseAudio = "PulseAudio"
-        /// PipeWire, wireplumber and pipewire-pulse on a D-Bus of their own.
+        /// PipeWire, wireplumber and pipewire-pulse with a private D-Bus.
         case pipeWire = "PipeWire"
 
-        /// Those for which tests are to run.
+        /// The servers for which tests run.
         public static var expected: [Kind] { allCases.filter(\.tool.isExpected) }
 
-        /// The first of its programs that is missing, as a test's condition.
+        /// The first missing program, else the first of its programs, for a test's condition.
         public var tool: Tool {
             let tools = programs.map { Tool.program($0) }
             return tools.first { !$0.isThere } ?? tools[0]
@@ -32,12 +33,12 @@ public final class SoundServer {
         }
     }
 
-    /// A sink that it has from the start.
+    /// A null sink of the server.
     public struct Sink: Sendable {
         public var name: String
         public var sampleRate: Int
         public var channelCount: Int
-        /// Its channels' positions in pactl's words, with commas; nil: the server's default for so many.
+        /// Its channel positions as for pactl, separated by commas; nil: the server's default for the channel count.
         public var channelMap: String?
 
         public init(_ name: String, sampleRate: Int = 44_100, channelCount: Int = 2, channelMap: String? = nil) {
@@ -53,24 +54,24 @@ public final class SoundServer {
     }
 
     public let kind: Kind
-    /// What PULSE_SERVER must be.
+    /// The value of PULSE_SERVER.
     public var address: String { "unix:\(socket)" }
     public var socket: String { folder("run/pulse/native") }
-    /// Whether its programs run.
+    /// Whether all its programs run.
     public var isRunning: Bool { !daemons.isEmpty && daemons.allSatisfy(\.isRunning) }
-    /// That of the server itself.
+    /// Process id of the server itself.
     public var identifier: pid_t { daemons.last?.identifier ?? 0 }
 
     private let folder: TemporaryFolder
     private let sinks: [Sink]
     private let hasSpare: Bool
     private var daemons: [ChildProcess] = []
-    /// Sink → the module that makes it, of those that were loaded while it ran.
+    /// Sink → module, for sinks that were loaded after the start.
     var modules: [String: String] = [:]
 
-    /// Starts it and waits until it answers; the first sink is the default one.
+    /// Starts the server and waits until it responds. The first sink is the default sink.
     ///
-    /// - Parameter hasSpare: Whether a sink comes up by itself when there is no other.
+    /// - Parameter hasSpare: Whether the server creates a sink when there is no other.
     public init(_ kind: Kind, sinks: [Sink] = [Sink("stage")], hasSpare: Bool = false, isStarted: Bool = true) throws {
         self.kind = kind
         self.sinks = sinks
@@ -85,24 +86,24 @@ public final class SoundServer {
 
     deinit { kill() }
 
-    /// Starts it, again at the same place after it was killed.
+    /// Starts the server. After `kill()` it starts with the same address.
     public func start() throws {
-        precondition(daemons.isEmpty, "a server is started once")
+        precondition(daemons.isEmpty, "the server is running")
         switch kind {
         case .pulseAudio: try startPulseAudio()
         case .pipeWire: try startPipeWire()
         }
     }
 
-    /// Ends it without a warning.
+    /// Ends the server with SIGKILL.
     public func kill() {
         for daemon in daemons.reversed() { daemon.send(SIGKILL) }
-        // Each waits for its process.
+        // Deinitialization waits for the process.
         daemons = []
         modules = [:]
     }
 
-    /// Nothing of it moves any more, and nobody is told.
+    /// Stops all its processes with SIGSTOP. Connections stay open.
     public func freeze() {
         for daemon in daemons { daemon.send(SIGSTOP) }
     }
@@ -120,7 +121,7 @@ public final class SoundServer {
         ]
         for sink in sinks { line += ["-L", "module-null-sink \(Self.arguments(sink, kind))"] }
         if hasSpare { line += ["-L", "module-always-sink"] }
-        // The socket last: whoever gets in finds everything.
+        // The socket last, so that all modules are loaded when a client connects.
         line += ["-L", "module-native-protocol-unix auth-anonymous=1 socket=\(socket)"]
         try launch(line)
         try answer()
@@ -128,7 +129,7 @@ public final class SoundServer {
     }
 
     private func startPipeWire() throws {
-        // Those that a killed server left would pass for the new one's.
+        // Sockets of a killed server would be mistaken for those of the new one.
         for name in ["run/bus", "run/pipewire-0"] { try? FileManager.default.removeItem(atPath: folder(name)) }
         try launch(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=unix:path=\(folder("run/bus"))"])
         try wait(for: "run/bus")
@@ -139,7 +140,7 @@ public final class SoundServer {
         try answer()
         for sink in sinks { try load(sink) }
         if let first = sinks.first {
-            // Refused until wireplumber is ready for it.
+            // The command fails until wireplumber is ready.
             try wait(10, for: "\(first.name) to be the default") {
                 _ = try self.run("pactl", ["set-default-sink", first.name])
                 return try self.control("get-default-sink") == first.name
@@ -147,7 +148,7 @@ public final class SoundServer {
         }
     }
 
-    /// Starts a daemon that does not outlive this process: a shell holds the other end of a pipe of this object's.
+    /// Starts a daemon that ends with this process: a shell kills it when the pipe from this process is closed.
     private func launch(_ line: [String]) throws {
         let script = """
             exec 3<&0
@@ -159,8 +160,8 @@ public final class SoundServer {
     }
 
     private func answer() throws {
-        try wait(10, for: "\(kind.rawValue) to answer") {
-            guard self.isRunning else { throw Failure(description: "\(self.kind.rawValue) ended as soon as it was started") }
+        try wait(10, for: "\(kind.rawValue) to respond") {
+            guard self.isRunning else { throw Failure(description: "\(self.kind.rawValue) ended after the start") }
             return try self.run("pactl", ["info"]).status == 0
         }
     }
@@ -169,11 +170,11 @@ public final class SoundServer {
         try wait(5, for: name) { FileManager.default.fileExists(atPath: self.folder(name)) }
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition is true.
     public func wait(_ seconds: Double, for what: String, until isSo: () throws -> Bool) throws {
         let deadline = ProcessInfo.processInfo.systemUptime + seconds
         while try !isSo() {
-            if ProcessInfo.processInfo.systemUptime > deadline { throw Failure(description: "no use waiting for \(what)") }
+            if ProcessInfo.processInfo.systemUptime > deadline { throw Failure(description: "timeout while waiting for \(what)") }
             usleep(20_000)
         }
     }
@@ -181,16 +182,16 @@ public final class SoundServer {
     static func arguments(_ sink: Sink, _ kind: Kind) -> String {
         let format = "rate=\(sink.sampleRate) channels=\(sink.channelCount)" + (sink.channelMap.map { " channel_map=\($0)" } ?? "")
         return switch kind {
-        // Without norewinds it renders two seconds at a time.
+        // Without norewinds it renders two seconds at once.
         case .pulseAudio: "sink_name=\(sink.name) norewinds=1 \(format) format=float32le"
         case .pipeWire: "sink_name=\(sink.name) \(format)"
         }
     }
 
-    /// Where a file of its can be.
+    /// The path for a file in its folder.
     func file(named name: String) -> String { folder(name) }
 
-    /// For its programs and its clients; nothing of the session's that could lead elsewhere.
+    /// The environment of its programs and clients, without references to the user's session.
     public var environment: [String: String] {
         [
             "HOME": folder("home"), "XDG_RUNTIME_DIR": folder("run"), "PULSE_RUNTIME_PATH": folder("run/pulse"),

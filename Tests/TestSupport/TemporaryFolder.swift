@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of one's own that is gone with it.
+/// A temporary folder that is removed on deinitialization.
 public final class TemporaryFolder: Sendable {
     public let path: String
 
@@ -14,7 +14,7 @@ public final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The path of what has a name here, or shall have it.
+    /// The path of a file in the folder; it need not exist.
     public func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Writes a file.
@@ -35,7 +35,7 @@ public final class TemporaryFolder: Sendable {
         try String(contentsOfFile: self(name), encoding: .utf8)
     }
 
-    /// What is in it, hidden files included, in order.
+    /// The sorted names of its files and folders, including hidden ones.
     public var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }

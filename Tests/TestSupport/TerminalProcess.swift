@@ -6,28 +6,28 @@ public import Foundation
     import Musl
 #endif
 
-/// A program on a pseudo-terminal of its own, which is its controlling terminal; gone when this object is.
+/// A child process on a pseudo-terminal, which is its controlling terminal. It is killed when this object is deinitialized.
 ///
-/// All calls are for one thread, each with a time limit.
+/// Use from one thread. All calls have a time limit.
 public final class TerminalProcess {
     public struct Failure: Error, CustomStringConvertible {
         public var description: String
     }
 
     public let identifier: pid_t
-    /// All that the program wrote so far.
+    /// The program's output so far.
     public private(set) var text = ""
     private let master: Int32
     private var bytes: [UInt8] = []
     private var status: Int32?
 
     /// - Parameters:
-    ///   - errors: Where standard error goes; nil: to the terminal.
+    ///   - errors: A file for standard error; nil: the terminal.
     public init(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = [:], columns: Int = 100,
         errors: String? = nil
     ) throws {
-        // The slave is held open until the program has it: a terminal that is open nowhere reads as hung up.
+        // The slave stays open until the program has opened it, because a terminal that no process has open reports a hang-up.
         var slave: Int32 = -1
         var (pair, name) = (Int32(-1), [CChar](repeating: 0, count: 128))
         guard openpty(&pair, &slave, &name, nil, nil) == 0 else { throw Failure(description: "no pseudo-terminal") }
@@ -53,7 +53,7 @@ public final class TerminalProcess {
         posix_spawnattr_setsigmask(&attributes, &signals)
         for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGTSTP, SIGQUIT] { sigaddset(&signals, number) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        // A new session: the terminal that it opens first becomes its controlling terminal.
+        // A new session: the first terminal that the process opens becomes its controlling terminal.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | Self.newSession)
 
         let all = ProcessInfo.processInfo.environment.merging(["TERM": "xterm", "LC_ALL": "C.UTF-8"]) { $1 }
@@ -76,10 +76,10 @@ public final class TerminalProcess {
         close(master)
     }
 
-    /// POSIX_SPAWN_SETSID, which needs _GNU_SOURCE.
+    /// POSIX_SPAWN_SETSID, which the headers declare only with _GNU_SOURCE.
     private static let newSession: Int16 = 0x80
 
-    /// Types.
+    /// Writes text to the terminal, as typed by a user.
     public func type(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(master, bytes, bytes.count)
@@ -94,21 +94,21 @@ public final class TerminalProcess {
         _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
-    /// Whether the terminal reads whole lines and echoes what is typed, as a shell expects it.
+    /// Whether the terminal is in canonical mode with echo, as a shell requires.
     public var isInLineMode: Bool {
         var mode = termios()
         return tcgetattr(master, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON) != 0 && mode.c_lflag & tcflag_t(ECHO) != 0
     }
 
-    /// Reads until the text that came since the last call contains what is awaited.
+    /// Reads until the output since the last call contains a text.
     ///
-    /// - Returns: That text.
+    /// - Returns: The output since the last call.
     @discardableResult
     public func read(until awaited: String, timeout seconds: Double = 30) throws -> String {
         try read(for: "\"\(awaited)\"", timeout: seconds) { $0.contains(awaited) }
     }
 
-    /// Reads until a condition holds.
+    /// Reads until the output since the last call fulfils a condition.
     @discardableResult
     public func read(for what: String, timeout seconds: Double = 30, until condition: (String) -> Bool) throws -> String {
         let deadline = Self.now + seconds * Sanitizer.slowness
@@ -124,15 +124,17 @@ public final class TerminalProcess {
         }
     }
 
-    /// Waits for the program's end, reading what it writes.
+    /// Waits until the program exits, and reads its output.
     ///
-    /// - Parameter reads: false: the terminal is not read.
+    /// - Parameter reads: false: the output is not read.
     /// - Returns: The exit status, or 128 and the number of the signal that ended it.
     public func finish(timeout seconds: Double = 30, reads: Bool = true) throws -> Int32 {
         let deadline = Self.now + seconds * Sanitizer.slowness
         var code: Int32 = 0
         while waitpid(identifier, &code, WNOHANG) == 0 {
-            guard Self.now < deadline else { throw Failure(description: "it does not end; it wrote \(text.suffix(500).debugDescription)") }
+            guard Self.now < deadline else {
+                throw Failure(description: "timeout: the program did not exit; its output: \(text.suffix(500).debugDescription)")
+            }
             if reads { _ = receive(wait: 5) } else { usleep(5000) }
         }
         while reads, receive(wait: 0) {}
@@ -141,7 +143,7 @@ public final class TerminalProcess {
         return status!
     }
 
-    /// - Returns: Whether something came.
+    /// - Returns: Whether data was read.
     private func receive(wait milliseconds: Int32) -> Bool {
         var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         guard poll(&request, 1, milliseconds) > 0, request.revents & Int16(POLLIN) != 0 else { return false }

@@ -1,8 +1,8 @@
 public import Testing
 
 extension Trait where Self == TimeLimitTrait {
-    /// Ends a test that hangs. It says nothing about speed: on a busy machine a test waits for its turn, and in a debug build of
-    /// all suites that takes minutes.
+    /// Ends a test that hangs. The limit is no measure of speed: on a machine with load, and in a debug build of all suites, a test may
+    /// wait for minutes.
     public static var mayNotHang: Self {
         #if DEBUG
             .timeLimit(.minutes(10))

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a test needs besides Hemiola: a program, or a module of Python.
+/// A program or Python module that a test requires besides Hemiola.
 ///
-/// Where it is missing the test is skipped and says so: `.enabled(if: tool.isExpected, tool.reason)`. With
-/// `HEMIOLA_STRICT=1` it runs, and fails.
+/// Without it the test is skipped with a reason: `.enabled(if: tool.isExpected, tool.reason)`. With `HEMIOLA_STRICT=1` the test runs and
+/// fails.
 public enum Tool: Sendable, Hashable {
     case program(String)
     case python(module: String)
@@ -11,14 +11,14 @@ public enum Tool: Sendable, Hashable {
     public static let ffmpeg = Tool.program("ffmpeg")
     public static let jq = Tool.program("jq")
 
-    /// Whether a test that needs it is to run.
+    /// Whether a test that requires it runs.
     public var isExpected: Bool { Self.isStrict || isThere }
 
-    /// Spoken when the test is skipped.
+    /// The message when the test is skipped.
     public var reason: String {
         switch self {
         case .program(let name): "\(name) is not installed"
-        case .python(let module): "\(Self.python) has no \(module); HEMIOLA_PYTHON names one that has"
+        case .python(let module): "\(Self.python) has no \(module); set HEMIOLA_PYTHON to a Python that has it"
         }
     }
 
@@ -34,7 +34,7 @@ public enum Tool: Sendable, Hashable {
         }
     }
 
-    /// Where a program is.
+    /// The path of a program; nil: not found.
     public static func location(of name: String) -> String? {
         if name.contains("/") { return FileManager.default.isExecutableFile(atPath: name) ? name : nil }
         return (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }
@@ -43,7 +43,7 @@ public enum Tool: Sendable, Hashable {
 
     private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-    /// Asked once, of all that tests use.
+    /// The installed modules of those that tests use. Computed once.
     private static let pythonModules: Set<String> = {
         let names = ["duckdb", "jsonschema", "numpy", "pandas", "polars", "pyarrow"]
         let question = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"

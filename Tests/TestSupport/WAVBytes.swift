@@ -1,6 +1,6 @@
 import Foundation
 
-/// The bytes of a WAV file, written by hand: any channel count, rate and sample format, and any lie in its header.
+/// The bytes of a WAV file with any channel count, rate and sample format, and any wrong value in its header.
 public struct WAVBytes: Sendable {
     public enum Encoding: CaseIterable, Sendable {
         case int16, int24, int32, float32
@@ -13,7 +13,7 @@ public struct WAVBytes: Sendable {
             }
         }
 
-        /// The worst error of a sample that is stored so.
+        /// The maximum quantization error of a sample.
         public var step: Float { self == .float32 ? 0 : self == .int16 ? 1 / 32768 : 1 / 8_388_608 }
     }
 
@@ -22,14 +22,14 @@ public struct WAVBytes: Sendable {
     public var sampleRate = 48_000
     public var channelCount = 1
     public var encoding = Encoding.int16
-    /// What the header says instead of the truth.
+    /// Values in the header instead of the correct ones; nil: correct.
     public var statedRIFFSize: UInt32?
     public var statedDataSize: UInt32?
     public var statedChannelCount: UInt16?
     public var statedSampleRate: UInt32?
     /// The channel mask of WAVE_FORMAT_EXTENSIBLE; nil: a plain format, which has none.
     public var channelMask: UInt32?
-    /// Chunks before the sound and behind it.
+    /// Chunks before and after the `data` chunk.
     public var chunksBefore: [(name: String, content: [UInt8])] = []
     public var chunksBehind: [(name: String, content: [UInt8])] = []
 
@@ -40,7 +40,7 @@ public struct WAVBytes: Sendable {
         self.encoding = encoding
     }
 
-    /// Of so many channels, where the first has a sine of 1000 Hz, and every other of a 100 Hz more.
+    /// A file with a sine of 1000 Hz in the first channel and 100 Hz more in each following one.
     public static func sines(channels: Int = 1, rate: Int = 48_000, frames: Int = 48_000, level: Float = 0.5) -> WAVBytes {
         var samples: [Float] = []
         samples.reserveCapacity(frames * channels)
@@ -55,7 +55,7 @@ public struct WAVBytes: Sendable {
 
     public var frameSize: Int { encoding.size * channelCount }
 
-    /// The samples as they are stored.
+    /// The encoded samples.
     public var sound: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(samples.count * encoding.size)
@@ -71,7 +71,7 @@ public struct WAVBytes: Sendable {
         return bytes
     }
 
-    /// The `fmt ` chunk's content.
+    /// The content of the `fmt ` chunk.
     public var format: [UInt8] {
         let channels = statedChannelCount ?? UInt16(channelCount)
         let rate = statedSampleRate ?? UInt32(sampleRate)
@@ -87,7 +87,7 @@ public struct WAVBytes: Sendable {
         return plain + Self.little(UInt16(22)) + Self.little(bits) + Self.little(channelMask) + Self.little(tag) + guid
     }
 
-    /// All of it.
+    /// The complete file.
     public var bytes: [UInt8] {
         let sound = self.sound
         var body = Array("WAVE".utf8) + Self.chunk("fmt ", format)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The program that decompresses what the sink wrote.
+/// The program zstd, which decompresses the output of a sink.
 public enum Zstd {
-    /// Where it is; nil when it is not installed.
+    /// Its path; nil when it is not installed.
     public static let program = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/zstd" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// With `HEMIOLA_STRICT=1` a test that needs it fails where it is missing.
+    /// Whether tests that require it run. With `HEMIOLA_STRICT=1` they run and fail without it.
     public static let isExpected = program != nil || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1"
 
-    /// What a file holds, and whether the program found it whole.
+    /// The decompressed text of a file, and whether zstd reported it as complete.
     public static func read(_ path: String) throws -> (text: String, isWhole: Bool) {
         struct Missing: Error, CustomStringConvertible {
             let description = "zstd is not installed"
