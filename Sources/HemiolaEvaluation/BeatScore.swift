@@ -4,37 +4,40 @@
     internal import Musl
 #endif
 
-/// How well estimated beats agree with annotated ones: the measures of Davies, Degara & Plumbley, "Evaluation methods for musical
+/// Agreement of estimated beats with annotated ones: the measures of Davies, Degara & Plumbley, "Evaluation methods for musical
 /// audio beat tracking algorithms" (2009), as `mir_eval` (Raffel et al., ISMIR 2014) computes them.
 ///
-/// All are 0…1. With fewer than two beats on either side those of continuity are 0, with none on either side all of them.
+/// All measures are 0…1. With fewer than two beats in either sequence the measures of continuity are 0; with no beat in either sequence
+/// all measures are 0.
 public struct BeatScore: Sendable, Hashable {
     /// Half the width of the window of the F-measure, in seconds.
     public static let window = 0.07
     /// The standard deviation of Cemgil's window, in seconds.
     public static let cemgilDeviation = 0.04
-    /// How far a beat and the distance to its neighbour may be off, as a part of that distance.
+    /// Tolerance of continuity for the time of a beat and for the interval to its neighbour, as a part of the annotated interval.
     public static let continuityTolerance = 0.175
 
-    /// Beats within 70 ms.
+    /// The beats that match within 70 ms.
     public var matching: EventMatching
-    /// The mean of a Gaussian of each annotated beat's distance from the nearest estimated one.
+    /// Cemgil's measure: the mean of a Gaussian of the distance of each annotated beat to the nearest estimated one.
     public var cemgil: Double
-    /// The longest stretch without a fault, at the annotated level of the metre.
+    /// CMLc: the longest continuous run of correct beats, at the annotated metrical level.
     public var correctLevelContinuity: Double
-    /// All that is right, at the annotated level.
+    /// CMLt: all correct beats, at the annotated metrical level.
     public var correctLevelTotal: Double
-    /// The longest stretch without a fault at the best of these: annotated, off-beat, twice and half the tempo.
+    /// AMLc: the longest continuous run of correct beats, at the best of these levels: annotated, off-beat, twice and half the tempo.
     public var allowedLevelContinuity: Double
-    /// All that is right at the best of those.
+    /// AMLt: all correct beats, at the best of those levels.
     public var allowedLevelTotal: Double
 
-    /// Judges beats. Cost: the product of both counts.
+    /// Scores beats.
+    ///
+    /// - Complexity: O(annotated beats · estimated beats).
     ///
     /// - Parameters:
     ///   - reference: Annotated times in seconds, ascending.
     ///   - estimate: Estimated times in seconds, ascending.
-    ///   - start: Beats before are left out on both sides: a tracker may take its time. `mir_eval` and MIREX say 5 s.
+    ///   - start: Beats before this time are ignored in both sequences, in seconds. `mir_eval` and MIREX use 5 s.
     public init(reference: [Double], estimate: [Double], from start: Double = 5) {
         let reference = reference.filter { $0 >= start }
         let estimate = estimate.filter { $0 >= start }
@@ -63,7 +66,7 @@ public struct BeatScore: Sendable, Hashable {
         return sum / (0.5 * Double(reference.count + estimate.count))
     }
 
-    /// The first of the nearest.
+    /// The index of the nearest time, the first of several.
     private static func nearest(to time: Double, in times: [Double]) -> Int {
         var best = 0
         for index in times.indices where abs(times[index] - time) < abs(times[best] - time) { best = index }
@@ -72,7 +75,8 @@ public struct BeatScore: Sendable, Hashable {
 
     // MARK: - Continuity
 
-    /// The beats as annotated, between them, at twice the tempo, and at half of it from the first and from the second on.
+    /// The beats at the allowed metrical levels: annotated, off-beat, twice the tempo, and half the tempo from the first and from the second
+    /// beat on.
     private static func variations(of beats: [Double]) -> [[Double]] {
         let between = zip(beats, beats.dropFirst()).map { $0 + 0.5 * ($1 - $0) }
         var doubled: [Double] = []
@@ -102,21 +106,21 @@ public struct BeatScore: Sendable, Hashable {
         return (Double(longest) / count, Double(total) / count)
     }
 
-    /// Whether an estimated beat is where the annotated one is, and as far from its neighbour.
+    /// Whether an estimated beat and the interval to its neighbour agree with the annotation within the tolerance.
     private static func isContinuous(_ estimate: [Double], _ index: Int, _ reference: [Double], _ nearest: Int) -> Bool {
         let isFirst = index == 0 || nearest == 0
-        let wanted = interval(reference, nearest, looksAhead: isFirst)
-        let found = interval(estimate, index, looksAhead: isFirst)
+        let expected = interval(reference, nearest, usesNext: isFirst)
+        let found = interval(estimate, index, usesNext: isFirst)
         let distance = abs(estimate[index] - reference[nearest])
-        // Annotated twice at one time: no distance is right.
-        guard wanted != 0 else { return false }
-        return abs(distance / wanted) < continuityTolerance && abs(1 - found / wanted) < continuityTolerance
+        // Two annotated beats at one time: no interval is correct.
+        guard expected != 0 else { return false }
+        return abs(distance / expected) < continuityTolerance && abs(1 - found / expected) < continuityTolerance
     }
 
-    /// The distance to the beat before; to the next one for the first beat, where there is a next one.
-    private static func interval(_ beats: [Double], _ index: Int, looksAhead: Bool) -> Double {
-        if looksAhead, index + 1 < beats.count { return beats[index + 1] - beats[index] }
-        // One beat alone is its own neighbour, as in Python, where the index before the first is the last.
+    /// The interval to the previous beat; for the first beat that to the next one, if there is one.
+    private static func interval(_ beats: [Double], _ index: Int, usesNext: Bool) -> Double {
+        if usesNext, index + 1 < beats.count { return beats[index + 1] - beats[index] }
+        // A single beat has the interval 0, as in mir_eval, where the index -1 refers to the last element.
         return beats[index] - beats[index == 0 ? beats.count - 1 : index - 1]
     }
 }

@@ -1,17 +1,18 @@
-/// How well estimated events agree with annotated ones, each annotated one with at most one estimated one within a window.
+/// One-to-one matching of estimated events with annotated ones within a window, with precision, recall and F-measure.
 ///
-/// Beats are judged with a window of 70 ms, onsets with one of 50 ms (MIREX). Times are in seconds; those of `mir_eval` (Raffel et
-/// al., ISMIR 2014) agree within rounding.
+/// The window is 70 ms for beats and 50 ms for onsets (MIREX). Times are in seconds. The results agree with those of `mir_eval` (Raffel et
+/// al., ISMIR 2014) within rounding.
 public struct EventMatching: Sendable, Hashable {
-    /// Annotated events.
+    /// Number of annotated events.
     public var referenceCount: Int
-    /// Estimated events.
+    /// Number of estimated events.
     public var estimateCount: Int
-    /// Pairs: the most that there can be.
+    /// Number of pairs: the maximum that is possible.
     public var matchCount: Int
 
-    /// Matches events. Cost: linear, after sorting.
+    /// Matches events.
     ///
+    /// - Complexity: O(n log n), for sorting.
     /// - Parameters:
     ///   - reference: Annotated times, in any order.
     ///   - estimate: Estimated times, in any order.
@@ -20,7 +21,7 @@ public struct EventMatching: Sendable, Hashable {
         referenceCount = reference.count
         estimateCount = estimate.count
         matchCount = 0
-        // On a line, with windows of one width, the earliest with the earliest makes the most pairs.
+        // With one window for all, matching the earliest events first gives the maximum number of pairs.
         let (reference, estimate) = (reference.sorted(), estimate.sorted())
         var next = 0
         for time in reference {
@@ -33,11 +34,11 @@ public struct EventMatching: Sendable, Hashable {
         }
     }
 
-    /// The part of the estimated events that is right, 0…1; 0 when there is none.
+    /// The share of estimated events that match, 0…1; 0 without estimated events.
     public var precision: Double { estimateCount == 0 ? 0 : Double(matchCount) / Double(estimateCount) }
-    /// The part of the annotated events that was found, 0…1; 0 when there is none.
+    /// The share of annotated events that match, 0…1; 0 without annotated events.
     public var recall: Double { referenceCount == 0 ? 0 : Double(matchCount) / Double(referenceCount) }
-    /// The harmonic mean of both, 0…1.
+    /// The harmonic mean of precision and recall, 0…1.
     public var fMeasure: Double {
         let sum = precision + recall
         return sum == 0 ? 0 : 2 * precision * recall / sum

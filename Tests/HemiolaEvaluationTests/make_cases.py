@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes cases.json: beats and onsets, and what mir_eval 0.8 says of them.
+"""Writes cases.json: beats and onsets with the scores of mir_eval 0.8.
 
     pip install mir_eval==0.8.2 && python3 make_cases.py > cases.json
 """
@@ -22,7 +22,7 @@ def steady(generator, seconds, period, jitter):
 
 
 def distorted(generator, beats):
-    """An estimate as a tracker might make it."""
+    """An estimate with typical errors of a beat tracker."""
     kind = generator.randrange(9)
     if kind == 0:
         beats = beats[::2]
@@ -43,7 +43,7 @@ def distorted(generator, beats):
     return sorted(round(max(0, beat + generator.gauss(0, spread)), 4) for beat in beats)
 
 
-def judged(reference, estimate):
+def scores(reference, estimate):
     beat = mir_eval.beat
     reference, estimate = (beat.trim_beats(np.array(times, dtype=float)) for times in (reference, estimate))
     levels = beat.continuity(reference, estimate)
@@ -68,7 +68,7 @@ def main():
     cases += [([], []), ([6.0], []), ([], [6.0]), ([6.0], [6.0]), ([6.0, 6.5], [6.0]), ([6.0, 6.5], [6.0, 6.5]),
               ([6.0, 6.0, 7.0], [6.0, 6.5, 7.0]), ([1.0, 2.0, 3.0], [1.0, 2.0]), ([5.0, 6.0, 7.0], [4.999, 5.999, 6.999])]
     print(json.dumps([
-        {"reference": reference, "estimate": estimate, "onset_f": onset_f(reference, estimate), **judged(reference, estimate)}
+        {"reference": reference, "estimate": estimate, "onset_f": onset_f(reference, estimate), **scores(reference, estimate)}
         for reference, estimate in cases
     ], default=float).replace("}, {", "},\n {"))
 
