@@ -36,8 +36,10 @@ func tests(_ name: String, uses rooms: [Target.Dependency], resources: [Resource
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+// SwiftNIO and the sink that needs it: left out by a package that depends on this one with `traits: []`.
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Socket"]))
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Socket"]))
+let socketSink: Target.Dependency = .target(name: "SocketSink", condition: .when(traits: ["Socket"]))
 
 let package = Package(
     name: "hemiola",
@@ -54,6 +56,10 @@ let package = Package(
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
         .library(name: "HemiolaCommandLine", targets: ["HemiolaCommandLine"]),
     ],
+    traits: [
+        .default(enabledTraits: ["Socket"]),
+        .trait(name: "Socket", description: "The sink socket, for visualizers and other clients. Needs SwiftNIO."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -67,7 +73,7 @@ let package = Package(
         room(
             "HemiolaCommandLine",
             uses: [
-                "HemiolaEngine", "HemiolaBridge", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola", "HemiolaSignal",
+                "HemiolaEngine", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola", "HemiolaSignal",
                 "CYAML", arguments,
             ]),
 
@@ -77,9 +83,9 @@ let package = Package(
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink", "PresetsSink",
-                "SocketSink", "Hemiola",
+                socketSink, "Hemiola",
             ]),
-        room("HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaSignal"], settings: lending),
+        room("HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"], settings: lending),
 
         // 3
         plugin("FileCapture", at: "Captures/File", uses: ["HemiolaRIFF", "CSndFile"]),
@@ -93,16 +99,17 @@ let package = Package(
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
-        plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput"]),
-        plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge"]),
+        plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
+        plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
         room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
         room("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
-        room("HemiolaBridge", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix]),
+        room("HemiolaBridge", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix]),
 
         // 1
         room("Hemiola", uses: ["HemiolaSignal"]),
+        room("HemiolaVisualizer", uses: ["HemiolaSignal"]),
         room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lending),
         room("HemiolaEvaluation"),
         room("HemiolaRIFF", uses: ["HemiolaSignal"]),
@@ -128,18 +135,19 @@ let package = Package(
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests("HouseTests", uses: []),
         tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
-        tests("HemiolaTests", uses: ["Hemiola", "HemiolaSignal"]),
+        tests("HemiolaTests", uses: ["HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
         tests(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
-        tests("HemiolaWireTests", uses: ["HemiolaWire", "HemiolaSignal"]),
+        tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
-        tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),
+        tests("HemiolaBridgeTests", uses: ["HemiolaVisualizer", "HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),
         tests(
             "HemiolaEngineTests",
             uses: [
+                "HemiolaVisualizer",
                 "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer",
                 "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
@@ -161,27 +169,26 @@ let package = Package(
             "VisualizerAnalyzerTests",
             uses: ["VisualizerAnalyzer", "FileCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
-        tests("CSVSinkTests", uses: ["CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",
-            uses: ["JSONLinesSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter"]),
+            uses: ["HemiolaVisualizer", "JSONLinesSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter"]),
         tests(
             "PresetsSinkTests",
             uses: [
+                "HemiolaVisualizer",
                 "PresetsSink", "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "TestSupport",
                 "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests(
             "SocketSinkTests",
-            uses: [
-                "SocketSink", "PresetsSink", "HemiolaBridge", "TestSupport", "HemiolaEngine", "HemiolaTesting", "Hemiola",
-                "HemiolaSignal",
-            ]),
+            uses: ["SocketSink", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
         tests(
             "HemiolaCommandLineTests",
             uses: [
+                "HemiolaVisualizer",
                 "HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "HemiolaWire", "TestSupport", "Hemiola", "HemiolaSignal",
                 arguments,
             ]),

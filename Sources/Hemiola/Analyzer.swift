@@ -1,17 +1,17 @@
 public import HemiolaSignal
 
-/// Hears one hop at a time and writes what it heard. Used by the analysis thread alone.
+/// Computes features and events from one hop at a time. Called on the analysis thread only.
 ///
 /// `process` must not allocate, lock, log or wait: it is on the hot path. Everything it needs is made in `prepare`.
 public protocol Analyzer: AnyObject {
-    /// Called at the start of every stream; forgets whatever came before. May refuse a format. Outputs (columns, events, their
-    /// units and edges) and the spectra it asks for are fixed from here on.
+    /// Called at the start of every stream; discards all earlier state. May refuse a format. The outputs (columns, events, their
+    /// units and edges) and the requested spectra are fixed from here on.
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs
 
-    /// Hears a hop. Values go into the row; how several hops fold into a batch was declared with each feature.
+    /// Processes a hop: writes values into the row and adds events. Each feature declares how the hops of a batch are aggregated.
     ///
-    /// An analyzer that folds by itself declares its features `.latest` and writes with every hop what holds for the batch up
-    /// to there: any hop may turn out to be its last.
+    /// An analyzer that aggregates by itself declares its features `.latest` and writes, with every hop, the value of the batch up
+    /// to and including this hop: any hop may be the batch's last.
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList)
 
     /// Audio was lost between the last hop and the next. Spectral history starts anew.
@@ -20,7 +20,7 @@ public protocol Analyzer: AnyObject {
     /// The stream is over: last events, if any are pending.
     func finish(into events: inout EventList)
 
-    /// Back to the state after `prepare`: a reset analyzer answers as a new one would.
+    /// Restores the state after `prepare`: a reset analyzer has the same outputs as a new one.
     func reset()
 }
 
@@ -29,7 +29,7 @@ extension Analyzer {
     public func finish(into events: inout EventList) {}
 }
 
-/// What an analyzer is prepared for.
+/// The format and settings of a stream, for `prepare`.
 public struct AnalysisFormat: Sendable, Hashable {
     /// Frames a second and channels.
     public var format: StreamFormat
@@ -38,7 +38,7 @@ public struct AnalysisFormat: Sendable, Hashable {
     /// The seed of everything that is random.
     public var seed: UInt64
 
-    /// What an analyzer is prepared for, with batches of the standard size unless told otherwise.
+    /// A format for `prepare`, by default with batches of the standard size.
     public init(_ format: StreamFormat, batching: Batching = .standard, seed: UInt64 = 0) {
         self.format = format
         self.batching = batching
@@ -53,29 +53,26 @@ public struct AnalysisFormat: Sendable, Hashable {
     public var hopFrames: Int { batching.hopFrames }
 }
 
-/// An analyzer that can answer better after it has heard everything. When the user asks for it, the engine runs the capture
-/// twice: `survey` for every hop, `concludeSurvey`, then `process` from the start.
+/// An analyzer with more accurate results after a first pass over the whole stream. When the user selects look-ahead, the engine reads
+/// the capture twice: `survey` for every hop, `finishFirstPass`, then `process` from the start.
 public protocol OfflineAnalyzer: Analyzer {
-    /// Hears a hop of the whole stream, before any answer is due.
-    func survey(_ hop: borrowing Hop)
-    /// The stream has been heard once; `process` follows, from its start.
-    func concludeSurvey()
+    /// Processes a hop of the first pass, which has no outputs.
+    func analyzeFirstPass(_ hop: borrowing Hop)
+    /// Ends the first pass; `process` follows, from the start of the stream.
+    func finishFirstPass()
 }
 
-/// An analyzer with a last word about the whole stream; it goes into the `end` record.
+/// An analyzer with values for the whole stream, which are written in the `end` record.
 public protocol SummarizingAnalyzer: Analyzer {
-    /// What there is to say about the stream as a whole, in the order it is to be written. Called after `finish`.
+    /// The values of the whole stream, in the order in which they are written. Called after `finish`.
     func summary() -> [SummaryValue]
 }
 
-/// An analyzer or director that obeys controls. Called between batches, before the first hop of the batch whose frame the
-/// control bears.
-public protocol Controllable: AnyObject {
-    /// Obeys a control, if it is any of its business.
+/// An analyzer or director that handles controls. Called between batches, on the analysis thread, before the first hop of the batch in
+/// which the control takes effect.
+public protocol ControlHandler: AnyObject {
+    /// Handles a control, at a constant cost.
     ///
-    /// - Returns: What became of it, or nil when this control is none of its business.
-    func obey(_ control: StampedControl) -> ControlReply?
+    /// Called only with controls that its plugin declares (`controls:` or `fallbackControls:`).
+    func handle(_ control: StampedControl) -> ControlReply
 }
-
-/// Steps in: it is asked to obey a control only when nobody else in the pipeline does.
-public protocol Understudy: Controllable {}

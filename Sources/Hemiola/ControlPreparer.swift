@@ -13,14 +13,14 @@ public protocol ControlPreparer: Sendable {
 }
 
 /// A director whose controls are prepared before they reach it.
-public protocol PreparedDirector: Director, Controllable {
-    /// Prepares its controls. Asked for once per run.
+public protocol PreparedDirector: Director, ControlHandler {
+    /// Prepares its controls. Read once per run.
     var preparer: any ControlPreparer { get }
-    /// Handles a control that was prepared, at a constant cost. A control that is replayed comes without preparation, by `obey(_:)`.
+    /// Handles a control that was prepared, at a constant cost. A control that is replayed comes without preparation, by `handle(_:)`.
     ///
     /// - Parameters:
     ///   - control: The control, with the batch that it takes effect in.
     ///   - preparation: What `preparer` computed for this control.
-    /// - Returns: As `obey(_:)`.
-    func handle(_ control: StampedControl, preparation: any Sendable) -> ControlReply?
+    /// - Returns: As `handle(_:)`.
+    func handle(_ control: StampedControl, preparation: any Sendable) -> ControlReply
 }

@@ -1,6 +1,6 @@
 public import HemiolaSignal
 
-/// What a capture could hear at a moment.
+/// The devices that a capture can open at this time.
 public struct DeviceList: Sendable, Hashable {
     /// Who has the devices, for people: `PulseAudio 16.1`.
     public var server: String
@@ -17,7 +17,7 @@ public struct DeviceList: Sendable, Hashable {
     public struct Device: Sendable, Hashable {
         /// What a device does.
         public enum State: String, Sendable, Hashable, CaseIterable {
-            /// `running`: somebody plays or hears it. `idle`: nobody does. `suspended`: the server has put it to sleep.
+            /// `running`: in use by a program. `idle`: not in use. `suspended`: switched off by the server.
             case running, idle, suspended
         }
 

@@ -1,4 +1,4 @@
-/// What the engine does about an error of a sink or a capture.
+/// The engine's reaction to an error of a sink or a capture.
 ///
 /// A capture waits for its source and reconnects by itself: for its errors, `retry` and `reopen` are the same as `giveUp`.
 public enum Remedy: Sendable, Hashable {
@@ -7,20 +7,20 @@ public enum Remedy: Sendable, Hashable {
     case retry
     /// The component must be closed and opened again. A sink then gets the header of the stream and the call that failed.
     case reopen
-    /// Nothing will help.
+    /// No remedy is known.
     case giveUp
-    /// Nothing is wrong: the reader has gone and wants no more.
+    /// No error: the reader has closed the output.
     case finish
 }
 
 /// A source cannot be opened or read.
 public struct CaptureError: Error, Sendable, CustomStringConvertible {
-    /// What may help.
+    /// The engine's reaction.
     public var remedy: Remedy
-    /// One line: what is wrong with which thing, and the way out.
+    /// One line: what is wrong with which input or setting, and what to do.
     public var message: String
 
-    /// An error that nothing helps against, unless told otherwise.
+    /// An error, by default one without a remedy.
     public init(_ message: String, remedy: Remedy = .giveUp) {
         self.remedy = remedy
         self.message = message
@@ -31,10 +31,10 @@ public struct CaptureError: Error, Sendable, CustomStringConvertible {
 
 /// An analyzer refuses a format.
 public struct AnalyzerError: Error, Sendable, CustomStringConvertible {
-    /// One line: what is wrong with which thing, and the way out.
+    /// One line: what is wrong with which input or setting, and what to do.
     public var message: String
 
-    /// A refusal in one line: what is wrong with which thing, and the way out.
+    /// A refusal in one line: what is wrong with which format, and what to do.
     public init(_ message: String) {
         self.message = message
     }
@@ -42,14 +42,14 @@ public struct AnalyzerError: Error, Sendable, CustomStringConvertible {
     public var description: String { message }
 }
 
-/// A sink cannot take what it is given.
+/// A sink cannot write.
 public struct SinkError: Error, Sendable, CustomStringConvertible {
-    /// What may help.
+    /// The engine's reaction.
     public var remedy: Remedy
-    /// One line: what is wrong with which thing, and the way out.
+    /// One line: what is wrong with which input or setting, and what to do.
     public var message: String
 
-    /// An error that nothing helps against, unless told otherwise.
+    /// An error, by default one without a remedy.
     public init(_ message: String, remedy: Remedy = .giveUp) {
         self.remedy = remedy
         self.message = message
@@ -62,7 +62,7 @@ public struct SinkError: Error, Sendable, CustomStringConvertible {
 public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
     /// `sinks[1].period_s`, or empty when it concerns the whole.
     public var path: String
-    /// What is wrong, and the way out.
+    /// What is wrong, and what to do.
     public var message: String
 
     /// A problem at a path; an empty path: with the whole.

@@ -1,8 +1,8 @@
-/// An output of its own in a sound server, which a capture of the same plugin can hear: for measuring how long a sound takes.
+/// A private output in a sound server, which a capture of the same plugin can record: to measure the latency of the whole path.
 ///
 /// Used by one thread.
 public protocol Loopback: AnyObject {
-    /// What the capture's primary setting takes to hear it.
+    /// The value of the capture's primary setting that records it.
     var device: String { get }
 
     /// Plays a click: one loud sample between silent ones.

@@ -4,19 +4,19 @@ public import HemiolaSignal
 public struct PipelineConfiguration: Sendable, Hashable {
     /// One stream each, in this order.
     public var captures: [PluginSpec]
-    /// What listens, in this order. Those that a sink needs are added.
+    /// The analyzers, in this order. Those that a sink needs are added.
     public var analyzers: [PluginSpec]
     /// Where the batches go.
     public var sinks: [PluginSpec]
     /// Frames per batch: 256…8192, above 1024 a multiple of 256.
     public var batchFrames: Int
-    /// Frames per second that a live capture is asked for; 0: whatever the source has; nil: 44 100, which every visualizer knows.
+    /// Frames per second requested from a live capture; 0: the rate of the source; nil: 44 100, which every visualizer supports.
     public var sampleRate: Int?
     /// Whether a file is paced to real time.
     public var isPaced: Bool
-    /// Whether analyzers that can may hear the whole stream before they answer.
+    /// Whether analyzers that support look-ahead process the whole stream in a first pass.
     public var usesLookAhead: Bool
-    /// The seed of everything that is random; nil: 0, for a live capture another every time. The header tells it.
+    /// The seed of all random numbers; nil: 0, for a live capture a new one in every run. Part of the header.
     public var seed: UInt64?
     /// How many files may be analysed at a time. The sinks get them in order all the same; live, paced to real time or with a
     /// sink that directs, it is one.
@@ -45,8 +45,8 @@ public struct PipelineConfiguration: Sendable, Hashable {
         self.syncsFiles = syncsFiles
     }
 
-    /// What a capture is asked for.
-    package func rateWish(isLive: Bool) -> Int? {
+    /// The sample rate requested from a capture; nil: the rate of the source.
+    package func requestedSampleRate(isLive: Bool) -> Int? {
         switch sampleRate {
         case .none: isLive ? 44_100 : nil
         case 0: nil

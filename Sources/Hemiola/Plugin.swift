@@ -1,4 +1,6 @@
-/// What every plugin tells about itself.
+public import HemiolaSignal
+
+/// The declaration that every plugin has.
 public struct PluginDescription: Sendable, Hashable {
     /// Kebab-case noun, stable for ever: `json-lines`.
     public var id: String
@@ -10,8 +12,20 @@ public struct PluginDescription: Sendable, Hashable {
     public var primary: String?
     /// Raised when the outputs' meaning changes.
     public var version: Int
+    /// The record types that it emits, besides those of the plugin API.
+    public var records: [RecordType]
+    /// The controls that its analyzer or director handles.
+    public var controls: [ControlType]
+    /// The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
+    public var fallbackControls: [ControlType]
 
-    package init(id: String, summary: String = "", settings: [DeclaredSetting], primary: String? = nil, version: Int = 1) {
+    package init(
+        id: String, summary: String = "", settings: [DeclaredSetting], primary: String? = nil, version: Int = 1,
+        records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = []
+    ) {
+        self.records = records
+        self.controls = controls
+        self.fallbackControls = fallbackControls
         self.id = id
         self.summary = summary
         self.settings = settings
@@ -25,19 +39,19 @@ public struct PluginDescription: Sendable, Hashable {
 
 /// A plugin is a value, so that one found at run time looks like one compiled in.
 public protocol Plugin: Sendable {
-    /// What it tells about itself.
+    /// Its declaration.
     var about: PluginDescription { get }
 }
 
 /// A kind of capture.
 public struct CapturePlugin: Plugin {
     public let about: PluginDescription
-    /// Checks the settings and touches nothing.
+    /// Checks the settings; opens nothing.
     public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
-    /// Lists what can be heard, as the world is now; nil for a capture that has no devices. Its primary setting takes their
-    /// names. May wait a few seconds for a server.
+    /// Lists the devices that can be opened now; nil for a capture without devices. Its primary setting takes their names. May wait a
+    /// few seconds for a server.
     public let devices: (@Sendable () throws(CaptureError) -> DeviceList)?
-    /// Makes an output that this capture can hear, for measuring latency; nil for a capture that cannot.
+    /// Makes an output that this capture can record, to measure latency; nil where there is none.
     public let loopback: (@Sendable () throws(CaptureError) -> any Loopback)?
 
     /// A kind of capture, and how one is made.
@@ -48,9 +62,9 @@ public struct CapturePlugin: Plugin {
     ///   - settings: What can be set: the `declared` of each ``Setting``.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
-    ///   - devices: Lists what can be heard; nil for a capture that has no devices.
-    ///   - loopback: Makes an output that this capture can hear; nil for a capture that cannot.
-    ///   - make: Checks the settings and touches nothing.
+    ///   - devices: Lists the devices; nil for a capture without devices.
+    ///   - loopback: Makes an output that this capture can record; nil where there is none.
+    ///   - make: Checks the settings; opens nothing.
     public init(
         _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
         devices: (@Sendable () throws(CaptureError) -> DeviceList)? = nil,
@@ -67,7 +81,7 @@ public struct CapturePlugin: Plugin {
 /// A kind of analyzer.
 public struct AnalyzerPlugin: Plugin {
     public let about: PluginDescription
-    /// Checks the settings and touches nothing.
+    /// Checks the settings; opens nothing.
     public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
 
     /// A kind of analyzer, and how one is made.
@@ -78,12 +92,16 @@ public struct AnalyzerPlugin: Plugin {
     ///   - settings: What can be set: the `declared` of each ``Setting``.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
-    ///   - make: Checks the settings and touches nothing.
+    ///   - records: The record types that it emits, besides those of the plugin API.
+    ///   - controls: The controls that it handles; it is a ``ControlHandler`` then.
+    ///   - make: Checks the settings; opens nothing.
     public init(
         _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        records: [RecordType] = [], controls: [ControlType] = [],
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
     ) {
-        about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
+        about = PluginDescription(
+            id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls)
         self.make = make
     }
 }
@@ -116,26 +134,27 @@ public struct SinkPlugin: Plugin {
         public var samples: Bool
         /// A file is paced to real time.
         public var realTime: Bool
-        /// It writes to standard output, which is then nobody else's.
+        /// It writes to standard output, which no other sink can use then.
         public var standardOutput: Bool
-        /// It writes to standard output as long as no other sink does; its context tells.
+        /// It writes to standard output as long as no other sink does (`SinkContext.mayUseStandardOutput`).
         public var spareStandardOutput: Bool
-        /// It gets every event and selects those that it writes itself, because it acts on others too.
-        public var everyEvent: Bool
+        /// The record types that it reads: it gets their events although the user's selection leaves them out. It writes only
+        /// selected ones.
+        public var events: [RecordType]
         /// The files that it writes, so that no two results are written to one path.
         public var outputs: [Output]
 
-        /// The needs of a sink that is content with rows and events, but for what is named.
+        /// The needs of a sink: rows and events, and what is named.
         public init(
             analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
-            spareStandardOutput: Bool = false, everyEvent: Bool = false, outputs: [Output] = []
+            spareStandardOutput: Bool = false, events: [RecordType] = [], outputs: [Output] = []
         ) {
             self.analyzers = analyzers
             self.samples = samples
             self.realTime = realTime
             self.standardOutput = standardOutput
             self.spareStandardOutput = spareStandardOutput
-            self.everyEvent = everyEvent
+            self.events = events
             self.outputs = outputs
         }
     }
@@ -143,7 +162,7 @@ public struct SinkPlugin: Plugin {
     public let about: PluginDescription
     /// What it needs, given its settings.
     public let needs: @Sendable (SettingValues) -> Needs
-    /// Checks the settings and touches nothing.
+    /// Checks the settings; opens nothing.
     public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Sink
 
     /// A kind of sink, and how one is made.
@@ -154,14 +173,20 @@ public struct SinkPlugin: Plugin {
     ///   - settings: What can be set: the `declared` of each ``Setting``.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
+    ///   - records: The record types that its director emits, besides those of the plugin API.
+    ///   - controls: The controls that its director handles; the director is a ``ControlHandler`` then.
+    ///   - fallbackControls: The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
     ///   - needs: What it needs of its pipeline, given its settings.
-    ///   - make: Checks the settings and touches nothing.
+    ///   - make: Checks the settings; opens nothing.
     public init(
         _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
         needs: @escaping @Sendable (SettingValues) -> Needs = { _ in Needs() },
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Sink
     ) {
-        about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
+        about = PluginDescription(
+            id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls,
+            fallbackControls: fallbackControls)
         self.needs = needs
         self.make = make
     }

@@ -1,3 +1,5 @@
+public import HemiolaSignal
+
 /// The plugins that a program has. No hidden registration: the list is code.
 public struct PluginRegistry: Sendable {
     /// The kinds of capture.
@@ -8,7 +10,7 @@ public struct PluginRegistry: Sendable {
     public private(set) var sinks: [SinkPlugin]
     /// What runs when nothing is named.
     public var defaultAnalyzers: [PluginSpec]
-    /// What `hemiola listen` hears; its primary setting takes the name of a device. nil: there is no live capture.
+    /// The capture of `hemiola listen`; its primary setting takes the name of a device. nil: there is no live capture.
     public var liveCapture: PluginSpec?
 
     /// A registry of just these plugins.
@@ -21,6 +23,13 @@ public struct PluginRegistry: Sendable {
         self.sinks = sinks
         self.defaultAnalyzers = defaultAnalyzers
         self.liveCapture = liveCapture
+    }
+
+    /// The record types and controls that the plugins declare, with those of the plugin API.
+    public var catalog: RecordCatalog {
+        let abouts = captures.map(\.about) + analyzers.map(\.about) + sinks.map(\.about)
+        return RecordCatalog(
+            records: abouts.flatMap(\.records), controls: abouts.flatMap { $0.controls + $0.fallbackControls })
     }
 
     /// This registry and more plugins; one with the id of an older one takes its place.

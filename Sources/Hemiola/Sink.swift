@@ -1,17 +1,18 @@
 public import HemiolaSignal
 
-/// Takes batches out of the process. Each sink runs on a thread of its own: it may block without delaying anybody else.
+/// Writes batches to a destination outside the process. Each sink runs on a thread of its own: it may block without delaying the
+/// analysis or other sinks.
 ///
 /// Lifecycle: make → `open` → (`begin` → `write` … → `end`) per stream → `close` once.
 public protocol Sink: Sendable {
-    /// Touches the world: files, sockets. One that throws is not closed: it leaves nothing behind.
+    /// Opens files or sockets. A sink that throws here is not closed: it leaves nothing behind.
     func open(_ context: SinkContext) async throws(SinkError)
     /// A stream begins: once per file, and again when a live format changes.
     func begin(_ stream: StreamHeader) async throws(SinkError)
-    /// Consecutive batches of the stream. From a file all of them; live the newest, after losses that are told.
+    /// Consecutive batches of the stream. From a file all of them; live the newest: lost ones are reported.
     func write(_ batches: BatchBlock) async throws(SinkError)
     /// Events of the stream that happen while no batch is being completed, e.g. a lost device; in order with the blocks, between
-    /// `begin` and `end`. Only the selected ones, and never an empty array. The default implementation does nothing.
+    /// `begin` and `end`. Never an empty array. The default implementation does nothing.
     func write(_ events: [Event]) async throws(SinkError)
     /// The stream is over.
     func end(_ summary: StreamSummary) async throws(SinkError)
@@ -23,34 +24,36 @@ extension Sink {
     public func write(_ events: [Event]) async throws(SinkError) {}
 }
 
-/// A sink that can often write without waiting for anybody (into a pipe that has room).
+/// A sink that can often write without blocking (into a pipe with free space).
 ///
-/// To wake a thread costs half as much as to analyse a batch. So live, while nothing waits for the sink and its own thread has nothing
-/// to do, it is asked on the analysis thread first.
-public protocol PromptSink: Sink {
-    /// Writes batches in full if that takes no waiting at all, and else does nothing: they come by `write` then. Called
+/// Waking a thread costs half as much as analysing a batch. Therefore live, while the sink's queue is empty and its thread idle, the
+/// engine calls it on the analysis thread first.
+public protocol NonBlockingSink: Sink {
+    /// Writes batches in full if that is possible without blocking, and else writes nothing: `write` gets them then. Called
     /// between `begin` and `end`, on another thread than the other methods, and never at the same time as one of them.
     ///
-    /// - Returns: Whether they are written.
-    func writeAtOnce(_ batches: BatchBlock) -> Bool
+    /// - Returns: Whether they were written.
+    func writeIfReady(_ batches: BatchBlock) -> Bool
 }
 
-/// What a sink is given when it is opened.
+/// The context of a sink, passed to `open`.
 public struct SinkContext: Sendable {
     /// Its name in this pipeline.
     public var name: String
-    /// The records that it shall write. Events come already selected, unless it needs them all; header, batches and the end are
-    /// the sink's own duty.
+    /// The records that it writes. Events arrive already selected, with those that it declares as needed; the sink itself selects header,
+    /// batches and end.
     public var selection: Selection
+    /// All record types and controls that the program declares.
+    public var catalog: RecordCatalog
     /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
     public var isLive: Bool
-    /// Whether standard output is this sink's, where it needs it only as long as nobody else writes there.
+    /// Whether this sink may write to standard output, when it declares `spareStandardOutput`.
     public var mayUseStandardOutput: Bool
-    /// The door for wishes from outside.
+    /// Submits controls of this sink's clients.
     public var controls: ControlPort
-    /// Takes one line that a person should read: what is not as it was meant, and does not end anything.
+    /// Prints one line for the user: a warning, after which the run continues.
     public var warn: @Sendable (String) -> Void
-    /// Ends the run in order, as a person would, because somebody outside wants it: `stop` from within.
+    /// Ends the run in order, as `Pipeline.stop()` does, because a client requested it.
     public var endRun: @Sendable () -> Void
     /// The start of the run, in seconds since 1970. For the names of files; nothing that is analysed may depend on it.
     public var startTime: Int
@@ -60,15 +63,16 @@ public struct SinkContext: Sendable {
     /// run was stopped before.
     public var isRunComplete: @Sendable () -> Bool
 
-    /// What a sink is given; for tests a closed door and everything selected.
+    /// A context; by default for tests, with a closed control port and everything selected.
     public init(
-        name: String, selection: Selection = .all, isLive: Bool = false, mayUseStandardOutput: Bool = true,
+        name: String, selection: Selection = .all, catalog: RecordCatalog = .standard, isLive: Bool = false, mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, syncsFiles: Bool = false,
         isRunComplete: @escaping @Sendable () -> Bool = { true }
     ) {
         self.name = name
         self.selection = selection
+        self.catalog = catalog
         self.isLive = isLive
         self.mayUseStandardOutput = mayUseStandardOutput
         self.controls = controls
@@ -80,18 +84,19 @@ public struct SinkContext: Sendable {
     }
 }
 
-/// A sink that also decides something while the music plays (the preset cycler).
+/// A sink with a director (the preset cycler).
 public protocol DirectingSink: Sink {
     /// Made once per run, used on the analysis thread alone.
     func makeDirector() throws(SinkError) -> sending any Director
 }
 
-/// Decides at batch rate on the analysis thread, after the analyzers and before the batch is sealed. May not block.
-/// One that is also `Controllable` hears the controls of the batch first.
+/// Derives events from feature rows and events, once per batch, on the analysis thread, after the analyzers and before the batch is
+/// completed. Must not block.
+/// A director that is also a ``ControlHandler`` handles the controls of the batch first.
 public protocol Director: AnyObject {
     /// A stream begins: the place of every feature is known from here on. Its clock starts at 0.
     func prepare(_ stream: StreamHeader)
-    /// Hears what the analyzers say about a batch, and decides.
+    /// Processes the row and the events of a batch, and adds events.
     ///
     /// - Parameters:
     ///   - moment: Where the batch stands in the stream.
@@ -117,7 +122,7 @@ public struct BatchMoment: Sendable, Hashable {
     /// Frames a second and channels.
     public var format: StreamFormat
 
-    /// A moment from its parts.
+    /// The position from its parts.
     public init(number: Int64, frame: Int64, frameCount: Int, format: StreamFormat) {
         self.number = number
         self.frame = frame
@@ -127,6 +132,6 @@ public struct BatchMoment: Sendable, Hashable {
 
     /// Seconds at its first frame.
     public var start: Double { format.seconds(at: frame) }
-    /// Seconds at the frame after its last: what is decided now cannot be heard before.
+    /// Seconds at the frame after its last: the earliest time at which an event of this batch can take effect.
     public var end: Double { format.seconds(at: frame + Int64(frameCount)) }
 }

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 internal import HemiolaWire
 internal import NIOCore
 
@@ -19,15 +20,17 @@ struct BatchEncoder: ~Copyable {
     /// The sink's name in the pipeline, as in `dropped` records.
     let sink: String
     let selection: Selection
+    let catalog: StreamCatalog
 
     private var framer = SampleFramer()
     private var samples = SampleEncoder()
     private var line = JSONBuffer(capacity: 4096)
     private var encoders: StreamEncoders?
 
-    init(sink: String, selection: Selection) {
+    init(sink: String, selection: Selection, catalog: StreamCatalog) {
         self.sink = sink
         self.selection = selection
+        self.catalog = catalog
     }
 
     /// Begins a stream.
@@ -110,7 +113,7 @@ struct BatchEncoder: ~Copyable {
         var reports = PageReports()
         for index in events.indices {
             let event = events[index]
-            let stream = StreamSet(event)
+            let stream = catalog.stream(of: event)
             if subscribed.streams.contains(stream) {
                 line.removeAll()
                 encoders.selected.encode(event, batchEnd: emitted(event), into: &line)
@@ -118,7 +121,7 @@ struct BatchEncoder: ~Copyable {
                     parts.lines.append(.init(stream: stream, bytes: line.bytes, excludedClient: excludedClient(of: event)))
                 }
             }
-            reports.note(event)
+            if let control = event.control { reports.add(control) }
             apply(event, reports, &parts)
         }
         return parts
@@ -126,14 +129,13 @@ struct BatchEncoder: ~Copyable {
 
     /// The client whose lines were dropped does not get the record: it gets a `dropped` line at the position of the missing lines.
     private func excludedClient(of event: Event) -> String? {
-        guard case .dropped(let loss) = event.payload, loss.sink == sink else { return nil }
-        return loss.client
+        guard let drop = DropReport(event), drop.sink == sink else { return nil }
+        return drop.client
     }
 
     /// Adds the page commands and the changes of state of an event.
     private mutating func apply(_ event: Event, _ reports: PageReports, _ parts: inout Parts) {
-        switch event.payload {
-        case .preset(let change):
+        if let change = PresetChange(event) {
             parts.change.preset = change.name
             parts.change.nextPresetTime = change.nextIn.map { event.time + $0 }
             parts.change.clearsNextPresetTime = false
@@ -142,27 +144,20 @@ struct BatchEncoder: ~Copyable {
             line.appendLoadPreset(change.name, blend: change.cut == .hard ? 0 : change.blend)
             parts.commands.append(
                 PageCommand(bytes: line.bytes, excludedOrigin: change.reason == .page ? reports.presets[change.name] : nil))
-        case .speed(let speed):
-            parts.change.speed = speed
+        } else if let change = SpeedChange(event) {
+            parts.change.speed = change.speed
             line.removeAll()
-            line.appendSetSpeed(speed)
+            line.appendSetSpeed(change.speed)
             parts.commands.append(PageCommand(bytes: line.bytes, excludedOrigin: reports.speed))
-        case .beat(let beat):
+        } else if let beat = Beat(event) {
             parts.change.beat = TempoReport(beatsPerMinute: beat.beatsPerMinute, time: event.time)
-        case .device(let notice):
-            parts.change.device = notice
-        case .control(let stamped):
-            switch stamped.control {
-            case .toggleCycle:
-                parts.change.cycleToggles += 1
-                parts.change.clearsNextPresetTime = true
-            case .lockPreset: parts.change.clearsNextPresetTime = true
-            default: break
-            }
-        case .gap(let gap) where gap.frames > 0:
+        } else if let device = DeviceEvent(event) {
+            parts.change.device = device
+        } else if let control = event.control?.control {
+            if control.type == .toggleCycle { parts.change.cycleToggles += 1 }
+            if control.type == .toggleCycle || control.type == .lockPreset { parts.change.clearsNextPresetTime = true }
+        } else if let gap = Gap(event), gap.frames > 0 {
             parts.commands.append(PageCommand(bytes: PageCommand.resumeAudioLine, requiresReady: false))
-        default:
-            break
         }
     }
 }
@@ -174,11 +169,11 @@ private struct PageReports {
     /// The origin of the last change of speed; nil if a client has set it.
     var speed: String?
 
-    mutating func note(_ event: Event) {
-        guard case .control(let stamped) = event.payload else { return }
-        switch stamped.control {
-        case .presetChanged(let name): presets[name] = stamped.origin
-        case .speedChanged: speed = stamped.origin
+    mutating func add(_ control: StampedControl) {
+        switch control.control.type {
+        case .presetHandler:
+            if let name = control.control["name"].string { presets[name] = control.origin }
+        case .speedHandler: speed = control.origin
         case .setSpeed: speed = nil
         default: break
         }
@@ -204,18 +199,11 @@ extension JSONBuffer {
     /// The `status` message.
     ///
     /// - Parameters:
-    ///   - nextIn: Seconds until the next scheduled preset change.
     ///   - tempo: Beats per minute.
     ///   - source: The name of the stream's source; nil before the first stream.
-    mutating func appendStatus(_ state: VisualizerState, nextIn: Double?, tempo: Double?, source: String?, device: DeviceNotice?) {
-        append(#"{"type":"status","preset":"#)
-        appendText(state.preset)
-        append(#","speed":"#)
-        append(significant: state.speed ?? .nan)
-        append(#","cycling":"#)
-        append(state.isCycling.map { $0 ? "true" : "false" } ?? "null")
-        append(#","next_in_s":"#)
-        append(fixed: nextIn ?? .nan, decimals: 6)
+    mutating func appendStatus(_ state: VisualizerState, tempo: Double?, source: String?, device: DeviceEvent?) {
+        append(#"{"type":"status","#)
+        appendMembers(of: state)
         append(#","bpm":"#)
         append(fixed: tempo ?? .nan, decimals: 2)
         append(#","source":"#)
@@ -233,10 +221,6 @@ extension JSONBuffer {
             append("null")
         }
         append("}\n")
-    }
-
-    private mutating func appendText(_ text: String?) {
-        if let text { append(string: text) } else { append("null") }
     }
 
     /// The reply to a request.

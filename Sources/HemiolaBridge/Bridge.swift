@@ -87,7 +87,9 @@ package final class Bridge: Sendable {
                 }
             }
             .withBoundSocket(descriptor).wait()
-        return Bridge(hub, server, subscriptions, BatchEncoder(sink: context.name, selection: context.selection))
+        return Bridge(
+            hub, server, subscriptions,
+            BatchEncoder(sink: context.name, selection: context.selection, catalog: StreamCatalog(context.catalog)))
     }
 
     /// Begins a stream.

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 internal import HemiolaWire
 internal import NIOCore
 
@@ -143,7 +144,7 @@ final class BridgeClient {
         guard !drops.isZero else { return }
         // The time of a new stream begins at 0.
         guard time - lastReportTime >= 1 || time < lastReportTime else { return }
-        hub.controls.report(Loss(sink: hub.name, client: name, batches: drops.batches, events: drops.events))
+        hub.controls.report(DropReport(sink: hub.name, client: name, batches: drops.batches, events: drops.events))
         reportedDrops = queue.dropped
         lastReportTime = time
     }
@@ -198,7 +199,7 @@ final class BridgeClient {
             close()
             hub.clientDidClose()
         case .control(let control):
-            if case .ready(let presets) = control { becomeReady(requestsPresetNames: presets.isEmpty) }
+            if control.type == .ready { becomeReady(requestsPresetNames: control["presets"].items?.isEmpty != false) }
             submit(control, id: message.id)
         }
     }
@@ -225,8 +226,8 @@ final class BridgeClient {
             new.streams = []
             new.isExplicit = true
             for name in names {
-                guard let stream = StreamSet(named: name) else {
-                    return reject("unknown stream \"\(name.prefix(64))\"; expected one of: \(StreamSet.names.joined(separator: ", "))")
+                guard let stream = hub.catalog.stream(named: name) else {
+                    return reject("unknown stream \"\(name.prefix(64))\"; expected one of: \(hub.catalog.names.joined(separator: ", "))")
                 }
                 new.streams.formUnion(stream)
             }
@@ -260,12 +261,12 @@ final class BridgeClient {
     }
 
     private func submit(_ control: Control, id: ClientMessage.ID?) {
-        guard let id else { return hub.controls.post(control, from: origin) }
+        guard let id else { return hub.controls.submit(control, from: origin) }
         let number = replies.reserve()
         // The reply arrives on another thread.
         let client = NIOLoopBound(self, eventLoop: hub.loop)
         let loop = hub.loop
-        hub.controls.post(control, from: origin) { reply in
+        hub.controls.submit(control, from: origin) { reply in
             loop.execute { client.value.resolve(number, id, Self.error(reply)) }
         }
     }

@@ -8,6 +8,7 @@ final class BridgeHub {
     let name: String
     let loop: any EventLoop
     let controls: ControlPort
+    let catalog: StreamCatalog
     private(set) var state = VisualizerState()
 
     private let settings: BridgeSettings
@@ -26,7 +27,7 @@ final class BridgeHub {
     /// Stream time of the next scheduled preset change, in seconds.
     private var nextPresetTime: Double?
     private var beat: TempoReport?
-    private var device: DeviceNotice?
+    private var device: DeviceEvent?
     private let memory = MemoryTrimmer()
     private var buffer = JSONBuffer(capacity: 4096)
     /// Succeeds when the last client has left.
@@ -35,6 +36,7 @@ final class BridgeHub {
     init(_ context: SinkContext, _ settings: BridgeSettings, _ subscriptions: SubscriptionUnion, on loop: any EventLoop) {
         name = context.name
         controls = context.controls
+        catalog = StreamCatalog(context.catalog)
         endRun = context.endRun
         self.settings = settings
         self.subscriptions = subscriptions
@@ -153,14 +155,26 @@ final class BridgeHub {
         forEachClient { $0.send(batch) }
     }
 
+    /// The state with the time from the last batch to the next preset change.
+    private var currentState: VisualizerState {
+        var state = state
+        state.nextIn = nextPresetTime.map { max(0, $0 - time) }
+        return state
+    }
+
     // MARK: - Lines
 
     /// The `hello` message; nil before the first stream.
     var hello: ByteBuffer? {
         guard let encoders else { return nil }
-        var state = state
-        state.nextIn = nextPresetTime.map { max(0, $0 - time) }
-        return line { encoders.selected.encodeHello(state, into: &$0) }
+        let state = currentState
+        return line { buffer in
+            encoders.selected.encodeHello(into: &buffer) { buffer in
+                buffer.append(#","visualizer":{"#)
+                buffer.appendMembers(of: state)
+                buffer.append("}")
+            }
+        }
     }
 
     /// The `header` record; nil if it is not selected, and before the first stream.
@@ -172,17 +186,15 @@ final class BridgeHub {
 
     /// The `status` message: state of the visualizer, tempo, source and device. Unknown values are null.
     var status: ByteBuffer {
+        let state = currentState
         let tempo = beat.flatMap { abs($0.time - time) <= Self.tempoSeconds ? $0.beatsPerMinute : nil }
-        return line { buffer in
-            buffer.appendStatus(
-                state, nextIn: nextPresetTime.map { max(0, $0 - time) }, tempo: tempo, source: encoders?.source, device: device)
-        }
+        return line { $0.appendStatus(state, tempo: tempo, source: encoders?.source, device: device) }
     }
 
     /// The `dropped` line for a client; nil before the first stream.
     func droppedLine(client: String, _ dropped: SendQueue.DropCount) -> ByteBuffer? {
         guard let encoders else { return nil }
-        let event = Event(at: time, .dropped(Loss(sink: name, client: client, batches: dropped.batches, events: dropped.events)))
+        let event = Event(at: time, DropReport(sink: name, client: client, batches: dropped.batches, events: dropped.events))
         return line { encoders.unfiltered.encode(event, batchEnd: time, into: &$0) }
     }
 
@@ -190,15 +202,5 @@ final class BridgeHub {
         buffer.removeAll()
         body(&buffer)
         return buffer.bytes
-    }
-}
-
-extension VisualizerState {
-    /// Applies the changes of a batch. The first toggle, if nothing is known about cycling, turns it off: presets cycle by default.
-    mutating func apply(_ change: VisualizerChange) {
-        if let preset = change.preset { self.preset = preset }
-        if let speed = change.speed { self.speed = speed }
-        if change.showsCycling { isCycling = true }
-        for _ in 0..<change.cycleToggles { isCycling = !(isCycling ?? true) }
     }
 }

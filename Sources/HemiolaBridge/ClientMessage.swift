@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import HemiolaSignal
+internal import HemiolaVisualizer
 internal import HemiolaWire
 
 /// A message from a client.
@@ -47,26 +48,26 @@ package struct ClientMessage: Sendable, Hashable {
         self.body = body
     }
 
-    /// The `type` of every message.
-    package static let names = ["subscribe", "status", "closeViz"] + ControlFields.controlNames
-
     /// Maximum length of an id in bytes.
     private static let longestID = 256
     /// Maximum length of any other text in bytes.
     package static let longestText = 1024
-    /// Maximum number of texts in a list.
+    /// Maximum number of items in a list.
     package static let longestList = 10_000
 
-    /// Parses a line, which may hold any bytes.
+    /// Parses a line.
     ///
+    /// - Parameters:
+    ///   - line: Any bytes, without the newline.
+    ///   - catalog: The controls that the program declares.
     /// - Complexity: O(bytes).
-    package init(_ line: [UInt8]) throws(Fault) {
+    package init(_ line: [UInt8], _ catalog: RecordCatalog) throws(Fault) {
         // Without this check the JSON parser would try other encodings.
         guard String(validating: line, as: UTF8.self) != nil else { throw Fault(text: "invalid UTF-8") }
         guard StrictJSON.isValid(line) else { throw Fault(text: "invalid JSON") }
         let fields: MessageFields
         do {
-            fields = try JSONDecoder().decode(MessageFields.self, from: Data(line))
+            fields = try JSONDecoder().decode(MessageFields.self, from: Data(line), configuration: catalog)
         } catch let error as DecodingError {
             throw Fault(text: Self.text(error), id: Self.id(in: line))
         } catch {
@@ -76,9 +77,8 @@ package struct ClientMessage: Sendable, Hashable {
             throw Fault(text: "\"id\" is longer than \(Self.longestID) bytes")
         }
         id = fields.id
-        if let excess = fields.excess { throw Fault(text: excess, id: fields.id) }
         do throws(ControlFault) {
-            body = try fields.body()
+            body = try fields.body.get()
         } catch {
             throw Fault(text: error.message, id: fields.id)
         }
@@ -112,65 +112,62 @@ private struct IDOnly: Decodable {
     var id: ClientMessage.ID?
 }
 
-private struct MessageFields: Decodable {
-    var type: String
+private struct MessageFields: DecodableWithConfiguration {
     var id: ClientMessage.ID?
-    var streams: [String]?
-    var payload: String?
-    var fields: ControlFields
+    var body: Result<ClientMessage.Body, ControlFault>
 
     private enum CodingKeys: String, CodingKey {
         case type, id, streams, payload
     }
 
-    init(from decoder: any Decoder) throws {
+    /// - Throws: `DecodingError` if a field has another JSON type than declared.
+    init(from decoder: any Decoder, configuration catalog: RecordCatalog) throws {
         let message = try decoder.container(keyedBy: CodingKeys.self)
-        type = try message.decode(String.self, forKey: .type)
+        let type = try message.decode(String.self, forKey: .type)
         id = try message.decodeIfPresent(ClientMessage.ID.self, forKey: .id)
-        streams = try message.decodeIfPresent([String].self, forKey: .streams)
-        payload = try message.decodeIfPresent(String.self, forKey: .payload)
-        fields = try ControlFields(from: decoder)
-    }
-
-    /// The error if a text or list is too long; nil if none is.
-    var excess: String? {
-        let texts: [(key: String, text: String?)] = [
-            ("type", type), ("payload", payload), ("name", fields.name), ("key", fields.key), ("event", fields.event),
-        ]
-        for (key, text) in texts where text.map({ $0.utf8.count > ClientMessage.longestText }) == true {
-            return "\"\(key)\" is longer than \(ClientMessage.longestText) bytes"
-        }
-        for (key, list) in [("streams", streams), ("presets", fields.presets), ("names", fields.names)] {
-            guard let list else { continue }
-            if list.count > ClientMessage.longestList { return "\"\(key)\" has more than \(ClientMessage.longestList) names" }
-            if list.contains(where: { $0.utf8.count > ClientMessage.longestText }) {
-                return "a name in \"\(key)\" is longer than \(ClientMessage.longestText) bytes"
-            }
-        }
-        return nil
-    }
-
-    func body() throws(ControlFault) -> ClientMessage.Body {
         switch type {
         case "subscribe":
-            return .subscribe(streams: streams, payload: payload)
+            let streams = try message.decodeIfPresent([String].self, forKey: .streams)
+            let payload = try message.decodeIfPresent(String.self, forKey: .payload)
+            let error = Self.error(of: .texts(streams ?? []), "streams") ?? Self.error(of: .optional(payload), "payload")
+            body = error.map { .failure($0) } ?? .success(.subscribe(streams: streams, payload: payload))
         case "status":
-            return .status
+            body = .success(.status)
         case "closeViz":
-            return .close
-        case "ready":
-            // Without `presets` the page is sent `getPresetNames`.
-            return .control(.ready(presets: fields.presets ?? []))
-        case "keyHandler":
-            var fields = fields
-            if fields.note == nil { fields.note = fields.key.flatMap(KeyStroke.note) }
-            return .control(try fields.control(type))
+            body = .success(.close)
         default:
-            guard ClientMessage.names.contains(type) else {
-                throw ControlFault(message: "unknown message type \"\(type.prefix(64))\"")
+            guard let control = catalog.control(type) else {
+                body = .failure(
+                    Self.error(of: .text(type), "type") ?? ControlFault(message: "unknown message type \"\(type.prefix(64))\""))
+                return
             }
-            return .control(try fields.control(type))
+            body = try ControlDecoder.control(control, from: decoder).flatMap(Self.checked)
         }
+    }
+
+    /// Checks the lengths of a control's values, and adds the note of a key.
+    private static func checked(_ control: Control) -> Result<ClientMessage.Body, ControlFault> {
+        for (field, value) in zip(control.type.fields, control.values) {
+            if let error = error(of: value, field.name) { return .failure(error) }
+        }
+        var control = control
+        if control.type == .keyHandler, control["note"] == .none, let key = control["key"].string {
+            control["note"] = .optional(KeyStroke.note(of: key))
+        }
+        return .success(.control(control))
+    }
+
+    /// The error if a text or list is too long; nil if it is not.
+    private static func error(of value: ParameterValue, _ key: String) -> ControlFault? {
+        if let text = value.string, text.utf8.count > ClientMessage.longestText {
+            return ControlFault(message: "\"\(key)\" is longer than \(ClientMessage.longestText) bytes")
+        }
+        guard let items = value.items else { return nil }
+        if items.count > ClientMessage.longestList {
+            return ControlFault(message: "\"\(key)\" has more than \(ClientMessage.longestList) items")
+        }
+        guard items.contains(where: { ($0.string?.utf8.count ?? 0) > ClientMessage.longestText }) else { return nil }
+        return ControlFault(message: "a text in \"\(key)\" is longer than \(ClientMessage.longestText) bytes")
     }
 }
 

@@ -107,27 +107,3 @@ struct PageCommand: Sendable {
     /// The origin of the control that reported the change: this page does not get the command.
     var excludedOrigin: String?
 }
-
-/// A tempo, and the stream time of the beat that had it.
-struct TempoReport: Sendable, Hashable {
-    var beatsPerMinute: Double
-    var time: Double
-}
-
-/// The changes that a batch makes to the visualizer's state; nil: unchanged.
-struct VisualizerChange: Sendable, Hashable {
-    var preset: String?
-    /// Stream time of the next scheduled preset change, in seconds. Valid together with `preset`.
-    var nextPresetTime: Double?
-    var speed: Double?
-    /// Whether a preset was changed by a timer, beat or other trigger that only an active preset cycle has.
-    var showsCycling = false
-    /// How often the cycle was toggled.
-    var cycleToggles = 0
-    /// Whether the preset or the cycle was locked or unlocked: the time of the next change is then unknown.
-    var clearsNextPresetTime = false
-    /// The last beat.
-    var beat: TempoReport?
-    /// The last state of the capture device.
-    var device: DeviceNotice?
-}

@@ -1,3 +1,4 @@
+internal import HemiolaSignal
 internal import NIOCore
 internal import NIOPosix
 
@@ -123,7 +124,7 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
             case .tooLong:
                 client.receive(ClientMessage.Fault(text: "line longer than \(LineSplitter.limit) bytes"))
             case .line(let bytes) where bytes.count <= Self.shortLine:
-                Self.deliver(Self.parse(bytes), to: client)
+                Self.deliver(Self.parse(bytes, catalog), to: client)
             case .line(let bytes):
                 parseInBackground(bytes)
             }
@@ -136,7 +137,7 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
         for line in lines.prefix(Self.linesAfterDisconnect) {
             guard case .line(let bytes) = line, bytes.count <= Self.shortLine, limiter.delay(at: hub.loop.now) == nil else { break }
             limiter.count(byteCount: bytes.count)
-            Self.deliver(Self.parse(bytes), to: client)
+            Self.deliver(Self.parse(bytes, catalog), to: client)
         }
         lines = []
     }
@@ -156,7 +157,8 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
         isParsing = true
         client?.hasSentLongLine = true
         let handler = NIOLoopBound(self, eventLoop: hub.loop)
-        BackgroundThread.pool.runIfActive(eventLoop: hub.loop) { Self.parse(bytes) }.whenComplete { result in
+        let catalog = catalog
+        BackgroundThread.pool.runIfActive(eventLoop: hub.loop) { Self.parse(bytes, catalog) }.whenComplete { result in
             let handler = handler.value
             handler.isParsing = false
             if case .success(let message) = result, let client = handler.client { Self.deliver(message, to: client) }
@@ -164,8 +166,10 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
         }
     }
 
-    private static func parse(_ bytes: [UInt8]) -> Result<ClientMessage, ClientMessage.Fault> {
-        Result { () throws(ClientMessage.Fault) in try ClientMessage(bytes) }
+    private var catalog: RecordCatalog { hub.catalog.declarations }
+
+    private static func parse(_ bytes: [UInt8], _ catalog: RecordCatalog) -> Result<ClientMessage, ClientMessage.Fault> {
+        Result { () throws(ClientMessage.Fault) in try ClientMessage(bytes, catalog) }
     }
 
     private static func deliver(_ message: Result<ClientMessage, ClientMessage.Fault>, to client: BridgeClient) {

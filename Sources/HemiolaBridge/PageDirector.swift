@@ -1,17 +1,23 @@
 package import Hemiola
 package import HemiolaSignal
+internal import HemiolaVisualizer
 
 /// Relays preset, speed and key messages from pages and clients if the pipeline has no preset cycler.
 ///
-/// It handles only the controls that nothing else in the pipeline handles. Each becomes an event for every sink; the bridges send it to
-/// the other pages.
-package final class PageDirector: Director, Understudy {
+/// Each becomes an event for every sink; the bridges send it to the other pages.
+package final class PageDirector: Director, ControlHandler {
+    /// The controls that it handles: fallback controls, which a preset cycler handles if there is one.
+    package static let controls: [ControlType] = [
+        .loadPreset, .setSpeed, .ready, .presetNames, .presetHandler, .presetRefused, .speedHandler, .keyHandler,
+    ]
+
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
     private static let blend = 1.0
 
     private static let speedFault = "a speed is a number from 0.1 to 1"
 
-    private var pending: [Event.Payload] = []
+    /// The events of the next batch, without their time.
+    private var pending: [Event] = []
 
     package init() {}
 
@@ -19,29 +25,36 @@ package final class PageDirector: Director, Understudy {
 
     package func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
         if pending.isEmpty { return }
-        for payload in pending { events.append(payload, at: moment.end) }
+        for var event in pending {
+            event.time = moment.end
+            events.append(event)
+        }
         pending.removeAll(keepingCapacity: true)
     }
 
-    package func obey(_ control: StampedControl) -> ControlReply? {
-        switch control.control {
-        case .ready, .presetNames, .presetRefused:
-            break
-        case .key(let stroke):
-            pending.append(.key(stroke))
-        case .setSpeed(let speed):
-            guard (0.1...1).contains(speed) else { return .refused(Self.speedFault) }
-            pending.append(.speed(speed))
-        case .speedChanged(let speed):
-            guard speed.isFinite else { return .refused(Self.speedFault) }
-            pending.append(.speed(min(1, max(0.1, speed))))
-        case .loadPreset(let name):
-            pending.append(.preset(PresetChange(name: name, cut: .soft, blend: Self.blend, reason: .request)))
-        case .presetChanged(let name):
-            pending.append(.preset(PresetChange(name: name, cut: .hard, blend: 0, reason: .page)))
+    package func handle(_ control: StampedControl) -> ControlReply {
+        let control = control.control
+        switch control.type {
+        case .keyHandler:
+            if let stroke = KeyStroke(control) { add(stroke) }
+        case .setSpeed:
+            guard let speed = control["speed"].number, SpeedChange.range.contains(speed) else { return .refused(Self.speedFault) }
+            add(SpeedChange(speed))
+        case .speedHandler:
+            guard let speed = control["speed"].number, speed.isFinite else { return .refused(Self.speedFault) }
+            add(SpeedChange(min(SpeedChange.range.upperBound, max(SpeedChange.range.lowerBound, speed))))
+        case .loadPreset:
+            add(PresetChange(name: control["name"].string ?? "", cut: .soft, blend: Self.blend, reason: .request))
+        case .presetHandler:
+            add(PresetChange(name: control["name"].string ?? "", cut: .hard, blend: 0, reason: .page))
         default:
-            return nil
+            // `ready`, `presetNames` and `presetRefused` have no effect without a preset cycler.
+            break
         }
         return .done
+    }
+
+    private func add(_ record: some EventRecord) {
+        pending.append(Event(at: 0, record))
     }
 }

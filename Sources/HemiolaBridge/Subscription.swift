@@ -31,31 +31,41 @@ final class SubscriptionUnion: Sendable {
     }
 }
 
-/// A set of streams that a client can subscribe to: the record types and the samples. One bit each.
+/// A set of streams that a client can subscribe to: the samples and the record types. One bit each.
 struct StreamSet: OptionSet, Sendable, Hashable {
-    var rawValue: UInt32
+    var rawValue: UInt128
 
-    static let samplesName = "pushSamples"
-    /// In the order of the bits.
-    static let names = Selection.recordTypes + [samplesName]
+    static let samples = StreamSet(rawValue: 1 << 0)
+    static let header = StreamSet(rawValue: 1 << 1)
+    static let batch = StreamSet(rawValue: 1 << 2)
+    static let end = StreamSet(rawValue: 1 << 3)
+    /// The bits of the event types of a ``StreamCatalog``.
+    fileprivate static let eventBits = 4..<UInt128.bitWidth
+}
 
-    static let samples = StreamSet(named: samplesName)!
-    static let batch = StreamSet(named: "batch")!
-    static let header = StreamSet(named: "header")!
-    static let end = StreamSet(named: "end")!
-    static let dropped = StreamSet(named: "dropped")!
+/// The names of the streams that a program has, and their bits: `pushSamples` and the declared record types.
+struct StreamCatalog: Sendable {
+    let declarations: RecordCatalog
+    /// The names of all streams, in the order of the manual.
+    let names: [String]
+    private let streams: [String: StreamSet]
 
-    init(rawValue: UInt32) {
-        self.rawValue = rawValue
+    /// - Parameter declarations: The record types of the program. Clients can subscribe to the first 124 types of events.
+    init(_ declarations: RecordCatalog) {
+        self.declarations = declarations
+        var streams: [String: StreamSet] = ["pushSamples": .samples, "header": .header, "batch": .batch, "end": .end]
+        for (bit, type) in zip(StreamSet.eventBits, declarations.events) { streams[type.name] = StreamSet(rawValue: 1 << UInt128(bit)) }
+        self.streams = streams
+        names = declarations.recordTypes.filter { streams[$0] != nil } + ["pushSamples"]
     }
 
-    /// - Returns: nil if no stream has this name.
-    init?(named name: String) {
-        guard let bit = Self.names.firstIndex(of: name) else { return nil }
-        rawValue = 1 << bit
+    /// The stream of that name; nil if there is none.
+    func stream(named name: String) -> StreamSet? {
+        streams[name]
     }
 
-    init(_ event: Event) {
-        self = StreamSet(named: event.recordType) ?? []
+    /// The stream of an event; empty if no client can subscribe to it.
+    func stream(of event: Event) -> StreamSet {
+        streams[event.type.name] ?? []
     }
 }

@@ -63,7 +63,7 @@ struct AnalyzeCommand: Command {
         let plan = try plan(with: registry)
         let pipeline = try plan.assemble()
         return await PipelineSession(
-            pipeline, usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(),
+            pipeline, usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog),
             console: console.with(self.console.verbosity)
         ).run()
     }

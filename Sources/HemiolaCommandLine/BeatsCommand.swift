@@ -52,7 +52,7 @@ struct BeatsCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         let plan = try PipelinePlan(registry, self)
         return await PipelineSession(
-            try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(),
+            try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog),
             console: console.with(self.console.verbosity)
         ).run()
     }

@@ -21,6 +21,9 @@ struct Completions: Sendable {
         Self.current.withLock { $0 = self }
     }
 
+    /// The record types and controls that the running program declares.
+    static var catalog: RecordCatalog { current.withLock { $0.registry.catalog } }
+
     /// The completion of an option's or argument's value.
     static func kind(_ candidates: @escaping @Sendable (Completions, _ prefix: String) -> [String]) -> CompletionKind {
         .custom { words, index, _ in
@@ -45,8 +48,8 @@ struct Completions: Sendable {
         let registry = completions.registry
         return (registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)).map(\.id)
     }
-    static let control = kind { _, _ in WishText.types }
-    static let controlField = kind { _, _ in WishText.keys.map { "\($0)=" } }
+    static let control = kind { completions, _ in ControlMessage.types(completions.registry.catalog) }
+    static let controlField = kind { completions, _ in completions.registry.catalog.fieldsOfControls.map { "\($0.name)=" } }
 
     // MARK: - Candidates
 
@@ -102,7 +105,7 @@ struct Completions: Sendable {
         let features = analyzers.flatMap { analyzer in
             [analyzer.name] + analyzer.outputs.features.map { "\(analyzer.name).\($0.name)" }
         }
-        return (Selection.recordTypes + features).map { prefix[..<start] + $0 }
+        return (registry.catalog.recordTypes + features).map { prefix[..<start] + $0 }
     }
 }
 

@@ -13,8 +13,9 @@ struct ReplayOptions: ParsableArguments {
         completion: .file())
     var controls: String?
 
-    /// - Returns: What the file says; nothing to replay when there is none.
-    func read() throws(Failure) -> ControlReplay {
+    /// - Parameter catalog: The controls that the program declares.
+    /// - Returns: The controls of the file; none where no file is named.
+    func read(_ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
         guard let controls else { return ControlReplay() }
         let bytes: [UInt8]
         do {
@@ -22,14 +23,14 @@ struct ReplayOptions: ParsableArguments {
         } catch {
             throw Failure("--controls: cannot read \(System.title(of: controls)): \(error)")
         }
-        return try ControlRecords.parse(bytes, title: System.title(of: controls))
+        return try ControlRecords.parse(bytes, title: System.title(of: controls), catalog)
     }
 }
 
 /// `control` records as Hemiola writes them, read back.
 enum ControlRecords {
     /// - Throws: The first line that is no record, or no control that Hemiola knows, with its number.
-    static func parse(_ bytes: [UInt8], title: String) throws(Failure) -> ControlReplay {
+    static func parse(_ bytes: [UInt8], title: String, _ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
         var replay = ControlReplay()
         for (index, line) in bytes.withoutByteOrderMark.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated()
@@ -37,7 +38,7 @@ enum ControlRecords {
             if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\t") }) { continue }
             if isObviouslyOther(line) { continue }
             do throws(Fault) {
-                guard let record = try record(line) else { continue }
+                guard let record = try record(line, catalog) else { continue }
                 replay.add(try record.stamped(), file: record.file)
             } catch {
                 throw Failure("\(title):\(index + 1): \(error.message)")
@@ -57,10 +58,12 @@ enum ControlRecords {
             && !line.dropFirst(start.count).starts(with: Array("control\"".utf8))
     }
 
-    private static func record(_ line: ArraySlice<UInt8>) throws(Fault) -> ControlRecord? {
+    private static func record(_ line: ArraySlice<UInt8>, _ catalog: RecordCatalog) throws(Fault) -> ControlRecord? {
         do {
             guard try JSONDecoder().decode(TypeOnly.self, from: Data(line)).type == "control" else { return nil }
-            return try JSONDecoder().decode(ControlRecord.self, from: Data(line))
+            let decoder = JSONDecoder()
+            decoder.userInfo[.catalog] = catalog
+            return try decoder.decode(ControlRecord.self, from: Data(line))
         } catch let error as DecodingError {
             throw Fault(message: text(error))
         } catch {
@@ -85,11 +88,10 @@ enum ControlRecords {
 
 private struct ControlRecord: Decodable {
     var frame: Int64
-    var control: String
     var from: String?
     /// Of which input, where the recording is of several.
     var file: String?
-    var fields: ControlFields
+    var control: Result<Control, ControlFault>
 
     private enum CodingKeys: String, CodingKey {
         case frame, control, from, file
@@ -98,20 +100,31 @@ private struct ControlRecord: Decodable {
     init(from decoder: any Decoder) throws {
         let record = try decoder.container(keyedBy: CodingKeys.self)
         frame = try record.decode(Int64.self, forKey: .frame)
-        control = try record.decode(String.self, forKey: .control)
+        let name = try record.decode(String.self, forKey: .control)
         from = try record.decodeIfPresent(String.self, forKey: .from)
         file = try record.decodeIfPresent(String.self, forKey: .file)
-        fields = try ControlFields(from: decoder)
+        let catalog = decoder.userInfo[.catalog] as? RecordCatalog ?? .standard
+        control =
+            if let type = catalog.control(name) {
+                try ControlDecoder.control(type, from: decoder)
+            } else {
+                .failure(ControlFault(message: "there is no control \"\(name)\""))
+            }
     }
 
     func stamped() throws(ControlRecords.Fault) -> StampedControl {
         guard frame >= 0 else { throw ControlRecords.Fault(message: "\"frame\" is \(frame): no batch contains it") }
         do throws(ControlFault) {
-            return StampedControl(try fields.control(control), at: frame, from: from ?? "controls")
+            return StampedControl(try control.get(), at: frame, from: from ?? "controls")
         } catch {
             throw ControlRecords.Fault(message: error.message)
         }
     }
+}
+
+extension CodingUserInfoKey {
+    /// The declarations that records are decoded with: a `RecordCatalog`.
+    fileprivate static let catalog = CodingUserInfoKey(rawValue: "catalog")!
 }
 
 extension System {

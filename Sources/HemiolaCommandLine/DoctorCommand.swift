@@ -43,21 +43,21 @@ struct DoctorCommand: Command {
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         if latency { return try measureLatency(with: registry) }
-        var surroundings = System.surroundings()
+        var environment = System.environment()
         if let devices = registry.captures.lazy.compactMap(\.devices).first {
-            surroundings.devices = Result { () throws(CaptureError) in try devices() }
+            environment.devices = Result { () throws(CaptureError) in try devices() }
         }
-        let report = DoctorReport(surroundings)
+        let report = DoctorReport(environment)
         let status = try Root.print(json ? report.json.line : report.text)
         return report.isWell ? status : .inputFailed
     }
 
     private func measureLatency(with registry: PluginRegistry) throws(Failure) -> CommandStatus {
         // A signal takes the output away again before it ends the process.
-        let ear = System.SignalEar()
-        let report = try LatencyTest(clickCount: clicks, batchFrames: batch, isCancelled: { ear.heard != nil }).run(with: registry)
+        let listener = System.SignalListener()
+        let report = try LatencyTest(clickCount: clicks, batchFrames: batch, isCancelled: { listener.signal != nil }).run(with: registry)
         let status = try Root.print(json ? report.json.line : report.text)
-        if let signal = ear.heard { return .signal(signal) }
+        if let signal = listener.signal { return .signal(signal) }
         return report.times.count == report.clickCount ? status : .inputFailed
     }
 }

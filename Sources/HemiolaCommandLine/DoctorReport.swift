@@ -49,7 +49,7 @@ struct DoctorReport {
 }
 
 /// What the doctor looks at, as values.
-struct Surroundings {
+struct Environment {
     /// A folder that Hemiola wants to write to.
     struct Folder {
         var path: String
@@ -84,7 +84,7 @@ struct Surroundings {
 
 extension DoctorReport {
     /// Judges what was found. Touches nothing.
-    init(_ found: Surroundings) {
+    init(_ found: Environment) {
         checks = [
             Check(name: "Hemiola", isWell: true, finding: found.version),
             Check(name: "Swift", isWell: true, finding: found.swift),
@@ -147,7 +147,7 @@ extension DoctorReport {
         }
     }
 
-    private static func runtime(_ folder: Surroundings.Folder?) -> Check {
+    private static func runtime(_ folder: Environment.Folder?) -> Check {
         var check = Self.folder(
             "runtime folder", folder, missing: "XDG_RUNTIME_DIR is not set; sockets go to a private folder for temporary files",
             remedy: "log in with a session, or: export XDG_RUNTIME_DIR=/run/user/$(id -u)")
@@ -160,7 +160,7 @@ extension DoctorReport {
     }
 
     private static func folder(
-        _ name: String, _ folder: Surroundings.Folder?, missing: String, remedy: String
+        _ name: String, _ folder: Environment.Folder?, missing: String, remedy: String
     ) -> Check {
         guard let folder else { return Check(name: name, isWell: false, finding: missing, remedy: remedy) }
         guard let fault = folder.fault else { return Check(name: name, isWell: true, finding: folder.path) }

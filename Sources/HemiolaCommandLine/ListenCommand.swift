@@ -44,7 +44,7 @@ struct ListenCommand: Command {
     @Option(
         help: ArgumentHelp(
             "Frames a second that the sound server is asked for; native: those of the device.", valueName: "hertz"))
-    var rate: RateWish = .hertz(44_100)
+    var rate: SampleRateOption = .hertz(44_100)
 
     @Flag(help: "Wait for a sound server and a device that are not there yet.")
     var wait = false
@@ -71,7 +71,7 @@ struct ListenCommand: Command {
         }
         let plan = try plan(with: registry, showsLine: showsLine)
         return await PipelineSession(
-            try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(), console: console,
+            try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog), console: console,
             showsProgress: false
         ).run()
     }
@@ -95,7 +95,7 @@ struct ListenCommand: Command {
 }
 
 /// `--rate`: a number of hertz, or whatever the device has.
-enum RateWish: ExpressibleByArgument, Hashable {
+enum SampleRateOption: ExpressibleByArgument, Hashable {
     case hertz(Int)
     case native
 

@@ -5,10 +5,13 @@ internal import Synchronization
 extension SinkPlugin {
     static let liveLineID = "live-line"
 
+    /// The record type of preset changes, which a plugin declares: known by its name alone.
+    private static let preset = RecordType("preset", "The visualizer loads another preset.", fields: [])
+
     /// Shows source, level, bars and tempo as one line on a terminal, and turns keys into controls.
     static func liveLine(on console: Console) -> SinkPlugin {
         SinkPlugin(
-            liveLineID, "One live line on a terminal.", needs: { _ in Needs(standardOutput: true, everyEvent: true) },
+            liveLineID, "One live line on a terminal.", needs: { _ in Needs(standardOutput: true, events: [.control, .device, .gap, .dropped, preset]) },
             make: { _ in LiveLineSink(console) })
     }
 }
@@ -102,23 +105,24 @@ final class LiveLineSink: Sink {
     }
 
     private func update(_ state: inout State, with event: Event) {
-        switch event.payload {
-        case .device(let device):
+        if let device = DeviceEvent(event) {
             if device.state == .lost {
                 state.line.showOutage(of: device.summary)
             } else {
                 state.line.name = device.summary
             }
-        case .gap(let gap): state.line.lost += state.format.seconds(at: gap.frames)
-        case .dropped(let loss): state.line.dropped += Int64(loss.batches)
-        case .preset(let change): state.line.preset = change.name
-        case .control(let control):
-            switch control.control {
-            case .lockTempo(let tempo): state.line.isTempoLocked = tempo != nil
-            case .resetTempo: state.line.isTempoLocked = false
+        } else if let gap = Gap(event) {
+            state.line.lost += state.format.seconds(at: gap.frames)
+        } else if let drop = DropReport(event) {
+            state.line.dropped += Int64(drop.batches)
+        } else if event.type.name == "preset" {
+            state.line.preset = event["name"].string
+        } else if let control = event.control?.control {
+            switch control.name {
+            case "lockTempo": state.line.isTempoLocked = control["bpm"].number != nil
+            case "resetTempo": state.line.isTempoLocked = false
             default: break
             }
-        default: break
         }
     }
 
@@ -127,20 +131,26 @@ final class LiveLineSink: Sink {
     /// On the thread that reads the keys.
     private func handle(_ key: LiveKey, _ context: SinkContext) {
         let line = state.withLock { $0.line }
-        let control: Control
+        let name: String
+        var tempo = ParameterValue.none
         switch key {
         case .quit: return context.endRun()
-        case .tap: control = .tap
-        case .lock where line.isTempoLocked: control = .lockTempo(beatsPerMinute: nil)
+        case .tap: name = "tap"
         case .lock:
-            guard let tempo = line.tempo else { return show("lock: no tempo yet") }
-            control = .lockTempo(beatsPerMinute: Double(tempo))
-        case .half: control = .halveTempo
-        case .double: control = .doubleTempo
-        case .next: control = .nextPreset
-        case .previous: control = .previousPreset
+            name = "lockTempo"
+            if !line.isTempoLocked {
+                guard let current = line.tempo else { return show("lock: no tempo yet") }
+                tempo = .number(Double(current))
+            }
+        case .half: name = "halveTempo"
+        case .double: name = "doubleTempo"
+        case .next: name = "nextPreset"
+        case .previous: name = "previousPreset"
         }
-        context.controls.post(control, from: context.name) { [self] reply in
+        guard let type = context.catalog.control(name) else { return show("\(key.done): this program has no such control") }
+        var control = Control(type)
+        control["bpm"] = tempo
+        context.controls.submit(control, from: context.name) { [self] reply in
             switch reply {
             case .done: show(key.done)
             case .refused(let reason): show("\(key.done): \(reason)")

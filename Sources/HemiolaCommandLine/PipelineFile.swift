@@ -60,7 +60,7 @@ struct PipelineFile {
         }
     }
 
-    private mutating func complain(_ path: String, _ message: String) {
+    private mutating func report(_ path: String, _ message: String) {
         problems.append(ConfigurationProblem(path, message))
     }
 
@@ -76,7 +76,7 @@ struct PipelineFile {
         case "captures", "inputs", "analyzers", "sinks": readList(entry)
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
         case "rate":
-            read(entry, "a whole number of hertz or native", into: \.sampleRate) { RateWish(argument: $0)?.sampleRate }
+            read(entry, "a whole number of hertz or native", into: \.sampleRate) { SampleRateOption(argument: $0)?.sampleRate }
         case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0).map(Optional.some) }
         case "jobs":
             read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }
@@ -91,7 +91,7 @@ struct PipelineFile {
             let hint =
                 entry.key.nearest(in: Self.keys).map { "did you mean \($0)?" }
                 ?? "there are: \(Self.keys.joined(separator: ", "))"
-            complain(entry.key, "a pipeline has no such key; \(hint)")
+            report(entry.key, "a pipeline has no such key; \(hint)")
         }
     }
 
@@ -100,7 +100,7 @@ struct PipelineFile {
         as convert: (String) -> Value?
     ) {
         guard case .value(let raw) = entry.node.content, let value = convert(raw.text) else {
-            complain(entry.key, "\(entry.node.shown) is not \(kind)")
+            report(entry.key, "\(entry.node.shown) is not \(kind)")
             return
         }
         configuration[keyPath: place] = value
@@ -113,14 +113,14 @@ struct PipelineFile {
             var texts: [String] = []
             for (index, item) in items.enumerated() {
                 guard case .value(let value) = item.content else {
-                    complain("\(path)[\(index)]", "\(item.shown) is not text")
+                    report("\(path)[\(index)]", "\(item.shown) is not text")
                     continue
                 }
                 texts.append(value.text)
             }
             return texts
         default:
-            complain(path, "\(node.shown) is not a list")
+            report(path, "\(node.shown) is not a list")
             return nil
         }
     }
@@ -141,7 +141,7 @@ struct PipelineFile {
         case .list(let list): items = list
         case .value: items = [entry.node]
         default:
-            complain(entry.key, "\(entry.node.shown) is not a list")
+            report(entry.key, "\(entry.node.shown) is not a list")
             return
         }
         var specs: [PluginSpec] = []
@@ -159,7 +159,7 @@ struct PipelineFile {
 
     private mutating func input(_ node: YAMLNode, _ path: String) -> PluginSpec? {
         guard case .value(let value) = node.content, !value.text.isEmpty else {
-            complain(path, "\(node.shown) is no path")
+            report(path, "\(node.shown) is no path")
             return nil
         }
         return captureSpec(for: value.text)
@@ -178,7 +178,7 @@ struct PipelineFile {
         case .map(let entries):
             return spec(entries, path)
         default:
-            complain(path, "\(node.shown) is neither a SPEC nor a map with an id")
+            report(path, "\(node.shown) is neither a SPEC nor a map with an id")
             return nil
         }
     }
@@ -193,21 +193,21 @@ struct PipelineFile {
             case ("as", .value(let value)): spec.alias = value.text
             case ("id", _), ("as", _):
                 if case .null = entry.node.content { break }
-                complain(path, "\(entry.node.shown) is not text")
+                report(path, "\(entry.node.shown) is not text")
             case (_, .null): break
             case (let key, .value(let value)): spec.settings[key] = value
             case (let key, .list(let items)):
                 spec.settings[key] = .list(
                     items.compactMap { if case .value(let value) = $0.content { value } else { nil } })
                 if items.contains(where: { if case .value = $0.content { false } else { true } }) {
-                    complain(path, "a list holds values only")
+                    report(path, "a list holds values only")
                 }
-            case (_, .map): complain(path, "\(entry.node.shown) is no value of a setting")
+            case (_, .map): report(path, "\(entry.node.shown) is no value of a setting")
             }
         }
         if spec.id.isEmpty {
             let hint = entries.map(\.key).compactMap { $0.nearest(in: ["id"]) == nil ? nil : $0 }.first
-            complain(path, "it has no id\(hint.map { "; is \($0) meant to be it?" } ?? ": which plugin is it?")")
+            report(path, "it has no id\(hint.map { "; is \($0) meant to be it?" } ?? ": which plugin is it?")")
             return nil
         }
         return spec

@@ -33,14 +33,14 @@ struct PipelineSession {
     func run() async -> CommandStatus {
         console.start()
         tellWhatRuns()
-        let ear = System.SignalEar()
-        startThread { [self] in attend(ear) }
-        let teller = NoticeTeller(pipeline, console)
+        let listener = System.SignalListener()
+        startThread { [self] in attend(listener) }
+        let teller = NoticePrinter(pipeline, console)
         let outcome = await pipeline.run(replaying: replay) { teller.tell($0) }
-        ear.finish()
+        listener.finish()
         console.endBar()
         console.finish()
-        return CommandStatus(outcome, signal: ear.heard)
+        return CommandStatus(outcome, signal: listener.signal)
     }
 
     private func tellWhatRuns() {
@@ -58,14 +58,14 @@ struct PipelineSession {
     // MARK: - The thread beside
 
     /// Waits for signals, and draws the bar meanwhile.
-    private func attend(_ ear: System.SignalEar) {
+    private func attend(_ listener: System.SignalListener) {
         var meter = ProgressMeter(start: System.now)
         let style = ProgressLine.Style(environment: System.environment)
         var showsBar = showsBar
         var deadline = Double.infinity
         while true {
             let timeout = showsBar ? ProgressLine.interval : deadline - System.now
-            switch ear.next(timeout: min(timeout, 3600)) {
+            switch listener.next(timeout: min(timeout, 3600)) {
             case .finish:
                 return
             case .signal(let number):
@@ -77,7 +77,7 @@ struct PipelineSession {
             case .nothing where System.now >= deadline:
                 console.error("a sink does not finish; leaving without it")
                 console.finish()
-                System.exitAtOnce(.signal(ear.heard ?? 0))
+                System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:
                 guard showsBar, let line = meter.line(for: pipeline.progress, at: System.now) else { continue }
                 console.show(bar: line.rendered(width: System.columns(of: System.standardError) ?? 80, style: style))

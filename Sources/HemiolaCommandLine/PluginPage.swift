@@ -147,7 +147,7 @@ extension PluginPage {
                 text += "  \(primary) is the main setting: its value may stand without a key.\n"
             }
         }
-        return text + outputText(columns)
+        return text + declarationText(columns) + outputText(columns)
     }
 
     private func section(_ title: String, _ settings: [DeclaredSetting], _ columns: Int) -> String {
@@ -229,6 +229,7 @@ extension PluginPage {
             ("description", .text(about.summary)), ("primary", about.primary.map { .text($0) } ?? .null),
             ("settings", .list((about.settings + common).map(\.json))), ("examples", .list(examples.map { .text($0) })),
         ]
+        members += declarationMembers
         if case .success(let outputs) = outputs {
             members += [
                 ("sample_rate", .integer(Self.format.sampleRate)), ("channels", .integer(Self.format.channelCount)),

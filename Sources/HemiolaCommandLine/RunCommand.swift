@@ -54,7 +54,7 @@ struct RunCommand: Command {
         if path == "-" && replay.controls == "-" {
             throw Failure("standard input cannot be both the pipeline and the controls; give one of them a name")
         }
-        let replay = try self.replay.read()
+        let replay = try self.replay.read(registry.catalog)
         try plan.checkThatNoInputIsOverwritten()
         return await PipelineSession(
             try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: replay,

@@ -47,14 +47,14 @@ struct SchemaCommand: Command {
         // A pipeline touches nothing until it runs, so that any name of a file will do.
         let plan = try PipelinePlan(registry, describing: analyzing.analyzers, selecting: select)
         let items = plan.configuration.selection
-        let selection = items.isEmpty ? Selection.all : Selection(items: items)
+        let selection = items.isEmpty ? Selection.all : Selection(items: items, catalog: registry.catalog)
         let pipeline = try plan.assemble()
         do throws(AnalyzerError) {
             let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
-            if columns { return SchemaText.columns(analyzers: features, selection: selection) }
+            if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }
             // Nobody knows what the files will be: what another format declares otherwise is left open.
             let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
-            return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection)
+            return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection, catalog: registry.catalog)
         } catch {
             throw Failure(error.message)
         }

@@ -1,33 +1,41 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import Hemiola
-internal import HemiolaBridge
+internal import HemiolaSignal
+internal import HemiolaVisualizer
 
 /// `hemiola send TYPE [VALUE] [key=value …]`
 struct SendCommand: Command {
-    static let configuration = CommandConfiguration(
-        commandName: "send",
-        abstract: "Send one control message to a running hemiola and print the reply.",
-        usage: "hemiola send <type> [<value>] [<key=value> ...] [--socket <path>]",
-        discussion: """
-            Connects to the sink "socket" of another hemiola. The reply comes when the control has taken effect.
+    /// The help lists the controls that the plugins of this program declare.
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "send",
+            abstract: "Send one control message to a running hemiola and print the reply.",
+            usage: "hemiola send <type> [<value>] [<key=value> ...] [--socket <path>]",
+            discussion: """
+                Connects to the sink "socket" of another hemiola. The reply comes when the control has taken effect.
 
-            Examples:
-              hemiola send nextPreset
-              hemiola send loadPreset "Flexi - mindblob"
-              hemiola send setSpeed 0.5
-              hemiola send status
-              hemiola send tap --socket /tmp/show.sock
+                Examples:
+                  hemiola send nextPreset
+                  hemiola send loadPreset "Flexi - mindblob"
+                  hemiola send setSpeed 0.5
+                  hemiola send status
+                  hemiola send tap --socket /tmp/show.sock
 
-            Controls: nextPreset, previousPreset, randomPreset, loadPreset (name), lockPreset (locked), toggleCycle, \
-            setSpeed (speed, 0.1 to 1), tap, lockTempo (bpm; without it unlocks), halveTempo, doubleTempo, setDownbeat, \
-            resetTempo, closeViz. Reports of visualizers can be sent too: ready (presets), presetNames (names), \
-            presetHandler (name), presetRefused (name), speedHandler (speed), keyHandler (key, event).
+                Controls, with their fields: \(controlList), closeViz. A running hemiola with further plugins accepts their controls \
+                too.
 
-            status prints the preset, speed, tempo and device: as text on a terminal, else as JSON.
+                status prints the preset, speed, tempo and device: as text on a terminal, else as JSON.
 
-            Exit codes: 0 it has taken effect; 1 it was refused, or there was no reply; 2 the command line is wrong.
-            """)
+                Exit codes: 0 it has taken effect; 1 it was refused, or there was no reply; 2 the command line is wrong.
+                """)
+    }
+
+    private static var controlList: String {
+        Completions.catalog.controls.map { type in
+            type.fields.isEmpty ? type.name : "\(type.name) (\(type.fields.map(\.helpText).joined(separator: ", ")))"
+        }.joined(separator: ", ")
+    }
 
     @Argument(help: ArgumentHelp("The type of the message.", valueName: "type"), completion: Completions.control)
     var type: String
@@ -54,14 +62,27 @@ struct SendCommand: Command {
         if socket == "" { throw ValidationError("--socket: the path is empty; is a variable of the shell unset?") }
     }
 
+    /// Seconds to wait for the declarations of a program that knows a control that this one does not.
+    private static let helloTime = 1.0
+
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         let deadline = System.now + timeout
-        let message = try WishText(type, fields)
         let path = socket ?? SocketPath.standard().path
+        let isKnown = ControlMessage.isKnown(type, registry.catalog)
+        var message = isKnown ? try ControlMessage(type, fields, registry.catalog) : nil
+        let connection: System.UnixConnection
+        do throws(System.CallError) {
+            connection = try System.UnixConnection(to: path, until: deadline)
+        } catch {
+            throw isKnown ? Failure(Self.text(error, path), status: .refused) : ControlMessage.unknown(type, registry.catalog)
+        }
+        if message == nil {
+            let declared = Self.declarations(from: connection, until: min(deadline, System.now + Self.helloTime))
+            message = try ControlMessage(type, fields, declared ?? registry.catalog)
+        }
         let reply: Reply
         do throws(System.CallError) {
-            let connection = try System.UnixConnection(to: path, until: deadline)
-            try connection.write(WishText.quiet + message.line, until: deadline)
+            try connection.write(ControlMessage.quiet + (message?.line ?? []), until: deadline)
             reply = try self.reply(from: connection, until: deadline)
         } catch {
             throw Failure(Self.text(error, path), status: .refused)
@@ -73,6 +94,14 @@ struct SendCommand: Command {
         }
         _ = try Root.print(reply.line)
         return reply.ok ? .success : .refused
+    }
+
+    /// The controls that the running program declares in its first line; nil when no stream has begun there.
+    private static func declarations(from connection: System.UnixConnection, until deadline: Double) -> RecordCatalog? {
+        while let line = try? connection.readLine(until: deadline) {
+            if let hello = HelloDeclarations(line) { return hello.catalog }
+        }
+        return nil
     }
 
     private func reply(from connection: System.UnixConnection, until deadline: Double) throws(System.CallError) -> Reply {
@@ -88,86 +117,185 @@ struct SendCommand: Command {
     }
 
     private static func text(_ error: System.CallError, _ path: String) -> String {
-        error.isNobodyThere
-            ? "nobody listens at \(path); start one: hemiola listen --sink socket" : "\(path): \(error)"
+        error.isUnreachable
+            ? "no hemiola listens at \(path); start one: hemiola listen --sink socket" : "\(path): \(error)"
     }
 }
 
-/// A wish as a line of the visualizer protocol.
-struct WishText: Equatable {
-    /// What goes before it: nothing but answers is wanted.
+/// A message of the visualizer protocol, as a line.
+struct ControlMessage: Equatable {
+    /// Sent before it: the client subscribes to replies only.
     static let quiet = Array("{\"type\":\"subscribe\",\"streams\":[],\"payload\":\"json\"}\n".utf8)
     static let id = "send"
-    /// What can be sent.
-    static let types = ClientMessage.names.filter { $0 != "subscribe" }
-
-    private static let texts: Set = ["name", "key", "event"]
-    private static let lists: Set = ["presets", "names"]
-    private static let others: Set = ["bpm", "speed", "locked", "note"]
-    /// The field that a value without a name is for, of each type that has a main one.
-    private static let mainFields = [
-        "loadPreset": "name", "lockPreset": "locked", "setSpeed": "speed", "lockTempo": "bpm", "ready": "presets",
-        "presetNames": "names", "presetHandler": "name", "presetRefused": "name", "speedHandler": "speed", "keyHandler": "key",
-    ]
-
-    /// The keys of all messages.
-    static let keys = texts.union(lists).union(others).sorted()
+    /// Messages that are not controls, and have no fields.
+    private static let others = ["status", "closeViz"]
 
     let line: [UInt8]
 
-    /// - Throws: What is wrong with it, before anything is sent.
-    init(_ type: String, _ fields: [String]) throws(Failure) {
-        guard Self.types.contains(type) else {
-            let hint = type.nearest(in: Self.types).map { "; did you mean \($0)?" } ?? "; there are: \(Self.types.joined(separator: ", "))"
-            throw Failure("there is no message \"\(type)\"\(hint)")
-        }
+    /// The types that can be sent.
+    static func types(_ catalog: RecordCatalog) -> [String] { others + catalog.controls.map(\.name) }
+
+    static func isKnown(_ type: String, _ catalog: RecordCatalog) -> Bool { types(catalog).contains(type) }
+
+    static func unknown(_ type: String, _ catalog: RecordCatalog) -> Failure {
+        let types = types(catalog)
+        let hint = type.nearest(in: types).map { "; did you mean \($0)?" } ?? "; there are: \(types.joined(separator: ", "))"
+        return Failure("there is no message \"\(type)\"\(hint)")
+    }
+
+    /// - Parameter fields: `key=value`; the first may be the value of the first declared field alone.
+    /// - Throws: What is wrong, before anything is sent.
+    init(_ type: String, _ fields: [String], _ catalog: RecordCatalog) throws(Failure) {
+        guard Self.isKnown(type, catalog) else { throw Self.unknown(type, catalog) }
+        let declared = catalog.control(type)?.fields ?? []
         var members: [(key: String, value: JSONTree)] = [("type", .text(type)), ("id", .text(Self.id))]
-        for (index, field) in fields.enumerated() {
-            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            // A preset's name may have an equals sign.
-            if index == 0, let key = Self.mainFields[type], parts.count < 2 || !Self.isKey(parts[0]) {
-                members.append((key, try Self.value(field, of: key)))
-                continue
+        var values: [String: ParameterValue] = [:]
+        for (index, text) in fields.enumerated() {
+            let (field, value) = try Self.field(text, isFirst: index == 0, of: type, declared)
+            guard values.updateValue(value, forKey: field.name) == nil else {
+                throw Failure("\"\(field.name)\" is given twice")
             }
-            guard parts.count == 2 else {
-                let hint = Self.mainFields[type] == nil ? "; \(type) has no field" : "; write key=value, or the value alone first"
-                throw Failure("\"\(field)\" is no key=value\(hint)")
+            members.append((field.name, JSONTree(value)))
+        }
+        if let control = catalog.control(type) {
+            do throws(ControlFault) {
+                _ = try Control(control) { values[$0.name] }
+            } catch {
+                throw Failure(error.message)
             }
-            members.append((parts[0], try Self.value(parts[1], of: parts[0])))
         }
         line = Array(JSONTree.object(members).line.utf8)
-        do throws(ClientMessage.Fault) {
-            _ = try ClientMessage(line.dropLast())
-        } catch {
-            throw Failure(error.text)
+    }
+
+    private static func field(
+        _ text: String, isFirst: Bool, of type: String, _ declared: [Field]
+    ) throws(Failure) -> (field: Field, value: ParameterValue) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let names = declared.map(\.name)
+        if parts.count == 2, let field = declared.first(where: { $0.name == parts[0] }) { return (field, try value(parts[1], of: field)) }
+        // A preset's name may have an equals sign: only a name that looks like a misspelt field is refused.
+        let looksLikeName = parts.count == 2 && parts[0].allSatisfy { $0.isLetter } && parts[0].nearest(in: names) != nil
+        if isFirst, let main = declared.first, !looksLikeName { return (main, try value(text, of: main)) }
+        guard let key = parts.count == 2 ? parts[0] : nil else {
+            throw Failure(
+                "\"\(text)\" is no key=value" + (names.isEmpty ? "; \(type) has no field" : "; write key=value, or the value alone first"))
+        }
+        let hint =
+            names.isEmpty
+            ? "it has none" : key.nearest(in: names).map { "did you mean \($0)?" } ?? "there are: \(names.joined(separator: ", "))"
+        throw Failure("\(type) has no field \"\(key)\"; \(hint)")
+    }
+
+    private static func value(_ text: String, of field: Field) throws(Failure) -> ParameterValue {
+        if text == "null", field.isNullable { return .none }
+        let value: ParameterValue? =
+            switch field.kind {
+            case .integer: Int(text).map { .integer($0) }
+            case .number: Double(text).flatMap { $0.isFinite ? .number($0) : nil }
+            case .boolean: ["true": .boolean(true), "false": .boolean(false)][text]
+            case .text: .text(text)
+            case .choice(let choices): choices.contains(text) ? .text(text) : nil
+            case .texts: .texts(text.split(separator: "+").map(String.init))
+            case .numbers: Self.numbers(text)
+            }
+        guard let value else { throw Failure("\(field.name) is \(field.kindText), not \"\(text)\"") }
+        return value
+    }
+
+    private static func numbers(_ text: String) -> ParameterValue? {
+        let numbers = text.split(separator: "+").map { Double($0) }
+        return numbers.contains { $0?.isFinite != true } ? nil : .numbers(numbers.compactMap(\.self))
+    }
+}
+
+extension Field {
+    /// `speed, 0.1 to 1`: as in a list of fields.
+    fileprivate var helpText: String {
+        switch (minimum, maximum) {
+        case (let low?, let high?): "\(name), \(ParameterValue.number(low).text) to \(ParameterValue.number(high).text)"
+        default: name
         }
     }
 
-    /// Whether a text looks like a field's name, even a misspelt one.
-    private static func isKey(_ text: String) -> Bool {
-        let keys = texts.union(lists).union(others)
-        return keys.contains(text) || text.allSatisfy { $0.isLetter } && text.nearest(in: keys.sorted()) != nil
-    }
-
-    private static func value(_ text: String, of key: String) throws(Failure) -> JSONTree {
-        if texts.contains(key) { return .text(text) }
-        if lists.contains(key) { return .list(text.split(separator: "+").map { .text(String($0)) }) }
-        guard others.contains(key) else {
-            let hint = key.nearest(in: keys).map { "; did you mean \($0)?" } ?? "; there are: \(keys.joined(separator: ", "))"
-            throw Failure("there is no key \"\(key)\"\(hint)")
-        }
-        if let number = Int(text) { return .integer(number) }
-        if let number = Double(text), number.isFinite { return .number(number) }
-        switch text {
-        case "true": return .boolean(true)
-        case "false": return .boolean(false)
-        case "null": return .null
-        default: return .text(text)
+    /// What a value has to be, for messages.
+    fileprivate var kindText: String {
+        switch kind {
+        case .integer: "a whole number"
+        case .number: "a number"
+        case .boolean: "true or false"
+        case .text: "a text"
+        case .choice(let choices): "one of \(choices.joined(separator: ", "))"
+        case .texts: "a list of names, joined with +"
+        case .numbers: "a list of numbers, joined with +"
         }
     }
 }
 
-/// The answer to a wish, or why nobody was let in.
+extension JSONTree {
+    fileprivate init(_ value: ParameterValue) {
+        switch value {
+        case .none: self = .null
+        case .boolean(let flag): self = .boolean(flag)
+        case .integer(let number): self = .integer(number)
+        case .number(let number): self = number == number.rounded() && abs(number) < 1e15 ? .integer(Int(number)) : .number(number)
+        case .text(let text): self = .text(text)
+        case .list(let items): self = .list(items.map { JSONTree($0) })
+        }
+    }
+}
+
+/// The controls that a running program declares in its `hello`.
+private struct HelloDeclarations: Decodable {
+    struct Entry: Decodable {
+        var name: String
+        var description: String
+        var fields: [FieldEntry]
+    }
+
+    struct FieldEntry: Decodable {
+        var name: String
+        var type: String
+        var choices: [String]?
+        var nullable: Bool
+        var required: Bool
+        var description: String
+    }
+
+    var type: String
+    var controls: [Entry]
+
+    /// - Returns: nil for another line.
+    init?(_ line: [UInt8]) {
+        guard let hello = try? JSONDecoder().decode(Self.self, from: Data(line)), hello.type == "hello" else { return nil }
+        self = hello
+    }
+
+    var catalog: RecordCatalog {
+        RecordCatalog(
+            controls: controls.map { control in
+                ControlType(control.name, control.description, fields: control.fields.compactMap(\.field))
+            })
+    }
+}
+
+extension HelloDeclarations.FieldEntry {
+    /// The field; nil for a type that this program does not know.
+    fileprivate var field: Field? {
+        let fallback: ParameterValue? = required ? nil : ParameterValue.none
+        return switch type {
+        case "integer": .integer(name, nullable: nullable || !required, default: fallback, description)
+        case "number": .number(name, nullable: nullable || !required, default: fallback, description)
+        case "boolean": .boolean(name, default: required ? nil : .boolean(false), description)
+        case "text": .text(name, nullable: nullable || !required, default: fallback, description)
+        case "choice": .choice(name, of: choices ?? [], default: required ? nil : .text(choices?.first ?? ""), description)
+        case "texts": .texts(name, default: required ? nil : .list([]), description)
+        case "numbers": .numbers(name, description)
+        default: nil
+        }
+    }
+}
+
+/// The reply to a message, or the refusal of the connection.
 private struct Reply {
     private struct Fields: Decodable {
         var type: String
@@ -196,7 +324,7 @@ private struct Reply {
     /// - Returns: nil for a line that is something else.
     init?(_ line: [UInt8]) {
         guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(line)),
-            fields.type == "error" || fields.type == "reply" && fields.id == WishText.id
+            fields.type == "error" || fields.type == "reply" && fields.id == ControlMessage.id
         else { return nil }
         self.line = String(decoding: line, as: UTF8.self)
         ok = fields.ok ?? false

@@ -8,8 +8,8 @@ internal import Hemiola
 
 /// What the doctor asks the system. The libraries are asked by name, whichever are loaded: this module knows no plugin's own.
 extension System {
-    static func surroundings() -> Surroundings {
-        var found = Surroundings()
+    static func environment() -> Environment {
+        var found = Environment()
         found.version = HemiolaVersion.current
         found.swift = "\(compiler), \(runtimePlace)"
         found.soundFile = soundFileVersion
@@ -108,20 +108,20 @@ extension System {
     /// Looks without writing.
     ///
     /// - Parameter mayBeMissing: Whether it will be made when it is needed: then its nearest folder must allow that.
-    private static func folder(_ path: String, mayBeMissing: Bool = false) -> Surroundings.Folder {
+    private static func folder(_ path: String, mayBeMissing: Bool = false) -> Environment.Folder {
         var status = stat()
         if stat(path, &status) != 0 {
             let number = errno
             if mayBeMissing, number == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
-                return Surroundings.Folder(path: path, fault: folder(String(path[..<slash]), mayBeMissing: true).fault)
+                return Environment.Folder(path: path, fault: folder(String(path[..<slash]), mayBeMissing: true).fault)
             }
-            return Surroundings.Folder(path: path, fault: CallError(number: number).description)
+            return Environment.Folder(path: path, fault: CallError(number: number).description)
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return Surroundings.Folder(path: path, fault: "not a folder") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return Environment.Folder(path: path, fault: "not a folder") }
         guard access(path, W_OK | X_OK) == 0 else {
-            return Surroundings.Folder(path: path, fault: CallError(number: errno).description)
+            return Environment.Folder(path: path, fault: CallError(number: errno).description)
         }
-        return Surroundings.Folder(path: path)
+        return Environment.Folder(path: path)
     }
 
     private static func isOpenToOthers(_ path: String) -> Bool {

@@ -1,4 +1,4 @@
-internal import HemiolaBridge
+internal import HemiolaVisualizer
 
 #if canImport(Glibc)
     internal import Glibc
@@ -116,5 +116,5 @@ extension System {
 
 extension System.CallError {
     /// Whether nobody listens at a socket, or there is none.
-    var isNobodyThere: Bool { number == ENOENT || number == ECONNREFUSED }
+    var isUnreachable: Bool { number == ENOENT || number == ECONNREFUSED }
 }

@@ -180,7 +180,7 @@ extension System {
     /// A handler on whatever thread writes to a pipe, and somebody reads it. Signals blocked in every thread and one in
     /// `sigwait` would be simpler, but the main thread of an asynchronous `main` unblocks all signals and sleeps.
     /// A second signal leaves at once.
-    struct SignalEar: Sendable {
+    struct SignalListener: Sendable {
         /// What somebody who listens hears.
         enum Message {
             case signal(Int32)
@@ -224,7 +224,7 @@ extension System {
         }
 
         /// The first signal that was heard.
-        var heard: Int32? {
+        var signal: Int32? {
             let number = firstSignal.load(ordering: .acquiring)
             return number == 0 ? nil : number
         }

@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaWire
 
 extension PluginRegistry {
     /// Settings that the pipeline takes from every sink's SPEC.
@@ -37,13 +38,16 @@ extension PluginRegistry {
             let (fewest, most) = (Self.jobCounts.lowerBound, Self.jobCounts.upperBound)
             problems.append(ConfigurationProblem("jobs", "\(configuration.jobCount) is outside \(fewest)...\(most) files at a time"))
         }
+        let catalog = catalog
+        problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem("plugins", $0) }
         let inputs = assembleInputs(configuration, &problems)
-        let outlets = assembleOutlets(configuration, &problems)
-        let parts = assembleParts(configuration, required: outlets.flatMap(\.outlet.needs.analyzers), &problems)
-        checkStandardOutput(outlets.map(\.outlet), &problems)
-        checkOutputs(outlets, inputs: inputs, &problems)
+        let sinkEntries = assembleSinks(configuration, catalog, &problems)
+        let analyzerEntries = assembleAnalyzers(configuration, catalog, required: sinkEntries.flatMap(\.entry.needs.analyzers), &problems)
+        checkStandardOutput(sinkEntries.map(\.entry), &problems)
+        checkOutputs(sinkEntries, inputs: inputs, &problems)
         guard problems.isEmpty, let batching else { throw ConfigurationError(problems) }
-        let pipeline = Pipeline(configuration, batching: batching, inputs: inputs, parts: parts, outlets: outlets.map(\.outlet))
+        let pipeline = Pipeline(
+            configuration, batching: batching, catalog: catalog, inputs: inputs, analyzerEntries: analyzerEntries, sinkEntries: sinkEntries.map(\.entry))
         try checkSelections(of: pipeline)
         return pipeline
     }
@@ -70,15 +74,13 @@ extension PluginRegistry {
             else { continue }
             let make = plugin.make
             do throws(ConfigurationError) {
-                let capture = try make(values)
-                if capture.isLive && configuration.captures.count > 1 {
+                let capture = try PluginInstance { () throws(ConfigurationError) in try make(values) }
+                if capture.read(\.isLive) == true && configuration.captures.count > 1 {
                     problems.append(ConfigurationProblem(path, "\(spec.id) never ends, so it must be the only capture"))
                 }
                 inputs.append(
-                    Pipeline.Input(name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text) {
-                        () throws(ConfigurationError) in
-                        try make(values)
-                    })
+                    Pipeline.Input(
+                        name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text, capture: capture))
             } catch {
                 problems += error.problems.map { $0.below(path) }
             }
@@ -91,76 +93,93 @@ extension PluginRegistry {
 
     // MARK: - Analyzers
 
-    private func assembleParts(
-        _ configuration: PipelineConfiguration, required: [PluginSpec], _ problems: inout [ConfigurationProblem]
-    ) -> [Pipeline.Part] {
-        var parts: [Pipeline.Part] = []
+    private func assembleAnalyzers(
+        _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, required: [PluginSpec],
+        _ problems: inout [ConfigurationProblem]
+    ) -> [Pipeline.AnalyzerEntry] {
+        var analyzerEntries: [Pipeline.AnalyzerEntry] = []
+        let reservedNames = reservedNames(catalog)
         for (index, spec) in configuration.analyzers.enumerated() {
             let path = "analyzers[\(index)]"
-            guard let part = part(spec, path, &problems) else { continue }
-            if parts.contains(where: { $0.name == spec.name }) {
+            guard let declared = declared(spec, path, reservedNames, &problems) else { continue }
+            if analyzerEntries.contains(where: { $0.name == spec.name }) {
                 problems.append(ConfigurationProblem(path, "there are two analyzers \"\(spec.name)\"; name one with as=NAME"))
                 continue
             }
-            parts.append(part)
+            if let entry = makeEntry(declared, spec, path, &problems) { analyzerEntries.append(entry) }
         }
         for spec in required {
-            guard let part = part(spec, "analyzers", &problems) else { continue }
-            guard let present = parts.first(where: { $0.name == spec.name }) else {
-                parts.append(part)
+            guard let declared = declared(spec, "analyzers", reservedNames, &problems) else { continue }
+            guard let present = analyzerEntries.first(where: { $0.name == spec.name }) else {
+                if let entry = makeEntry(declared, spec, "analyzers", &problems) { analyzerEntries.append(entry) }
                 continue
             }
-            guard present.about.id == part.about.id else {
-                let clash = "a sink needs the analyzer \(part.about.id) as \"\(spec.name)\"; give \(present.about.id) another name"
+            guard present.about.id == declared.plugin.about.id else {
+                let clash =
+                    "a sink needs the analyzer \(declared.plugin.about.id) as \"\(spec.name)\"; give \(present.about.id) another name"
                 problems.append(ConfigurationProblem("analyzers", clash))
                 continue
             }
-            for key in spec.settings.keys.sorted() where present.settings.value(key) != part.settings.value(key) {
-                let value = part.settings.value(key)?.text ?? ""
+            for key in spec.settings.keys.sorted() where present.settings.value(key) != declared.values.value(key) {
+                let value = declared.values.value(key)?.text ?? ""
                 let clash = "a sink needs \(spec.name) with \(key)=\(value); name your own one with as=NAME"
                 problems.append(ConfigurationProblem("analyzers", clash))
             }
         }
-        return parts
+        return analyzerEntries
     }
 
-    private func part(_ spec: PluginSpec, _ path: String, _ problems: inout [ConfigurationProblem]) -> Pipeline.Part? {
+    /// The plugin of a SPEC with its settings, checked against the declarations.
+    private func declared(
+        _ spec: PluginSpec, _ path: String, _ reservedNames: Set<String>, _ problems: inout [ConfigurationProblem]
+    ) -> (plugin: AnalyzerPlugin, values: SettingValues)? {
         guard let plugin = found(spec.id, in: analyzers, role: "analyzer", path, &problems),
             let values = plugin.about.values(from: spec, path: path, problems: &problems)
         else { return nil }
-        guard Self.isUsable(spec.name) else {
+        guard Self.isKey(spec.name), !reservedNames.contains(spec.name) else {
             problems.append(
                 ConfigurationProblem(
                     path,
                     "\"\(spec.name)\" cannot be an analyzer's name: "
-                        + (Selection.reservedNames.contains(spec.name)
+                        + (reservedNames.contains(spec.name)
                             ? "the records use it for something else" : "letters, digits, - and _ make a name")))
             return nil
         }
-        let make = plugin.make
+        return (plugin, values)
+    }
+
+    private func makeEntry(
+        _ declared: (plugin: AnalyzerPlugin, values: SettingValues), _ spec: PluginSpec, _ path: String,
+        _ problems: inout [ConfigurationProblem]
+    ) -> Pipeline.AnalyzerEntry? {
+        let (make, values) = (declared.plugin.make, declared.values)
         do throws(ConfigurationError) {
-            _ = try make(values)
+            let analyzer = try PluginInstance { () throws(ConfigurationError) in try make(values) }
+            return Pipeline.AnalyzerEntry(name: spec.name, about: declared.plugin.about, settings: values, analyzer: analyzer)
         } catch {
             problems += error.problems.map { $0.below(path) }
             return nil
         }
-        return Pipeline.Part(name: spec.name, about: plugin.about, settings: values) { () throws(ConfigurationError) in
-            try make(values)
-        }
     }
 
-    /// A name is a key in every batch record: it must be one that `jq` can write after a dot or in quotes, and not another's.
-    private static func isUsable(_ name: String) -> Bool {
+    /// Names that no analyzer can have: the keys of records, and the record types, except for those that an analyzer's id or `beat` has too:
+    /// any beat tracker may have that name.
+    private func reservedNames(_ catalog: RecordCatalog) -> Set<String> {
+        let shared = analyzers.map(\.about.id) + [RecordType.beat.name]
+        return RecordSchema.reservedNames(catalog).union(Set(catalog.recordTypes).subtracting(shared))
+    }
+
+    /// Whether a name can be a key in every batch record: `jq` reads it after a dot or in quotes.
+    private static func isKey(_ name: String) -> Bool {
         !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
-            && !Selection.reservedNames.contains(name)
     }
 
     // MARK: - Sinks
 
-    private func assembleOutlets(
-        _ configuration: PipelineConfiguration, _ problems: inout [ConfigurationProblem]
-    ) -> [(path: String, outlet: Pipeline.Outlet)] {
-        var outlets: [(path: String, outlet: Pipeline.Outlet)] = []
+    private func assembleSinks(
+        _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, _ problems: inout [ConfigurationProblem]
+    ) -> [(path: String, entry: Pipeline.SinkEntry)] {
+        var sinkEntries: [(path: String, entry: Pipeline.SinkEntry)] = []
         var names = SinkNames()
         for (index, spec) in configuration.sinks.enumerated() {
             let path = "sinks[\(index)]"
@@ -177,33 +196,33 @@ extension PluginRegistry {
                 if needs.outputs.isEmpty, case .text(let target)? = values.value("path"), !target.isEmpty {
                     needs.outputs = [SinkPlugin.Output(target)]
                 }
-                let outlet = Pipeline.Outlet(
-                    name: names.unused(spec.name), sink: try plugin.make(values),
-                    selection: items.isEmpty ? .all : Selection(items: items),
+                let entry = Pipeline.SinkEntry(
+                    name: names.unused(spec.name), about: plugin.about, sink: try plugin.make(values),
+                    selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog),
                     lead: commonValues[Self.lead].map { $0 / 1000 }, needs: needs)
-                outlets.append((path, outlet))
+                sinkEntries.append((path, entry))
             } catch {
                 problems += error.problems.map { $0.below(path) }
             }
         }
-        return outlets
+        return sinkEntries
     }
 
     /// No two results may be written to one path.
     private func checkOutputs(
-        _ outlets: [(path: String, outlet: Pipeline.Outlet)], inputs: [Pipeline.Input], _ problems: inout [ConfigurationProblem]
+        _ sinkEntries: [(path: String, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], _ problems: inout [ConfigurationProblem]
     ) {
         /// By file: the sink that writes there, and the input whose result it is; nil: that of all.
         var owners: [String: (sink: Int, input: String?)] = [:]
         var folders: [String: String] = [:]
-        outlets: for (index, (path, outlet)) in outlets.enumerated() {
-            for output in outlet.needs.outputs {
+        sinkEntries: for (index, (path, entry)) in sinkEntries.enumerated() {
+            for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
                 if !output.takesSeveralInputs, !template.isPerInput, inputs.count > 1 {
                     let name = OutputTarget(output.path).name
                     let message = "\(name) holds the result of one input, and there are \(inputs.count); write {stem} into the path"
                     problems.append(ConfigurationProblem(path, message))
-                    continue outlets
+                    continue sinkEntries
                 }
                 for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
                     let file = template.path(PathTemplate.Values(input: input ?? "", time: "{time}", number: 0))
@@ -221,14 +240,14 @@ extension PluginRegistry {
                             "another sink writes to \(file) too; give one of them another path"
                         }
                     problems.append(ConfigurationProblem(path, message))
-                    continue outlets
+                    continue sinkEntries
                 }
             }
         }
     }
 
-    private func checkStandardOutput(_ outlets: [Pipeline.Outlet], _ problems: inout [ConfigurationProblem]) {
-        let writers = outlets.filter(\.needs.standardOutput)
+    private func checkStandardOutput(_ sinkEntries: [Pipeline.SinkEntry], _ problems: inout [ConfigurationProblem]) {
+        let writers = sinkEntries.filter(\.needs.standardOutput)
         if writers.count > 1 {
             problems.append(
                 ConfigurationProblem(
@@ -248,11 +267,11 @@ extension PluginRegistry {
 
     /// What a selection names must exist: a record type, an analyzer, or a feature of one.
     private func checkSelections(of pipeline: Pipeline) throws(ConfigurationError) {
-        guard pipeline.outlets.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
+        guard pipeline.sinkEntries.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let analyzers = (try? pipeline.describeAnalyzers(for: format)) ?? []
         var problems: [ConfigurationProblem] = []
-        for item in Set(pipeline.outlets.flatMap { $0.selection.featurePaths.map(\.text) }).sorted() {
+        for item in Set(pipeline.sinkEntries.flatMap { $0.selection.featurePaths.map(\.text) }).sorted() {
             let dot = item.firstIndex(of: ".")
             let name = String(item[..<(dot ?? item.endIndex)])
             let features = analyzers.first { $0.name == name }?.outputs.features.map(\.name)
@@ -263,7 +282,7 @@ extension PluginRegistry {
             } else if features != nil || pipeline.analyzerNames.contains(name) {
                 continue
             } else {
-                known = Selection.recordTypes + pipeline.analyzerNames
+                known = pipeline.catalog.recordTypes + pipeline.analyzerNames
             }
             let suggestion = Self.featurePath(named: item, of: analyzers) ?? item.nearest(in: known)
             let hint = suggestion.map { "did you mean \($0)?" } ?? "there are: \(known.joined(separator: ", "))"

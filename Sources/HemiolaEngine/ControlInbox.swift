@@ -48,7 +48,7 @@ final class ControlInbox: Sendable {
         /// When each client's control was last prepared, as a count.
         var turns: [String: Int] = [:]
         var turn = 0
-        var losses: [Loss] = []
+        var losses: [DropReport] = []
         var isClosed = false
         var preparers: [(director: Int, preparer: any ControlPreparer)] = []
     }
@@ -73,7 +73,7 @@ final class ControlInbox: Sendable {
     /// The port for one sink.
     func port(forSink sink: Int) -> ControlPort {
         ControlPort(
-            post: { [self] control, origin, reply in
+            submit: { [self] control, origin, reply in
                 submit(Entry(control: control, origin: origin, sink: sink, reply: reply))
             },
             report: { [self] loss in update { $0.losses.append(loss) } })
@@ -83,7 +83,7 @@ final class ControlInbox: Sendable {
     var isEmpty: Bool { waiting.load(ordering: .acquiring) == 0 }
 
     /// Takes all that is ready, in the order it came.
-    func drain() -> (entries: [Entry], losses: [Loss]) {
+    func drain() -> (entries: [Entry], losses: [DropReport]) {
         update { state in
             defer { (state.ready, state.losses) = ([], []) }
             return (state.ready, state.losses)
@@ -218,10 +218,5 @@ extension ControlInbox.State {
 
 extension Control {
     /// Whether it carries a list of names.
-    fileprivate var isList: Bool {
-        switch self {
-        case .ready(let names), .presetNames(let names): !names.isEmpty
-        default: false
-        }
-    }
+    fileprivate var isList: Bool { listCount > 0 }
 }

@@ -1,6 +1,6 @@
 public import HemiolaSignal
 
-/// Controls of an earlier run, obeyed again: each in the batch that contains its frame, before any wish from outside.
+/// Controls of an earlier run, applied again: each in the batch that contains its frame, before the controls of clients.
 ///
 /// Same input, same controls, same bytes.
 public struct ControlReplay: Sendable, Hashable {
@@ -20,7 +20,7 @@ public struct ControlReplay: Sendable, Hashable {
     /// Adds a control.
     ///
     /// - Parameters:
-    ///   - control: The wish, with the first frame of the batch that obeys it.
+    ///   - control: The control, with the first frame of the batch in which it takes effect.
     ///   - file: The name of the input that it is for, as the records of several inputs bear it; nil: every input.
     public mutating func add(_ control: StampedControl, file: String? = nil) {
         entries.append(Entry(control: control, file: file))

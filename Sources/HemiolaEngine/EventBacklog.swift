@@ -59,10 +59,6 @@ final class EventBacklog {
 extension Event {
     /// What it counts for against the limit: a list of names, which may be long, counts for each of them.
     fileprivate var weight: Int {
-        guard case .control(let stamped) = payload else { return 1 }
-        switch stamped.control {
-        case .ready(let names), .presetNames(let names): return 1 + names.count
-        default: return 1
-        }
+        1 + (control?.control.listCount ?? 0)
     }
 }

@@ -1,7 +1,7 @@
 internal import HemiolaSignal
 
-/// What one sink sees of the events: only the selected ones, and with `lead_ms` each in the batch that ends that far ahead
-/// of its time. In stream time, so that the same input gives the same lines.
+/// The events that one sink gets: the selected ones, and with `lead_ms` each in the batch that ends that far ahead of its time. In
+/// stream time, so that the same input gives the same lines.
 struct EventSchedule {
     /// Seconds; nil: as soon as they are found.
     private let lead: Double?
@@ -27,7 +27,7 @@ struct EventSchedule {
         var result = block
         let ends = (0..<block.count).map { format.seconds(at: block[$0].endFrame) }
         result.replaceEvents { index, old, new in
-            for event in old where selection.contains(event.recordType) { take(event, into: &new) }
+            for event in old where selection.contains(event.type.name) { take(event, into: &new) }
             release(until: ends[index], into: &new)
         }
         return result
@@ -36,7 +36,7 @@ struct EventSchedule {
     /// Events that come without a batch are never held back: the batch that would release them may not come for hours. Events that
     /// are earlier and still pending are released before them.
     mutating func apply(to events: [Event]) -> [Event] {
-        let selected = events.filter { selection.contains($0.recordType) }
+        let selected = events.filter { selection.contains($0.type.name) }
         guard lead != nil, let last = selected.map(\.time).max() else { return selected }
         for event in selected { insert(event) }
         let due = pending.prefix { $0.time <= last }
@@ -44,11 +44,11 @@ struct EventSchedule {
         return Array(due)
     }
 
-    /// At the end everything that is pending is told.
+    /// At the end all pending events are released.
     mutating func apply(to summary: StreamSummary) -> StreamSummary {
         var result = summary
         // Both are in order of time; with equal times the older come first.
-        for event in summary.lateEvents where selection.contains(event.recordType) { insert(event) }
+        for event in summary.lateEvents where selection.contains(event.type.name) { insert(event) }
         result.lateEvents = pending
         pending.removeAll()
         return result

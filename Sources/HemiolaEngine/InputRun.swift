@@ -2,72 +2,73 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSpectrum
 
-/// Hears inputs, one after another: opens each, cuts it into streams, and drives `StreamAnalysis`. Used by one thread.
+/// Analyses inputs, one after another: opens each, divides it into streams, and drives `StreamAnalysis`. Used by one thread.
 final class InputRun {
     /// How a stream ended.
     private enum Ending {
         case over(StreamSummary.Reason)
         case failed(CaptureError)
         case newSource(StreamSource)
-        case nobodyListens
+        case noReaders
     }
 
     private let pipeline: Pipeline
-    private let directors: [any Director]
+    private let directors: [PipelineDirector]
     private let replay: ControlReplay
 
-    private var voices: [StreamAnalysis.Voice]
+    private var slots: [StreamAnalysis.AnalyzerSlot]
     /// The last bank and what it was made for: files of one format share it.
     private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
     /// The input under way: its path as given.
     private var inputPath: String?
-    /// What people call the device that is heard.
+    /// The description of the current device.
     private var deviceSummary: String?
     /// How long the input has been silent, over all its streams; nil for a file.
-    private var silence: SilenceWatch?
+    private var silence: SilenceDetector?
     /// Seconds of the input's earlier streams: notices count from the input's start.
     private var secondsBefore = 0.0
     /// Controls that are still to be replayed in this stream, by frame.
     private var script: ArraySlice<StampedControl> = []
     /// What the file under way lacks: reported at its end, in one line.
     private var damage: FileDamage?
-    /// What was refused among them and told.
+    /// The reasons of refusals that were reported.
     private var refusals: Set<String> = []
 
-    init(_ pipeline: Pipeline, directors: [any Director] = [], replay: ControlReplay) {
+    init(_ pipeline: Pipeline, directors: [PipelineDirector] = [], replay: ControlReplay) {
         self.pipeline = pipeline
         self.directors = directors
         self.replay = replay
-        voices = pipeline.parts.map { part in
-            guard let analyzer = try? part.make() else { preconditionFailure("\(part.name) was made before") }
-            return StreamAnalysis.Voice(
-                name: part.name, analyzer: analyzer, controllable: analyzer as? any Controllable,
+        slots = pipeline.analyzerEntries.map { entry in
+            let analyzer = entry.analyzer.take()
+            return StreamAnalysis.AnalyzerSlot(
+                name: entry.name, analyzer: analyzer, handler: analyzer as? any ControlHandler,
+                controls: Set(entry.about.controls.map(\.name)),
                 offline: pipeline.configuration.usesLookAhead ? analyzer as? any OfflineAnalyzer : nil)
         }
     }
 
-    /// Hears an input to its end and hands its streams to the receiver.
+    /// Analyses an input to its end and passes its streams to the receiver.
     func hear(_ index: Int, for receiver: any StreamReceiver) {
         let input = pipeline.inputs[index]
-        guard let made = try? input.make() else { preconditionFailure("\(input.name) was made before") }
+        let made = input.capture.take()
         inputPath = input.path
         deviceSummary = nil
-        silence = pipeline.isLive ? SilenceWatch() : nil
+        silence = pipeline.isLive ? SilenceDetector() : nil
         secondsBefore = 0
         let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
         do throws(CaptureError) {
             var source = try capture.open(
-                FormatWish(
-                    sampleRate: pipeline.configuration.rateWish(isLive: made.isLive), batchFrames: pipeline.batching.batchFrames,
+                FormatRequest(
+                    sampleRate: pipeline.configuration.requestedSampleRate(isLive: made.isLive), batchFrames: pipeline.batching.batchFrames,
                     isCancelled: { [pipeline] in pipeline.shouldStop },
-                    warn: { [reporter = receiver.reporter] in reporter(.captureRemark(input: input.name, $0)) }))
+                    warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) }))
             defer { capture.close() }
             var isOver = false
             while !isOver {
                 guard source.format.isSupported else { throw Self.unsupported(source) }
                 receiver.open(source, input: index)
                 switch try hear(source, from: capture, base: made, for: receiver) {
-                case .over, .nobodyListens: isOver = true
+                case .over, .noReaders: isOver = true
                 case .failed(let error): throw error
                 case .newSource(let new): source = new
                 }
@@ -99,14 +100,14 @@ final class InputRun {
             return .over(.error)
         }
         let stream = StreamAnalysis(
-            header, voices: voices, directors: directors, bank: bank!.bank,
+            header, slots: slots, directors: directors, bank: bank!.bank,
             batchesPerBlock: pipeline.isLive || pipeline.isPaced ? 1 : BatchBlock.capacity,
-            carriesSamples: pipeline.outlets.contains { $0.needs.samples }, silence: silence,
+            carriesSamples: pipeline.sinkEntries.contains { $0.needs.samples }, silence: silence,
             publish: { receiver.receive($0) })
-        if voices.contains(where: { $0.offline != nil }) {
-            try survey(stream, base)
+        if slots.contains(where: { $0.offline != nil }) {
+            try analyzeFirstPass(stream, base)
         }
-        for director in directors { director.prepare(header) }
+        for director in directors { director.director.prepare(header) }
         receiver.begin(header)
         script = replay.controls(for: source.name)[...]
         refusals = []
@@ -125,14 +126,14 @@ final class InputRun {
         var requests: [SpectrumRequest] = []
         var width = 0
         var analyzers: [StreamHeader.Analyzer] = []
-        for index in voices.indices {
-            let outputs = try voices[index].analyzer.prepare(format)
-            voices[index].requests = requests.count..<requests.count + outputs.spectra.count
-            voices[index].columns = width..<width + outputs.width
-            voices[index].hasEvents = !outputs.events.isEmpty
+        for index in slots.indices {
+            let outputs = try slots[index].analyzer.prepare(format)
+            slots[index].requests = requests.count..<requests.count + outputs.spectra.count
+            slots[index].columns = width..<width + outputs.width
+            slots[index].hasEvents = !outputs.events.isEmpty
             requests += outputs.spectra
             width += outputs.width
-            analyzers.append(pipeline.parts[index].header(outputs))
+            analyzers.append(pipeline.analyzerEntries[index].header(outputs))
         }
         if bank?.requests != requests || bank?.sampleRate != source.format.sampleRate {
             bank = (
@@ -143,26 +144,26 @@ final class InputRun {
         let path = pipeline.inputs.count > 1 ? inputPath ?? source.name : nil
         return StreamHeader(
             source: source, file: path.map(PathText.shown), fileBytes: path.flatMap(PathText.foreignBytes), isLive: pipeline.isLive,
-            batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers)
+            batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers, catalog: pipeline.catalog)
     }
 
     /// The first of two passes, for the analyzers that look ahead.
-    private func survey(_ stream: StreamAnalysis, _ capture: any Capture) throws(CaptureError) {
+    private func analyzeFirstPass(_ stream: StreamAnalysis, _ capture: any Capture) throws(CaptureError) {
         guard let capture = capture as? any RewindableCapture else {
             throw CaptureError(
                 "this input can be read only once, and the analysis of a whole file reads it twice; analyse a file, or causally (beats --causal)"
             )
         }
-        hearing: while !pipeline.shouldStop {
-            let delivery: Delivery
+        reading: while !pipeline.shouldStop {
+            let delivery: ReadResult
             do throws(CaptureError) {
-                delivery = try stream.survey(capture)
+                delivery = try stream.analyzeFirstPass(capture)
             } catch {
                 // The second pass meets the same error at the same frame and reports it; what lies before it is analysed.
-                break hearing
+                break reading
             }
             switch delivery {
-            case .end: break hearing
+            case .end: break reading
             case .format, .source:
                 // Rewinding would lead back before the new format, into the stream that is over.
                 throw CaptureError("this input changes its format, which looking ahead cannot follow; analyse it without")
@@ -170,16 +171,16 @@ final class InputRun {
             }
         }
         try capture.rewind()
-        stream.concludeSurvey()
+        stream.finishFirstPass()
     }
 
     private func drive(_ stream: StreamAnalysis, _ capture: any Capture, for receiver: any StreamReceiver) -> Ending {
         while true {
             if pipeline.shouldStop { return .over(.interrupted) }
-            if !receiver.isHeard { return .nobodyListens }
+            if !receiver.hasReaders { return .noReaders }
             if stream.isBetweenBatches {
                 if !script.isEmpty { replay(into: stream, for: receiver) }
-                receiver.visit(stream)
+                receiver.applyControls(to: stream)
             }
             do throws(CaptureError) {
                 switch try stream.advance(capture) {
@@ -197,7 +198,7 @@ final class InputRun {
                     if stream.isLost { receiver.sendReplies() }
                 case .gap(let gap):
                     let duration = stream.header.format.seconds(at: gap.frames)
-                    let start = secondsBefore + stream.secondsHeard - duration
+                    let start = secondsBefore + stream.secondsRead - duration
                     if gap.reason.isOfFile {
                         if damage == nil { damage = FileDamage(reason: gap.reason, start: start) }
                         damage?.add(from: start, duration: duration)
@@ -228,11 +229,11 @@ final class InputRun {
             case .over(let reason): reason
             case .failed: .error
             case .newSource: .formatChange
-            case .nobodyListens: .interrupted
+            case .noReaders: .interrupted
             }
-        let sections = voices.compactMap { voice -> StreamSummary.Section? in
-            guard let analyzer = voice.analyzer as? any SummarizingAnalyzer else { return nil }
-            return StreamSummary.Section(analyzer: voice.name, values: analyzer.summary())
+        let sections = slots.compactMap { slot -> StreamSummary.Section? in
+            guard let analyzer = slot.analyzer as? any SummarizingAnalyzer else { return nil }
+            return StreamSummary.Section(analyzer: slot.name, values: analyzer.summary())
         }
         let summary = StreamSummary(
             frames: stream.clock, batches: stream.batchCount, nonFinite: stream.nonFinite, dropped: receiver.losses,
@@ -248,12 +249,12 @@ final class InputRun {
         receiver.report(.finished(input: name, summary))
     }
 
-    /// Obeys what the script has for the batch that begins.
+    /// Applies the replayed controls of the batch that begins.
     private func replay(into stream: StreamAnalysis, for receiver: any StreamReceiver) {
         let end = stream.clock + Int64(pipeline.batching.batchFrames)
         while let control = script.first, control.frame < end {
             script.removeFirst()
-            guard case .refused(let reason) = stream.obey(control.control, from: control.origin),
+            guard case .refused(let reason) = stream.apply(control.control, from: control.origin),
                 refusals.insert(reason).inserted
             else { continue }
             receiver.report(.controlRefused(input: stream.header.source.name, control, reason: reason))

@@ -2,7 +2,7 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import Synchronization
 
-/// Between the analysis thread and one sink's thread: bounded, in order.
+/// The queue between the analysis thread and one sink's thread: bounded, in order.
 ///
 /// Lossless (a file): a full mailbox makes the analysis wait. Newest wins (live): the oldest block is dropped and its batches are
 /// counted. Its events and replies wait in an `EventBacklog` for the block after it. Beyond `eventLimit` the oldest of these events
@@ -44,11 +44,11 @@ final class Mailbox: @unchecked Sendable {
     private var countedEntries = 0
     /// Of all events outside blocks.
     private var eventWeight = 0
-    /// Nothing more will be put in.
+    /// The writer has finished.
     private var isFinished = false
-    /// Nobody will take anything out any more.
+    /// The reader has stopped.
     private var isAbandoned = false
-    /// The reader has dealt with everything and waits for more.
+    /// The reader has processed everything and waits.
     private var isReaderIdle = false
 
     /// - Parameter capacity: The most blocks that wait.
@@ -61,10 +61,10 @@ final class Mailbox: @unchecked Sendable {
     /// Whether the sink has given up or its reader has gone.
     var hasNoReader: Bool { condition.locked { isAbandoned } }
 
-    /// Whether nothing more will be put in.
+    /// Whether the writer has finished.
     var isClosing: Bool { condition.locked { isFinished } }
 
-    /// Hands over an item. Waits for room when nothing may be lost; returns at once when nobody reads.
+    /// Adds an item. Waits while a lossless mailbox is full; returns at once when the reader has stopped.
     func put(_ item: Item) {
         condition.lock()
         if isLossless, item.isCounted {
@@ -91,10 +91,10 @@ final class Mailbox: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Does something in the place of the reader, who is kept waiting meanwhile, as everybody is: it must not take long.
+    /// Calls a function under the lock if the reader is idle; reader and writer wait meanwhile, so it must be short.
     ///
-    /// - Returns: false when it was not done: the reader has something to do, or wants no more.
-    func standIn(_ body: () -> Bool) -> Bool {
+    /// - Returns: false when it was not called, because the reader is busy or has stopped, or when it returned false.
+    func performIfIdle(_ body: () -> Bool) -> Bool {
         condition.locked { isReaderIdle && entries.isEmpty && !isFinished && !isAbandoned && body() }
     }
 
@@ -122,7 +122,7 @@ final class Mailbox: @unchecked Sendable {
         }
     }
 
-    /// Nothing more will be put in: the reader gets the rest and then nil.
+    /// Ends the input: the reader gets the rest and then nil.
     func finish() {
         condition.lock()
         isFinished = true
@@ -130,7 +130,7 @@ final class Mailbox: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// The reader wants no more: whatever waits or comes is let go, and nobody waits for room.
+    /// The reader stops: items that wait or follow are discarded, and the writer no longer waits.
     func abandon() {
         condition.lock()
         isAbandoned = true

@@ -10,8 +10,8 @@ extension Pipeline {
     func firstUnwritableOutput(startTime: Int) -> (sink: String, error: SinkError)? {
         let time = PathTemplate.timeText(startTime)
         var folders: Set<String> = []
-        for outlet in outlets {
-            for output in outlet.needs.outputs {
+        for entry in sinkEntries {
+            for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true), template.isPerInput else { continue }
                 if isLive, (try? PathTemplate(OutputTarget.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }
                 for input in inputs {
@@ -20,7 +20,7 @@ extension Pipeline {
                         try OutputTarget(path).checkWritable(
                             replaces: output.replacesFile && !template.isNumbered && !isLive, isRealTime: isPaced, folders: &folders)
                     } catch {
-                        return (outlet.name, error)
+                        return (entry.name, error)
                     }
                 }
             }

@@ -7,7 +7,7 @@ internal import HemiolaSignal
     internal import Musl
 #endif
 
-/// Holds a capture back to real time. It only paces: the deliveries are the same, none is lost.
+/// Delays the reads of a capture to real time. The read results are the same; none is lost.
 final class PacedCapture: Capture {
     private let base: any Capture
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
@@ -22,13 +22,13 @@ final class PacedCapture: Capture {
 
     var isLive: Bool { base.isLive }
 
-    func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
-        let source = try base.open(wish)
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+        let source = try base.open(request)
         format = source.format
         return source
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         if !isStarted {
             isStarted = true
             start = Self.now

@@ -8,7 +8,7 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// A pipeline that was checked and touches nothing until it runs: `registry.assemble(configuration)`.
+/// A checked pipeline, which opens nothing until it runs: `registry.assemble(configuration)`.
 ///
 ///     let pipeline = try PluginRegistry.standard.assemble(configuration)
 ///     let outcome = await pipeline.run { notice in … }
@@ -17,28 +17,29 @@ internal import Synchronization
 /// to the mailbox happens on one thread; each sink has a thread of its own. With several jobs, files are analysed ahead of their
 /// turn on threads of their own, and handed to the mailboxes in order.
 public final class Pipeline: Sendable {
-    /// An input and how to make its capture.
+    /// An input and its capture.
     struct Input: Sendable {
         var name: String
         /// The path as given, where it was given one.
         var path: String?
-        var make: @Sendable () throws(ConfigurationError) -> any Capture
+        var capture: PluginInstance<any Capture>
     }
 
-    /// An analyzer and how to make it.
-    struct Part: Sendable {
+    /// An analyzer with its settings.
+    struct AnalyzerEntry: Sendable {
         var name: String
         var about: PluginDescription
         var settings: SettingValues
-        var make: @Sendable () throws(ConfigurationError) -> any Analyzer
+        var analyzer: PluginInstance<any Analyzer>
     }
 
     /// A sink, made and not yet opened.
-    struct Outlet: Sendable {
+    struct SinkEntry: Sendable {
         var name: String
+        var about: PluginDescription
         var sink: any Sink
         var selection: Selection
-        /// Seconds that events are told ahead of their time; nil: as soon as they are known.
+        /// Seconds that events are delivered ahead of their time; nil: as soon as they are detected.
         var lead: Double?
         var needs: SinkPlugin.Needs
     }
@@ -55,9 +56,11 @@ public final class Pipeline: Sendable {
     let seed: UInt64
     let isLive: Bool
     let batching: Batching
+    /// The record types and controls that the program declares.
+    public let catalog: RecordCatalog
     let inputs: [Input]
-    let parts: [Part]
-    let outlets: [Outlet]
+    let analyzerEntries: [AnalyzerEntry]
+    let sinkEntries: [SinkEntry]
 
     private let isStopping = Atomic<Bool>(false)
     /// Whether every input was taken to its end, or as far as it could be read.
@@ -66,39 +69,45 @@ public final class Pipeline: Sendable {
     private let place = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let sampleRate = Atomic<Int>(1)
 
-    init(_ configuration: PipelineConfiguration, batching: Batching, inputs: [Input], parts: [Part], outlets: [Outlet]) {
+    init(
+        _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input], analyzerEntries: [AnalyzerEntry],
+        sinkEntries: [SinkEntry]
+    ) {
         self.configuration = configuration
-        isLive = inputs.contains { (try? $0.make())?.isLive ?? false }
+        self.catalog = catalog
+        isLive = inputs.contains { $0.capture.read(\.isLive) ?? false }
         seed = configuration.seed ?? (isLive ? .random(in: 0...Self.largestSeed) : 0)
         self.batching = batching
         self.inputs = inputs
-        self.parts = parts
-        self.outlets = outlets
+        self.analyzerEntries = analyzerEntries
+        self.sinkEntries = sinkEntries
     }
 
-    /// Whether the input is held back to real time: because the user asked for it, or because a sink needs it.
+    /// Whether a file is read in real time, by the user's option or because a sink needs it.
     public var isPaced: Bool {
-        configuration.isPaced || outlets.contains { $0.needs.realTime }
+        configuration.isPaced || sinkEntries.contains { $0.needs.realTime }
     }
 
     /// The names of the analyzers, in order.
-    public var analyzerNames: [String] { parts.map(\.name) }
+    public var analyzerNames: [String] { analyzerEntries.map(\.name) }
 
     /// The names of the sinks, in order.
-    public var sinkNames: [String] { outlets.map(\.name) }
+    public var sinkNames: [String] { sinkEntries.map(\.name) }
 
-    /// What the analyzers would declare for a stream of this format. Touches nothing outside.
+    /// The outputs that the analyzers declare for a stream of this format. Only before the run; opens nothing.
     public func describeAnalyzers(for format: StreamFormat) throws(AnalyzerError) -> [StreamHeader.Analyzer] {
         var result: [StreamHeader.Analyzer] = []
-        for part in parts {
-            guard let analyzer = try? part.make() else { continue }
-            let outputs = try analyzer.prepare(AnalysisFormat(format, batching: batching, seed: seed))
-            result.append(part.header(outputs))
+        for entry in analyzerEntries {
+            let format = AnalysisFormat(format, batching: batching, seed: seed)
+            let outputs = entry.analyzer.read { analyzer in
+                Result { () throws(AnalyzerError) in try analyzer.prepare(format) }
+            }
+            if let outputs { result.append(entry.header(try outputs.get())) }
         }
         return result
     }
 
-    /// Ends the run, from any thread, at any time: the stream under way gets its end, with the reason `interrupted`.
+    /// Ends the run, from any thread, at any time: the current stream ends with the reason `interrupted`.
     public func stop() {
         isStopping.store(true, ordering: .releasing)
     }
@@ -113,17 +122,17 @@ public final class Pipeline: Sendable {
     /// Runs all inputs; the sinks get them one after another. Call once.
     ///
     /// - Parameters:
-    ///   - replay: Controls to be obeyed again.
-    ///   - report: Hears what befalls the run, from several threads.
+    ///   - replay: Controls of an earlier run, which are applied again.
+    ///   - report: Receives the notices of the run, on several threads.
     public func run(
         replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }
     ) async -> RunOutcome {
         var outcome = RunOutcome()
-        if let needy = outlets.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
-            report(.pacing(sink: needy.name))
+        if let sink = sinkEntries.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
+            report(.pacing(sink: sink.name))
         }
-        if configuration.jobCount > 1, inputs.count > 1, let reason = reasonForOneAtATime {
-            report(.oneAtATime(wished: configuration.jobCount, reason))
+        if configuration.jobCount > 1, inputs.count > 1, let reason = singleJobReason {
+            report(.singleJob(requested: configuration.jobCount, reason))
         }
         let inbox = ControlInbox(capacity: isLive || isPaced ? ControlInbox.liveCapacity : ControlInbox.fileCapacity)
         let runners = makeRunners(inbox: inbox, report: report)
@@ -148,10 +157,10 @@ public final class Pipeline: Sendable {
             for runner in runners { group.addTask { await runner.run() } }
             let started = outcome
             outcome = await analysis.perform {
-                let desk = SinkDesk(self, runners: runners, inbox: inbox, outcome: started, report: report)
-                if PipelineRun(pipeline: self, desk: desk, replay: replay).run() { isComplete.store(true, ordering: .releasing) }
+                let dispatcher = SinkDispatcher(self, runners: runners, inbox: inbox, outcome: started, report: report)
+                if PipelineRun(pipeline: self, dispatcher: dispatcher, replay: replay).run() { isComplete.store(true, ordering: .releasing) }
                 inbox.close()
-                return desk.outcome
+                return dispatcher.outcome
             }
             for runner in runners { runner.mailbox.finish() }
             return await group.reduce(into: []) { $0.append($1) }
@@ -164,32 +173,32 @@ public final class Pipeline: Sendable {
     }
 
     /// Why inputs cannot be analysed ahead of their turn; nil when they can.
-    var reasonForOneAtATime: OneAtATimeReason? {
-        // A director hears the streams in their order, and so does everybody whose time is real.
+    var singleJobReason: SingleJobReason? {
+        // A director processes the streams in their order; so do all sinks in real time.
         if isLive { return .live }
         if isPaced { return .pacing }
-        return outlets.first { $0.sink is any DirectingSink }.map { .directing(sink: $0.name) }
+        return sinkEntries.first { $0.sink is any DirectingSink }.map { .directing(sink: $0.name) }
     }
 
     private func makeRunners(
         inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
     ) -> [SinkRunner] {
-        // One sink has standard output: whoever needs it, else the first who would use it.
+        // One sink writes to standard output: the one that needs it, else the first that can use it.
         let startTime = Int(time(nil))
-        let writer = outlets.firstIndex(where: \.needs.standardOutput) ?? outlets.firstIndex(where: \.needs.spareStandardOutput)
-        return outlets.enumerated().map { index, outlet in
-            let name = outlet.name
-            // Batches per second are known only once the source is open; 48 kHz is a fair guess for the room to keep.
+        let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
+        return sinkEntries.enumerated().map { index, entry in
+            let name = entry.name
+            // The batch rate is known only when the source is open; the capacity is computed for 48 kHz.
             let liveBlocks = max(4, Int(Self.liveSeconds * 48_000 / Double(batching.batchFrames)))
             return SinkRunner(
-                outlet.sink,
+                entry.sink,
                 context: SinkContext(
-                    name: name, selection: outlet.selection, isLive: isLive || isPaced,
+                    name: name, selection: entry.selection, catalog: catalog, isLive: isLive || isPaced,
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
-                    warn: { report(.sinkRemark(sink: name, $0)) }, endRun: { [weak self] in self?.stop() },
+                    warn: { report(.sinkWarning(sink: name, $0)) }, endRun: { [weak self] in self?.stop() },
                     startTime: startTime, syncsFiles: configuration.syncsFiles,
                     isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }),
-                events: outlet.needs.everyEvent ? .all : outlet.selection, lead: outlet.lead,
+                events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }
     }
@@ -212,7 +221,7 @@ public final class Pipeline: Sendable {
     }
 }
 
-extension Pipeline.Part {
+extension Pipeline.AnalyzerEntry {
     func header(_ outputs: AnalyzerOutputs) -> StreamHeader.Analyzer {
         StreamHeader.Analyzer(
             name: name, id: about.id, version: about.version,
@@ -220,7 +229,7 @@ extension Pipeline.Part {
     }
 }
 
-/// The thread that everything from the capture to the batch happens on.
+/// The analysis thread: from the capture to the mailboxes.
 private actor AnalysisThread {
     private let executor = ThreadExecutor()
 

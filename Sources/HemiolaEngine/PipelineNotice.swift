@@ -1,12 +1,12 @@
 public import Hemiola
 public import HemiolaSignal
 
-/// What a running pipeline tells whoever runs it. Library code does not print.
+/// A notice of a running pipeline to its caller. Library code does not print.
 public enum PipelineNotice: Sendable {
     /// An input was not, or not wholly, analysed.
     case captureFailed(input: String, CaptureError)
     /// A capture reports one line to the user, and goes on: that it waits for its source.
-    case captureRemark(input: String, String)
+    case captureWarning(input: String, String)
     /// An analyzer refuses the input's format: it was not analysed.
     case analyzerRefused(input: String, AnalyzerError)
     /// Audio was lost. Seconds of stream time.
@@ -15,43 +15,42 @@ public enum PipelineNotice: Sendable {
     /// seconds of stream time. Reported once, at the stream's end.
     case damage(input: String, places: Int, first: Double, duration: Double)
     /// A live capture opened, moved or lost its source.
-    case device(input: String, DeviceNotice)
-    /// Nothing but silence for so many seconds; told once, until something is heard again. Live only. The input by the name
-    /// that people know.
+    case device(input: String, DeviceEvent)
+    /// Silence for so many seconds; reported once per silence. Live only. The input by its description for users.
     case silence(input: String, seconds: Double)
-    /// NaN or infinite samples became 0: told once per stream, at its end.
+    /// NaN or infinite samples were replaced with 0: reported once per stream, at its end.
     case nonFinite(input: String, samples: Int64)
-    /// A sink gave up; the others go on.
+    /// A sink failed; the others continue.
     case sinkFailed(sink: String, SinkError)
-    /// A sink has trouble and tries again.
+    /// A sink cannot write and retries.
     case sinkTrouble(sink: String, SinkError)
-    /// A sink has something to say, in one line, and goes on.
-    case sinkRemark(sink: String, String)
-    /// It works again.
-    case sinkReopened(sink: String)
+    /// A warning of a sink, in one line; it continues.
+    case sinkWarning(sink: String, String)
+    /// The sink writes again.
+    case sinkRecovered(sink: String)
     /// A sink needs real time: the file is paced.
     case pacing(sink: String)
-    /// The inputs are analysed one at a time, although more were wished for.
-    case oneAtATime(wished: Int, OneAtATimeReason)
-    /// A replayed control had no effect; told once per reason and stream.
+    /// The inputs are analysed one at a time, although several jobs were requested.
+    case singleJob(requested: Int, SingleJobReason)
+    /// A replayed control had no effect; reported once per reason and stream.
     case controlRefused(input: String, StampedControl, reason: String)
     /// A stream is over.
     case finished(input: String, StreamSummary)
 }
 
 /// Why inputs cannot be analysed ahead of their turn.
-public enum OneAtATimeReason: Sendable, Hashable {
+public enum SingleJobReason: Sendable, Hashable {
     /// An input is live.
     case live
-    /// They take the time that they take: as the user wished, or a sink.
+    /// Files are read in real time, by the user's option or for a sink.
     case pacing
-    /// A sink decides while it hears them, in their order.
+    /// A sink has a director, which processes them in order.
     case directing(sink: String)
 }
 
-/// How far a run is. Cheap to ask, from any thread.
+/// The progress of a run. Cheap to read, from any thread.
 public struct PipelineProgress: Sendable, Hashable {
-    /// Seconds analysed of the stream under way.
+    /// Analysed seconds of the current stream.
     public var seconds: Double
     /// Its length, when the source states it.
     public var duration: Double?
@@ -59,21 +58,21 @@ public struct PipelineProgress: Sendable, Hashable {
     public var streamIndex: Int
     /// How many inputs there are.
     public var streamCount: Int
-    /// What the user would call the stream under way.
+    /// The current stream's name for users.
     public var streamName: String
 }
 
-/// How a run went.
+/// The result of a run.
 public struct RunOutcome: Sendable, Hashable {
     /// Streams that were begun.
     public var streams = 0
     /// Inputs that were not, or not wholly, analysed.
     public var failedInputs = 0
-    /// Sinks that gave up.
+    /// Sinks that failed.
     public var failedSinks = 0
-    /// Somebody called `stop()`.
+    /// `stop()` was called.
     public var wasStopped = false
-    /// Every sink's reader has gone: the rest of the input was not analysed.
+    /// All readers of the sinks have closed the output: the rest of the input was not analysed.
     public var readerIsGone = false
 
     /// The outcome of a run in which nothing has happened yet.

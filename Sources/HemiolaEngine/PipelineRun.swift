@@ -5,71 +5,71 @@ internal import HemiolaSignal
 /// several threads, which changes nothing in what the sinks see.
 struct PipelineRun {
     let pipeline: Pipeline
-    let desk: SinkDesk
+    let dispatcher: SinkDispatcher
     let replay: ControlReplay
 
     /// - Returns: Whether every input was taken to its end, or as far as it could be read.
     func run() -> Bool {
-        guard let directors = desk.makeDirectors() else { return false }
-        let jobCount = pipeline.reasonForOneAtATime == nil ? pipeline.configuration.jobCount : 1
+        guard let directors = dispatcher.makeDirectors() else { return false }
+        let jobCount = pipeline.singleJobReason == nil ? pipeline.configuration.jobCount : 1
         if jobCount > 1 && pipeline.inputs.count > 1 {
             return runAhead(min(jobCount, pipeline.inputs.count))
         }
         let work = InputRun(pipeline, directors: directors, replay: replay)
         return pipeline.inputs.indices.allSatisfy { index in
             if isOver { return false }
-            desk.isInputDone = false
-            work.hear(index, for: desk)
-            return desk.isInputDone
+            dispatcher.isInputDone = false
+            work.hear(index, for: dispatcher)
+            return dispatcher.isInputDone
         }
     }
 
-    private var isOver: Bool { pipeline.shouldStop || !desk.isHeard }
+    private var isOver: Bool { pipeline.shouldStop || !dispatcher.hasReaders }
 
     private func runAhead(_ jobCount: Int) -> Bool {
-        let queue = LaneQueue(inputCount: pipeline.inputs.count, window: 2 * jobCount)
+        let queue = InputQueue(inputCount: pipeline.inputs.count, window: 2 * jobCount)
         for _ in 0..<jobCount {
             queue.startThread { [pipeline, replay] queue in
                 let work = InputRun(pipeline, replay: replay)
-                while let (index, lane) = queue.take() {
-                    work.hear(index, for: lane)
-                    lane.finish()
+                while let (index, queue) = queue.take() {
+                    work.hear(index, for: queue)
+                    queue.finish()
                 }
             }
         }
         defer { queue.close() }
         return pipeline.inputs.indices.allSatisfy { index in
             if isOver { return false }
-            desk.isInputDone = false
-            let lane = queue.lane(index)
-            while desk.isHeard, let item = lane.next() { handOn(item) }
-            return desk.isInputDone
+            dispatcher.isInputDone = false
+            let queue = queue.queue(index)
+            while dispatcher.hasReaders, let item = queue.next() { handOn(item) }
+            return dispatcher.isInputDone
         }
     }
 
-    private func handOn(_ item: Lane.Item) {
+    private func handOn(_ item: StreamItemQueue.Item) {
         switch item {
-        case .source(let source, let input): desk.open(source, input: input)
-        case .begin(let header): desk.begin(header)
-        case .block(let block): desk.receive(block)
-        case .events(let events): desk.receive(events)
-        case .end(let summary): desk.end(summary)
-        case .notice(let notice): desk.report(notice)
-        case .failure(let notice): desk.fail(notice)
+        case .source(let source, let input): dispatcher.open(source, input: input)
+        case .begin(let header): dispatcher.begin(header)
+        case .block(let block): dispatcher.receive(block)
+        case .events(let events): dispatcher.receive(events)
+        case .end(let summary): dispatcher.end(summary)
+        case .notice(let notice): dispatcher.report(notice)
+        case .failure(let notice): dispatcher.fail(notice)
         }
-        desk.turnAway()
+        dispatcher.refuseControls()
     }
 }
 
-/// Deals the inputs out to threads that analyse them ahead, not too far, and finds each one's lane again.
+/// Assigns the inputs to threads that analyse them ahead, within a window, and keeps the queue of each.
 ///
 /// `@unchecked Sendable`: everything below the lock is touched only under it.
-private final class LaneQueue: @unchecked Sendable {
+private final class InputQueue: @unchecked Sendable {
     private let condition = Condition()
     private let inputCount: Int
     /// Inputs that may be under way or wait for their turn.
     private let window: Int
-    private var lanes: [Int: Lane] = [:]
+    private var queues: [Int: StreamItemQueue] = [:]
     private var nextInput = 0
     /// The input whose streams are handed on.
     private var turn = 0
@@ -81,7 +81,7 @@ private final class LaneQueue: @unchecked Sendable {
         self.window = window
     }
 
-    func startThread(_ body: @escaping @Sendable (LaneQueue) -> Void) {
+    func startThread(_ body: @escaping @Sendable (InputQueue) -> Void) {
         condition.locked { threadCount += 1 }
         Hemiola.startThread { [self] in
             body(self)
@@ -91,7 +91,7 @@ private final class LaneQueue: @unchecked Sendable {
     }
 
     /// The next input to analyse; nil when there is none.
-    func take() -> (index: Int, lane: Lane)? {
+    func take() -> (index: Int, queue: StreamItemQueue)? {
         condition.lock()
         while nextInput < inputCount && nextInput >= turn + window && !isClosed { condition.wait() }
         defer {
@@ -100,28 +100,28 @@ private final class LaneQueue: @unchecked Sendable {
         }
         guard nextInput < inputCount, !isClosed else { return nil }
         defer { nextInput += 1 }
-        let lane = Lane()
-        lanes[nextInput] = lane
-        return (nextInput, lane)
+        let queue = StreamItemQueue()
+        queues[nextInput] = queue
+        return (nextInput, queue)
     }
 
-    /// The lane of the input whose turn has come; waits until somebody took it.
-    func lane(_ index: Int) -> Lane {
+    /// The queue of the input whose turn has come; waits until a thread has taken the input.
+    func queue(_ index: Int) -> StreamItemQueue {
         condition.lock()
         turn = index
         condition.broadcast()
-        while lanes[index] == nil { condition.wait() }
-        let lane = lanes[index]!
-        lanes[index - 1] = nil
+        while queues[index] == nil { condition.wait() }
+        let queue = queues[index]!
+        queues[index - 1] = nil
         condition.unlock()
-        return lane
+        return queue
     }
 
-    /// Nobody wants more: lets the threads go and waits for them.
+    /// Stops the threads and waits for their end.
     func close() {
         condition.lock()
         isClosed = true
-        for lane in lanes.values { lane.abandon() }
+        for queue in queues.values { queue.abandon() }
         condition.broadcast()
         while threadCount > 0 { condition.wait() }
         condition.unlock()

@@ -1,7 +1,7 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// Drives one sink on a thread of its own: takes from the mailbox, mends what can be mended, closes in the end.
+/// Runs one sink on a thread of its own: takes items from the mailbox, retries failed calls, and closes the sink at the end.
 actor SinkRunner {
     /// How it went with a sink.
     enum Outcome: Sendable {
@@ -25,7 +25,7 @@ actor SinkRunner {
     nonisolated let mailbox: Mailbox
     nonisolated let context: SinkContext
     /// Where the sink may be asked to write on another thread than this one. A function, for that costs less to hold than a sink.
-    private nonisolated let writeAtOnce: (@Sendable (BatchBlock) -> Bool)?
+    private nonisolated let writeIfReady: (@Sendable (BatchBlock) -> Bool)?
     private let executor: ThreadExecutor
     private let report: @Sendable (PipelineNotice) -> Void
     private var schedule: EventSchedule
@@ -45,10 +45,10 @@ actor SinkRunner {
         self.report = report
         executor = ThreadExecutor()
         let schedule = EventSchedule(lead: lead, selection: events)
-        if schedule.isTransparent, !mailbox.isLossless, let sink = sink as? any PromptSink {
-            writeAtOnce = { block in sink.writeAtOnce(block) }
+        if schedule.isTransparent, !mailbox.isLossless, let sink = sink as? any NonBlockingSink {
+            writeIfReady = { block in sink.writeIfReady(block) }
         } else {
-            writeAtOnce = nil
+            writeIfReady = nil
         }
         self.schedule = schedule
     }
@@ -77,7 +77,7 @@ actor SinkRunner {
 
     /// Hands over batches, and the answers to be given when they are written; on the analysis thread.
     nonisolated func put(_ block: BatchBlock, replies: [Mailbox.Reply]) {
-        guard let writeAtOnce, mailbox.standIn({ writeAtOnce(block) }) else {
+        guard let writeIfReady, mailbox.performIfIdle({ writeIfReady(block) }) else {
             return mailbox.put(.block(block, replies: replies))
         }
         finish(block, replies)
@@ -160,7 +160,7 @@ actor SinkRunner {
                     if let header, !item.isBegin { try await sink.begin(header) }
                 }
                 try await deliver(item)
-                if isReported { report(.sinkReopened(sink: context.name)) }
+                if isReported { report(.sinkRecovered(sink: context.name)) }
                 return .done
             } catch let again {
                 error = again

@@ -2,22 +2,24 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSpectrum
 
-/// The hot path of one stream: hops go in, sealed batches come out.
+/// The hot path of one stream: from hops to completed batches.
 ///
 /// Used by the analysis thread alone. After the first batch it neither allocates nor locks, but for handing a full block to
 /// the mailboxes. Raw buffers, because a class's arrays are checked for exclusive access at every index.
 final class StreamAnalysis {
-    /// An analyzer of the pipeline, with its name and what it declared for this stream.
-    struct Voice {
+    /// An analyzer of the pipeline, with its name and its declarations for this stream.
+    struct AnalyzerSlot {
         var name: String
         var analyzer: any Analyzer
-        var controllable: (any Controllable)?
+        /// What handles its controls, and their names; nil where its plugin declares none.
+        var handler: (any ControlHandler)?
+        var controls: Set<String> = []
         var offline: (any OfflineAnalyzer)?
         /// Its requests among all of the bank's.
         var requests: Range<Int> = 0..<0
         /// Its columns of the row.
         var columns: Range<Int> = 0..<0
-        /// Whether it has sparse outputs, so that it must be known who speaks.
+        /// Whether it has event outputs, so that its name must be set in the event list.
         var hasEvents = false
     }
 
@@ -26,13 +28,13 @@ final class StreamAnalysis {
     private(set) var clock: Int64 = 0
     private(set) var batchCount: Int64 = 0
     private(set) var nonFinite: Int64 = 0
-    /// How long it has been silent; nil where that is not reported.
-    private(set) var silence: SilenceWatch?
+    /// The duration of the current silence; nil where it is not reported.
+    private(set) var silence: SilenceDetector?
 
-    private let voices: [Voice]
-    private let directors: [any Director]
+    private let slots: [AnalyzerSlot]
+    private let directors: [PipelineDirector]
     private let bank: SpectrumBank
-    private let folder: HopFolder
+    private let aggregator: HopAggregator
     private let publish: (BatchBlock) -> Void
     private let pool: BlockPool
     private var block: BatchStorage
@@ -56,14 +58,14 @@ final class StreamAnalysis {
     private(set) var isLost = false
 
     /// - Parameters:
-    ///   - voices: Prepared for this stream.
+    ///   - slots: Prepared for this stream.
     ///   - publish: Takes each full block: one batch live, up to 64 from a file.
     init(
-        _ header: StreamHeader, voices: [Voice], directors: [any Director], bank: SpectrumBank, batchesPerBlock: Int,
-        carriesSamples: Bool, silence: SilenceWatch? = nil, publish: @escaping (BatchBlock) -> Void
+        _ header: StreamHeader, slots: [AnalyzerSlot], directors: [PipelineDirector], bank: SpectrumBank, batchesPerBlock: Int,
+        carriesSamples: Bool, silence: SilenceDetector? = nil, publish: @escaping (BatchBlock) -> Void
     ) {
         self.header = header
-        self.voices = voices
+        self.slots = slots
         self.directors = directors
         self.bank = bank
         self.publish = publish
@@ -73,7 +75,7 @@ final class StreamAnalysis {
         channelMix = ChannelMix(header.format)
         hopFrames = header.batching.hopFrames
         hopsPerBatch = header.batching.hopsPerBatch
-        folder = HopFolder(header.layout, hopsPerBatch: hopsPerBatch)
+        aggregator = HopAggregator(header.layout, hopsPerBatch: hopsPerBatch)
         pool = BlockPool(
             capacity: batchesPerBlock, width: header.layout.width,
             samplesPerBatch: carriesSamples ? header.batching.batchFrames * channelCount : 0, channelCount: channelCount)
@@ -90,16 +92,16 @@ final class StreamAnalysis {
         mono.deallocate()
     }
 
-    /// Whether a batch is under way: controls are obeyed only between batches.
+    /// Whether no batch is under way: controls are applied only between batches.
     var isBetweenBatches: Bool { hopsInBatch == 0 && filled == 0 }
 
     /// Seconds of stream time up to now.
     var seconds: Double { header.format.seconds(at: clock) }
 
-    /// Asks the capture for the rest of the hop and analyses the hop when it is whole.
+    /// Reads the rest of the hop from the capture and analyses the hop when it is complete.
     ///
-    /// - Returns: what the capture delivered. Frames and gaps are dealt with; the rest is the caller's.
-    func advance(_ capture: any Capture) throws(CaptureError) -> Delivery {
+    /// - Returns: The read result. Frames and gaps are processed here; the caller handles the rest.
+    func advance(_ capture: any Capture) throws(CaptureError) -> ReadResult {
         let delivery = try read(capture)
         switch delivery {
         case .frames:
@@ -107,7 +109,7 @@ final class StreamAnalysis {
         case .gap(let gap):
             skip(gap)
         case .device(let notice):
-            events.append(.device(notice), at: secondsHeard)
+            events.append(notice, at: secondsRead)
             hasDeviceEvent = true
             isLost = notice.state == .lost
         case .format, .source, .idle, .end:
@@ -116,21 +118,21 @@ final class StreamAnalysis {
         return delivery
     }
 
-    /// Lets the analyzers hear a hop without asking them for anything: the first of two passes.
-    func survey(_ capture: any Capture) throws(CaptureError) -> Delivery {
+    /// Reads and analyses a hop of the first of two passes, without outputs.
+    func analyzeFirstPass(_ capture: any Capture) throws(CaptureError) -> ReadResult {
         let delivery = try read(capture)
         switch delivery {
         case .frames:
-            if filled == hopFrames { surveyHop() }
+            if filled == hopFrames { analyzeHopOfFirstPass() }
         case .gap(let gap):
-            // As in the second pass, a gap of no frames breaks nothing off.
+            // As in the second pass, the batch continues after a gap of no frames.
             if gap.frames == 0 { break }
-            if filled > 0 { surveyHop() }
+            if filled > 0 { analyzeHopOfFirstPass() }
             clock += gap.frames
             bank.clear()
             hopsInBatch = 0
         case .end, .format, .source:
-            if filled > 0 { surveyHop() }
+            if filled > 0 { analyzeHopOfFirstPass() }
         case .device, .idle:
             break
         }
@@ -145,7 +147,7 @@ final class StreamAnalysis {
         guard isLost || hasDeviceEvent && isBetweenBatches else { return [] }
         if !isBetweenBatches {
             closeBatch()
-            // What comes next does not follow what was heard last.
+            // The next audio does not continue the last.
             bank.clear()
         }
         publishBlock()
@@ -155,14 +157,14 @@ final class StreamAnalysis {
         return waiting
     }
 
-    /// Whether silence is to be told now, and how long it has lasted.
+    /// The duration of the silence, when it is to be reported now.
     func takeSilence() -> Double? {
         silence?.takeAlarm() == true ? silence?.seconds : nil
     }
 
     /// Ends the first pass: the analyzers conclude, the clock goes back to the start.
-    func concludeSurvey() {
-        for voice in voices { voice.offline?.concludeSurvey() }
+    func finishFirstPass() {
+        for slot in slots { slot.offline?.finishFirstPass() }
         bank.clear()
         clock = 0
         filled = 0
@@ -170,44 +172,42 @@ final class StreamAnalysis {
         nonFinite = 0
     }
 
-    /// Applies a control at the batch that comes next, which includes it as a record.
+    /// Applies a control at the next batch, which includes its record when it has taken effect.
     ///
-    /// - Parameter preparations: What directors' preparers have computed for it.
-    func obey(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation] = []) -> ControlReply {
+    /// Every analyzer and director whose plugin declares the control handles it; where there is none, the first director whose plugin
+    /// declares it as a fallback. One that applies it is enough.
+    ///
+    /// - Parameter preparations: The results of directors' preparers for this control.
+    func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation] = []) -> ControlReply {
         let stamped = StampedControl(control, at: clock, from: origin)
         var reply: ControlReply?
-        for voice in voices {
-            if let answer = voice.controllable?.obey(stamped), reply != .done { reply = answer }
+        for slot in slots where slot.controls.contains(control.name) {
+            if let answer = slot.handler?.handle(stamped), reply != .done { reply = answer }
         }
-        for (index, director) in directors.enumerated() where !(director is any Understudy) {
-            var answer: ControlReply?
-            if let preparation = preparations.first(where: { $0.director == index }), let director = director as? any PreparedDirector {
-                answer = director.handle(stamped, preparation: preparation.value)
-            } else {
-                answer = (director as? any Controllable)?.obey(stamped)
-            }
+        for (index, director) in directors.enumerated() where director.controls.contains(control.name) {
+            let answer = director.handle(stamped, preparations.first { $0.director == index }?.value)
             if let answer, reply != .done { reply = answer }
         }
         if reply == nil {
-            for director in directors where reply == nil { reply = (director as? any Understudy)?.obey(stamped) }
+            reply = directors.first { $0.fallbackControls.contains(control.name) }?.handle(stamped, nil)
         }
-        if reply == .done { events.append(.control(stamped), at: seconds) }
-        return reply ?? .refused("nothing in this pipeline obeys \(control.name)")
+        if reply == .done { events.append(Event(at: seconds, stamped)) }
+        return reply ?? .refused("nothing in this pipeline handles \(control.name)")
     }
 
-    /// Tells a loss in the batch that comes next.
-    func tell(_ loss: Loss) {
-        events.append(.dropped(loss), at: seconds)
+    /// Adds the report of lost batches to the next batch.
+    func report(_ drop: DropReport) {
+        events.append(drop, at: seconds)
     }
 
-    /// Seals what is under way, asks the analyzers for their last events and publishes everything.
+    /// Completes the current batch, gets the analyzers' last events and publishes everything.
     ///
     /// - Returns: Events that no batch could take any more, in order of time.
     func finish() -> [Event] {
         closeBatch()
-        for voice in voices {
-            events.speak(as: voice.name)
-            voice.analyzer.finish(into: &events)
+        for slot in slots {
+            events.setAnalyzer(slot.name)
+            slot.analyzer.finish(into: &events)
         }
         publishBlock()
         var late: [Event] = []
@@ -218,25 +218,25 @@ final class StreamAnalysis {
     // MARK: - Hops
 
     /// Seconds up to the last frame that came in, analysed or not yet.
-    var secondsHeard: Double { header.format.seconds(at: clock + Int64(filled)) }
+    var secondsRead: Double { header.format.seconds(at: clock + Int64(filled)) }
 
     private func skip(_ gap: Gap) {
-        events.append(.gap(gap), at: secondsHeard)
-        // A gap of no frames loses nothing that the clock could count, and nothing has to be broken off for it.
+        events.append(gap, at: secondsRead)
+        // A gap of no frames does not advance the clock, so the batch continues.
         if gap.frames == 0 { return }
         closeBatch()
         clock += gap.frames
         bank.clear()
-        for voice in voices { voice.analyzer.skip(gap) }
-        for director in directors { director.skip(gap) }
+        for slot in slots { slot.analyzer.skip(gap) }
+        for director in directors { director.director.skip(gap) }
     }
 
-    /// Seals a batch that is under way as a partial one.
+    /// Completes the current batch as a partial one.
     private func closeBatch() {
         if filled > 0 {
             analyse(isLast: true)
         } else if hopsInBatch > 0 {
-            seal()
+            completeBatch()
         }
     }
 
@@ -247,34 +247,34 @@ final class StreamAnalysis {
             start.update(from: samples, count: frames * channelCount)
         }
         let row = block.openRow
-        let target = folder.target(row)
+        let target = aggregator.target(row)
         // By index: without the optimiser an array's iterator allocates.
-        for index in voices.indices {
-            let voice = voices[index]
-            let hop = hop(frames, requests: voice.requests)
-            var part = FeatureRow(UnsafeMutableBufferPointer(rebasing: target[voice.columns]).mutableSpan)
-            if voice.hasEvents { events.speak(as: voice.name) }
-            voice.analyzer.process(hop, into: &part, events: &events)
+        for index in slots.indices {
+            let slot = slots[index]
+            let hop = hop(frames, requests: slot.requests)
+            var part = FeatureRow(UnsafeMutableBufferPointer(rebasing: target[slot.columns]).mutableSpan)
+            if slot.hasEvents { events.setAnalyzer(slot.name) }
+            slot.analyzer.process(hop, into: &part, events: &events)
         }
-        folder.fold(into: row, frames: frames, before: framesInBatch)
+        aggregator.aggregate(into: row, frames: frames, before: framesInBatch)
         clock += Int64(frames)
         framesInBatch += frames
         hopsInBatch += 1
-        if isLast { seal() }
+        if isLast { completeBatch() }
     }
 
-    private func surveyHop() {
+    private func analyzeHopOfFirstPass() {
         let isLast = hopsInBatch == hopsPerBatch - 1
         let frames = takeHop()
-        for voice in voices {
-            voice.offline?.survey(hop(frames, requests: voice.requests))
+        for slot in slots {
+            slot.offline?.analyzeFirstPass(hop(frames, requests: slot.requests))
         }
         clock += Int64(frames)
         hopsInBatch = isLast ? 0 : hopsInBatch + 1
     }
 
-    /// Asks the capture for the rest of the hop.
-    private func read(_ capture: any Capture) throws(CaptureError) -> Delivery {
+    /// Reads the rest of the hop from the capture.
+    private func read(_ capture: any Capture) throws(CaptureError) -> ReadResult {
         let free = hopFrames - filled
         let room = UnsafeMutableBufferPointer(start: samples + filled * channelCount, count: free * channelCount)
         var span = room.mutableSpan
@@ -290,16 +290,16 @@ final class StreamAnalysis {
     private func takeHop() -> Int {
         let frames = filled
         filled = 0
-        let heard = UnsafeMutableBufferPointer(start: samples, count: frames * channelCount)
+        let read = UnsafeMutableBufferPointer(start: samples, count: frames * channelCount)
         var mix = UnsafeMutableBufferPointer(start: mono, count: hopFrames).mutableSpan
-        if !mix.mix(heard.span, by: channelMix) {
-            var span = heard.mutableSpan
+        if !mix.mix(read.span, by: channelMix) {
+            var span = read.mutableSpan
             nonFinite += Int64(span.silenceNonFinite())
-            _ = mix.mix(heard.span, by: channelMix)
+            _ = mix.mix(read.span, by: channelMix)
         }
         if var silence {
             // A copy: to change it in place is checked for exclusive access.
-            silence.hear(peak: mix.span.loudness(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
+            silence.add(peak: mix.span.loudness(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
             self.silence = silence
         }
         if frames < hopFrames {
@@ -322,17 +322,17 @@ final class StreamAnalysis {
 
     // MARK: - Batches
 
-    private func seal() {
+    private func completeBatch() {
         let row = block.openRow
-        folder.convert(row)
+        aggregator.convert(row)
         let start = clock - Int64(framesInBatch)
         if !directors.isEmpty {
             let moment = BatchMoment(number: batchCount, frame: start, frameCount: framesInBatch, format: header.format)
             let view = FeatureRow(row.mutableSpan)
-            events.speak(as: "")
-            for director in directors { director.direct(moment, view, into: &events) }
+            events.setAnalyzer("")
+            for director in directors { director.director.direct(moment, view, into: &events) }
         }
-        block.seal(
+        block.complete(
             BatchStorage.Info(
                 number: batchCount, frame: start, frameCount: framesInBatch,
                 isPartial: framesInBatch < header.batching.batchFrames),
@@ -351,7 +351,30 @@ final class StreamAnalysis {
     }
 }
 
-/// Storages that go round: one is used again as soon as no sink holds it any more.
+/// A director of the pipeline with the controls that its plugin declares.
+struct PipelineDirector {
+    var director: any Director
+    var controls: Set<String> = []
+    var fallbackControls: Set<String> = []
+
+    /// The director of a sink whose plugin has this declaration.
+    init(_ director: any Director, _ about: PluginDescription) {
+        self.director = director
+        guard director is any ControlHandler else { return }
+        controls = Set(about.controls.map(\.name))
+        fallbackControls = Set(about.fallbackControls.map(\.name))
+    }
+
+    /// - Parameter preparation: The result of the director's preparer; nil: it was not prepared.
+    func handle(_ control: StampedControl, _ preparation: (any Sendable)?) -> ControlReply? {
+        if let preparation, let director = director as? any PreparedDirector {
+            return director.handle(control, preparation: preparation)
+        }
+        return (director as? any ControlHandler)?.handle(control)
+    }
+}
+
+/// Reuses storages: one is taken again as soon as no sink holds a reference to it.
 final class BlockPool {
     private let make: () -> BatchStorage
     private var storages: [BatchStorage] = []
@@ -362,7 +385,7 @@ final class BlockPool {
         }
     }
 
-    /// An empty storage that nobody else holds.
+    /// An empty storage without other references.
     func take() -> BatchStorage {
         for index in storages.indices where isKnownUniquelyReferenced(&storages[index]) {
             storages[index].removeAll()

@@ -1,10 +1,10 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// Where the streams of an input go, in order. Used by the thread that analyses the input.
+/// Receives the streams of an input, in order. Used by the thread that analyses the input.
 protocol StreamReceiver: AnyObject {
-    /// Whether anybody still wants more.
-    var isHeard: Bool { get }
+    /// Whether any sink still has a reader.
+    var hasReaders: Bool { get }
     /// Batches that each sink lost since the stream began; those that lost none are left out.
     var losses: [(sink: String, batches: Int64)] { get }
 
@@ -22,8 +22,8 @@ protocol StreamReceiver: AnyObject {
     /// An input was not, or not wholly, analysed.
     func fail(_ notice: PipelineNotice)
 
-    /// Once per batch, between two: lets the wishes of the world into the stream.
-    func visit(_ stream: StreamAnalysis)
+    /// Once per batch, between two batches: applies the clients' controls to the stream.
+    func applyControls(to stream: StreamAnalysis)
     /// Sends the replies that wait for a batch: none comes as long as the device is lost.
     func sendReplies()
 }

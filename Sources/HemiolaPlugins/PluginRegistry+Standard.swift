@@ -8,16 +8,25 @@ internal import LevelsAnalyzer
 internal import PCMCapture
 internal import PresetsSink
 internal import PulseCapture
-internal import SocketSink
 internal import SpectrumAnalyzer
 internal import ToneCapture
 internal import VisualizerAnalyzer
+
+#if Socket
+    internal import SocketSink
+#endif
 
 extension PluginRegistry {
     /// The plugins that Hemiola comes with: the one list of built-ins.
     public static let standard = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat],
-        sinks: [.beats, .csv, .jsonLines, .presets, .socket],
+        sinks: [.beats, .csv, .jsonLines, .presets] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
+
+    #if Socket
+        private static let socketSinks: [SinkPlugin] = [.socket]
+    #else
+        private static let socketSinks: [SinkPlugin] = []
+    #endif
 }

@@ -1,4 +1,4 @@
-/// What an analyzer will deliver from a stream and what it wants to be lent for it. Fixed from `prepare` on.
+/// The outputs of an analyzer for a stream, and the spectra that it requests. Fixed from `prepare` on.
 ///
 ///     var outputs = AnalyzerOutputs()
 ///     rms = outputs.add(Feature("rms_db", .decibels, …))      // a handle into the row
@@ -6,13 +6,13 @@
 public struct AnalyzerOutputs: Sendable, Hashable {
     /// The columns, in the order of the row.
     public private(set) var features: [Feature] = []
-    /// The sparse outputs.
+    /// The event outputs.
     public private(set) var events: [EventOutput] = []
-    /// The spectra asked for, in the order of their handles.
+    /// The requested spectra, in the order of their handles.
     public private(set) var spectra: [SpectrumRequest] = []
     /// Values that one batch takes in the row.
     public private(set) var width = 0
-    /// How far the features lie behind the audio, in frames.
+    /// The delay of the features relative to the audio, in frames.
     public var latencyFrames: Int64 = 0
     /// Whether an output never depends on audio after the end of its batch.
     public var isCausal = true
@@ -31,29 +31,34 @@ public struct AnalyzerOutputs: Sendable, Hashable {
         return FeatureHandle(offset: width, count: feature.count)
     }
 
-    /// Declares a sparse output.
+    /// Declares an event output.
     public mutating func add(_ event: EventOutput) {
         precondition(!events.contains { $0.name == event.name }, "event names are unique: \(event.name)")
         events.append(event)
     }
 
-    /// Asks for spectra. Equal requests, whoever makes them, are computed once.
+    /// Declares that the analyzer emits records of its own type in this stream.
+    public mutating func add(_ type: RecordType) {
+        add(EventOutput(type.name, .none, type.summary))
+    }
+
+    /// Requests spectra. Equal requests of several analyzers are computed once.
     public mutating func request(_ spectrum: SpectrumRequest) -> SpectrumHandle {
         defer { spectra.append(spectrum) }
         return SpectrumHandle(index: spectra.count)
     }
 }
 
-/// A sparse output: records that come when there is something to say.
+/// An event output: records at irregular times.
 public struct EventOutput: Sendable, Hashable {
     /// The record's type for `onset` and `beat`, else the `output` of an `event` record.
     public var name: String
     /// The unit of its values.
     public var unit: Unit
-    /// One sentence for people.
+    /// One sentence.
     public var summary: String
 
-    /// A sparse output of that name and unit, with a sentence for people.
+    /// An event output of that name and unit, with a description.
     public init(_ name: String, _ unit: Unit, _ summary: String) {
         self.name = name
         self.unit = unit

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A batch as a sink sees it: one row of features, its events, and the audio itself where the sink asked for it.
+/// A batch for a sink: one row of features, its events, and the audio itself where a sink needs it.
 public struct Batch: ~Escapable {
     /// 0, 1, 2 … since the stream's start.
     public let number: Int64
@@ -8,13 +8,13 @@ public struct Batch: ~Escapable {
     public let frame: Int64
     /// Real frames in it.
     public let frameCount: Int
-    /// Whether the stream ended or broke off before the batch was full.
+    /// Whether the stream ended or a gap followed before the batch was full.
     public let isPartial: Bool
     /// The values, laid out as the header's `layout` says. NaN: there is none.
     public let row: Span<Float>
     /// The interleaved samples, `frameCount` frames; empty unless the pipeline has a sink that needs them.
     public let samples: Span<Float>
-    /// What happened, in order of time.
+    /// The events, in order of time.
     public let events: Span<Event>
 
     @_lifetime(copy row, copy samples, copy events)
@@ -35,14 +35,14 @@ public struct Batch: ~Escapable {
     public var endFrame: Int64 { frame + Int64(frameCount) }
 }
 
-/// Consecutive batches of one stream, handed to a sink together: up to 64 from a file, one at a time live. It may be kept.
+/// Consecutive batches of one stream, passed to a sink together: up to 64 from a file, one at a time live. It can be stored.
 public struct BatchBlock: Sendable {
     /// The most batches that travel together.
     public static let capacity = 64
 
-    /// The rows and samples: shared by all sinks, never written again while anybody holds it.
+    /// The rows and samples: shared by all sinks, not written again while there is a reference to it.
     package let storage: BatchStorage
-    /// What each sink sees may differ: events of dropped batches move on, `lead_ms` shifts them, `select` thins them.
+    /// The events may differ between sinks: those of dropped batches are kept, `lead_ms` moves them, `select` filters them.
     package private(set) var events: [Event]
     package private(set) var eventEnds: [Int]
 
@@ -142,29 +142,29 @@ package final class BatchStorage: @unchecked Sendable {
     package var byteCount: Int { capacity * (width + samplesPerBatch) * MemoryLayout<Float>.stride }
     package var isFull: Bool { infos.count == capacity }
 
-    /// The row of the batch under way, to be written.
+    /// The row of the current batch, to be written.
     package var openRow: UnsafeMutableBufferPointer<Float> {
         UnsafeMutableBufferPointer(start: rows + count * width, count: width)
     }
 
-    /// The samples of the batch under way, to be written.
+    /// The samples of the current batch, to be written.
     package var openSamples: UnsafeMutableBufferPointer<Float> {
         UnsafeMutableBufferPointer(start: audio + count * samplesPerBatch, count: samplesPerBatch)
     }
 
-    /// Closes the batch under way with its events.
-    package func seal(_ info: Info, events list: inout EventList) {
+    /// Completes the current batch with its events.
+    package func complete(_ info: Info, events list: inout EventList) {
         list.drain(into: &events)
         eventEnds.append(events.count)
         infos.append(info)
     }
 
-    /// A sink is through with it.
+    /// Called when a sink has processed it.
     package func noteUse() {
         uses.add(1, ordering: .releasing)
     }
 
-    /// Empties it, to be used again by whoever is its only owner.
+    /// Removes all batches, for reuse. The caller has the only reference.
     package func removeAll() {
         _ = uses.load(ordering: .acquiring)
         infos.removeAll(keepingCapacity: true)

@@ -1,83 +1,123 @@
-/// A wish from outside: from a client of a sink, a key, or a replayed file.
-public enum Control: Sendable, Hashable {
-    // The beat
-    /// The user taps on a beat.
-    case tap
-    /// nil unlocks.
-    case lockTempo(beatsPerMinute: Double?)
-    /// The tempo is half of what the tracker believes.
-    case halveTempo
-    /// The tempo is twice what the tracker believes.
-    case doubleTempo
-    /// The beat next to this moment is the first of its bar.
-    case setDownbeat
-    /// The tracker forgets what it believes and starts anew.
-    case resetTempo
-    // The show
-    /// On to the next preset of the list.
-    case nextPreset
-    /// Back to the preset before.
-    case previousPreset
-    /// On to any preset.
-    case randomPreset
-    /// On to the preset of that name.
-    case loadPreset(name: String)
-    /// Keeps the preset that is shown, or lets go of it.
-    case lockPreset(Bool)
-    /// Presets change by themselves from here on, or no longer.
-    case toggleCycle
-    /// 0.1…1.0.
-    case setSpeed(Double)
-    // What a visualizer reports
-    /// The page can be driven now; these are its presets.
-    case ready(presets: [String])
-    /// The presets that the page has.
-    case presetNames([String])
-    /// The page shows another preset.
-    case presetChanged(name: String)
-    /// The page cannot show the preset of that name.
-    case presetRefused(name: String)
-    /// The page runs at another speed, 0.1…1.0.
-    case speedChanged(Double)
-    /// A key was played in the page.
-    case key(KeyStroke)
+/// A type of control message, declared once by the component that handles it.
+///
+///     static let setDepth = ControlType(
+///         "setDepth", "Sets the depth of the reverb.", fields: [.number("depth", in: 0...1, "0 (dry) to 1 (wet).")])
+///
+/// A plugin names the controls that it handles in its declaration (`controls:`). `hemiola send`, the socket, shell completion and
+/// replay have them then.
+public final class ControlType: Sendable {
+    /// Its name in records and in the visualizer protocol: `camelCase`, unique in a program.
+    public let name: String
+    /// One sentence, imperative: what it does.
+    public let summary: String
+    /// Its fields. `hemiola send NAME VALUE` sets the first.
+    public let fields: [Field]
 
-    /// Its name in the records and in the visualizer protocol.
-    public var name: String {
-        switch self {
-        case .tap: "tap"
-        case .lockTempo: "lockTempo"
-        case .halveTempo: "halveTempo"
-        case .doubleTempo: "doubleTempo"
-        case .setDownbeat: "setDownbeat"
-        case .resetTempo: "resetTempo"
-        case .nextPreset: "nextPreset"
-        case .previousPreset: "previousPreset"
-        case .randomPreset: "randomPreset"
-        case .loadPreset: "loadPreset"
-        case .lockPreset: "lockPreset"
-        case .toggleCycle: "toggleCycle"
-        case .setSpeed: "setSpeed"
-        case .ready: "ready"
-        case .presetNames: "presetNames"
-        case .presetChanged: "presetHandler"
-        case .presetRefused: "presetRefused"
-        case .speedChanged: "speedHandler"
-        case .key: "keyHandler"
-        }
+    /// Declares a type of control.
+    public init(_ name: String, _ summary: String, fields: [Field] = []) {
+        self.name = name
+        self.summary = summary
+        self.fields = fields
+        precondition(Set(fields.map(\.name)).count == fields.count, "field names are unique: \(name)")
+        precondition(fields.allSatisfy { $0.source == .stored }, "the fields of a control are stored: \(name)")
     }
 }
 
-/// A control with the batch it takes effect in.
+/// Types are equal by name: a program has one declaration for each.
+extension ControlType: Hashable {
+    public static func == (one: ControlType, other: ControlType) -> Bool {
+        one === other || one.name == other.name
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+    }
+}
+
+/// A control message: from a client of a sink, a key of the terminal, or a replayed file.
+public struct Control: Sendable, Hashable {
+    /// Its declared type.
+    public let type: ControlType
+    /// A value for each declared field, in their order; `.none` where it is null.
+    public private(set) var values: [ParameterValue]
+
+    /// Its name in records and in the visualizer protocol.
+    public var name: String { type.name }
+
+    /// A control with values for its fields, in the order of the declaration; missing ones have their defaults.
+    public init(_ type: ControlType, _ values: ParameterValue...) {
+        precondition(values.count <= type.fields.count, "the control \(type.name) has \(type.fields.count) fields")
+        self.type = type
+        self.values = values + type.fields[values.count...].map { $0.defaultValue ?? .none }
+    }
+
+    /// A control with a value for every field.
+    ///
+    /// - Throws: The first field that has a value of another type or none at all.
+    public init(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(ControlFault) {
+        self.type = type
+        values = []
+        for field in type.fields {
+            guard let value = fields(field) ?? field.defaultValue else {
+                throw ControlFault(message: "the control \(type.name) needs its \"\(field.name)\"")
+            }
+            guard field.accepts(value) else { throw ControlFault(message: field.typeFault) }
+            values.append(value)
+        }
+    }
+
+    /// The value of a field; `.none` when it is null or when the type has no such field.
+    ///
+    /// - Complexity: O(fields).
+    public subscript(_ field: String) -> ParameterValue {
+        get { type.fields.firstIndex { $0.name == field }.map { values[$0] } ?? .none }
+        set {
+            guard let place = type.fields.firstIndex(where: { $0.name == field }) else { return }
+            values[place] = newValue
+        }
+    }
+
+    /// The longest of its lists: whether it is more than a constant amount of memory.
+    package var listCount: Int {
+        values.reduce(0) { max($0, $1.items?.count ?? 0) }
+    }
+}
+
+extension Control: CustomStringConvertible {
+    /// Its name and values, for messages of tests.
+    public var description: String {
+        zip(type.fields, values).reduce(name) { "\($0) \($1.0.name)=\($1.1)" }
+    }
+}
+
+extension Field {
+    /// That a value has another type than this field.
+    public var typeFault: String {
+        if case .choice(let choices) = kind { "\"\(name)\" is one of: \(choices.joined(separator: ", "))" } else { "\"\(name)\" has another type" }
+    }
+}
+
+/// Why fields do not make a control.
+public struct ControlFault: Error, Sendable, Hashable {
+    /// One line.
+    public var message: String
+
+    /// A fault in one line.
+    public init(message: String) {
+        self.message = message
+    }
+}
+
+/// A control with the batch in which it takes effect.
 public struct StampedControl: Sendable, Hashable {
-    /// The wish.
+    /// The control.
     public var control: Control
-    /// The first frame of the batch that obeys it.
+    /// The first frame of the batch in which it takes effect.
     public var frame: Int64
-    /// Who wished it: the sink's name, with the client's after a slash where there are several.
+    /// The sender: the sink's name, with the client's after a slash where there are several.
     public var origin: String
 
-    /// A wish, the first frame of the batch that obeys it, and who wished it.
+    /// A control, the first frame of the batch in which it takes effect, and its sender.
     public init(_ control: Control, at frame: Int64, from origin: String) {
         self.control = control
         self.frame = frame
@@ -85,11 +125,11 @@ public struct StampedControl: Sendable, Hashable {
     }
 }
 
-/// What became of a control.
+/// The reply to a control.
 public enum ControlReply: Sendable, Hashable {
     /// It has taken effect.
     case done
-    /// It cannot be obeyed, and why.
+    /// It has no effect, and why.
     case refused(String)
     /// The inbox is full; try again.
     case busy

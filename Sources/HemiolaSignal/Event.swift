@@ -1,204 +1,118 @@
-/// Something that happens at a moment: what analyzers find, what directors decide, what befalls the stream.
-public struct Event: Sendable, Hashable {
-    /// When it happens, in seconds of audio since the stream's first frame. An announced beat lies ahead of its batch.
+/// An event of a stream: a time, a declared type, and the values of its fields.
+///
+/// Emitted by analyzers and directors, and by the engine for what happens to the stream. The values are stored inline, so that an event
+/// without text is emitted without a memory allocation.
+public struct Event: Sendable {
+    /// Values that an event can store.
+    public static let capacity = 8
+
+    /// Its time, in seconds of audio since the stream's first frame. An announced beat is later than the end of its batch.
     public var time: Double
-    /// What happens.
-    public var payload: Payload
+    /// Its declared type.
+    public let type: RecordType
+    private var values: InlineArray<8, ParameterValue>
+    /// The control that took effect, in a record of type ``RecordType/control``; nil in every other.
+    public let control: StampedControl?
 
-    /// Something that happens at a time, in seconds since the stream's first frame.
-    public init(at time: Double, _ payload: Payload) {
+    /// An event with the values of its stored fields, in the order of the declaration. Constant cost, no allocation.
+    public init(
+        at time: Double, _ type: RecordType, _ value0: ParameterValue = .none, _ value1: ParameterValue = .none,
+        _ value2: ParameterValue = .none, _ value3: ParameterValue = .none, _ value4: ParameterValue = .none,
+        _ value5: ParameterValue = .none, _ value6: ParameterValue = .none, _ value7: ParameterValue = .none
+    ) {
         self.time = time
-        self.payload = payload
+        self.type = type
+        values = [value0, value1, value2, value3, value4, value5, value6, value7]
+        control = nil
     }
 
-    /// What can happen.
-    public enum Payload: Sendable, Hashable {
-        /// A note or stroke begins.
-        case onset(Onset)
-        /// A beat, as found or announced.
-        case beat(Beat)
-        /// Any other sparse output of an analyzer.
-        case finding(Finding)
-        /// The visualizer shall show another preset.
-        case preset(PresetChange)
-        /// The visualizer's speed, 0.1…1.0.
-        case speed(Double)
-        /// A key was played in a visualizer.
-        case key(KeyStroke)
-        /// A wish took effect.
-        case control(StampedControl)
-        /// A live capture opened, moved or lost its source.
-        case device(DeviceNotice)
-        /// Audio was lost.
-        case gap(Gap)
-        /// A sink or client fell behind.
-        case dropped(Loss)
+    /// The event of a typed record.
+    public init(at time: Double, _ record: some EventRecord) {
+        self = record.event(at: time)
     }
-}
 
-/// A note or stroke begins.
-public struct Onset: Sendable, Hashable {
-    /// How marked it is, 0…; 1 is an ordinary one.
-    public var strength: Double
+    /// The event of a control that took effect.
+    public init(at time: Double, _ control: StampedControl) {
+        self.time = time
+        type = .control
+        values = InlineArray(repeating: .none)
+        self.control = control
+    }
 
-    /// An onset of that strength.
-    public init(strength: Double) { self.strength = strength }
-}
+    /// The value of the stored field with that place in the declaration, 0…``capacity``-1.
+    public subscript(_ place: Int) -> ParameterValue {
+        get { values[place] }
+        set { values[place] = newValue }
+    }
 
-/// A beat, as found or announced.
-public struct Beat: Sendable, Hashable {
-    /// The tempo at this beat.
-    public var beatsPerMinute: Double
-    /// Its place in the bar, 1 = downbeat; nil when unknown.
-    public var position: Int?
-    /// 0…1.
-    public var confidence: Double
-
-    /// A beat of that tempo, place in the bar and confidence.
-    public init(beatsPerMinute: Double, position: Int?, confidence: Double) {
-        self.beatsPerMinute = beatsPerMinute
-        self.position = position
-        self.confidence = confidence
+    /// The value of a stored field; `.none` when its type has no such field.
+    ///
+    /// - Complexity: O(fields).
+    public subscript(_ field: String) -> ParameterValue {
+        type.slot(of: field).map { values[$0] } ?? .none
     }
 }
 
-/// A sparse output of an analyzer that has no record type of its own.
-public struct Finding: Sendable, Hashable {
-    /// The analyzer's name in this pipeline; set by the engine.
-    public var analyzer: String
-    /// Which of its declared event outputs.
-    public var output: String
-    /// In seconds; nil for a moment.
-    public var duration: Double?
-    /// Numbers, in the output's unit; often none or one.
-    public var values: [Double]
-    /// A word for it, empty where there is none.
-    public var label: String
-
-    /// A finding of one of the analyzer's outputs; the engine adds the analyzer's name.
-    public init(output: String, duration: Double? = nil, values: [Double] = [], label: String = "") {
-        analyzer = ""
-        self.output = output
-        self.duration = duration
-        self.values = values
-        self.label = label
+/// For tests: an analyzer that was reset emits the same events as a new one.
+extension Event: Equatable {
+    public static func == (one: Event, other: Event) -> Bool {
+        one.time == other.time && one.type == other.type && one.control == other.control
+            && (0..<capacity).allSatisfy { one.values[$0] == other.values[$0] }
     }
 }
 
-/// The visualizer shall show another preset.
-public struct PresetChange: Sendable, Hashable {
-    /// How one picture gives way to the next.
-    public enum Cut: String, Sendable, Hashable, CaseIterable {
-        /// `soft`: one picture blends into the next. `hard`: it is there at once.
-        case soft, hard
-    }
-
-    /// Why the preset changes.
-    public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// `start`: the show begins. `timer`: its time is up; `bar`, `beat`: and a bar or beat has come. `drop`: the music dropped.
-        /// `request`: a client asked. `page`: the page did it. `refused`: the page would not.
-        case start, timer, bar, beat, drop, request, page, refused
-        /// The music was loud enough for a hard cut.
-        case hardCut = "hard-cut"
-    }
-
-    /// The preset's name.
-    public var name: String
-    /// How it comes.
-    public var cut: Cut
-    /// Seconds from the old picture to the new.
-    public var blend: Double
-    /// Why it comes.
-    public var reason: Reason
-    /// Seconds until time alone brings the next one; nil: it does not, or nobody knows.
-    public var nextIn: Double?
-
-    /// A change to the preset of that name, within `blend` seconds.
-    public init(name: String, cut: Cut, blend: Double, reason: Reason, nextIn: Double? = nil) {
-        self.name = name
-        self.cut = cut
-        self.blend = blend
-        self.reason = reason
-        self.nextIn = nextIn
+extension Event: CustomStringConvertible {
+    /// Its time, type and values, for messages of tests.
+    public var description: String {
+        if let control {
+            return "\(time) control \(control.control) frame \(control.frame) from \(control.origin)"
+        }
+        var text = "\(time) \(type.name)"
+        for (field, slot) in zip(type.fields, type.slots) where slot >= 0 { text += " \(field.name)=\(values[slot])" }
+        return text
     }
 }
 
-/// A key was played in a visualizer.
-public struct KeyStroke: Sendable, Hashable {
-    /// Which half of a stroke.
-    public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// The key goes down.
-        case down = "keydown"
-        /// The key comes up.
-        case up = "keyup"
+// MARK: - Values
+
+extension ParameterValue {
+    /// The number; nil for any other value. A whole number is converted.
+    public var number: Double? {
+        switch self {
+        case .number(let number): number
+        case .integer(let number): Double(number)
+        default: nil
+        }
     }
 
-    /// The key's name in the page: `a`.
-    public var key: String
-    /// The MIDI note it stands for, where it stands for one.
-    public var note: Int?
-    /// Whether the key goes down or comes up.
-    public var phase: Phase
-
-    /// The keys of a visualizer's piano, from MIDI note 60 on: the letters where a keyboard's two upper rows look like one.
-    private static let piano = Array("awsedftgyhujkolp")
-
-    /// The MIDI note that a key stands for; nil for every other key.
-    public static func note(of key: String) -> Int? {
-        guard let letter = key.first, key.count == 1 else { return nil }
-        return piano.firstIndex(of: letter).map { 60 + $0 }
+    /// The whole number; nil for any other value.
+    public var integer: Int? {
+        if case .integer(let number) = self { number } else { nil }
     }
 
-    /// A stroke of that key.
-    public init(key: String, note: Int?, phase: Phase) {
-        self.key = key
-        self.note = note
-        self.phase = phase
-    }
-}
-
-/// A live capture opened, moved or lost its source.
-public struct DeviceNotice: Sendable, Hashable {
-    /// What has become of a source.
-    public enum State: String, Sendable, Hashable, CaseIterable {
-        /// `opened`: it is heard. `moved`: from here on another is heard. `lost`: it has gone.
-        case opened, moved, lost
+    /// The flag; nil for any other value.
+    public var flag: Bool? {
+        if case .boolean(let flag) = self { flag } else { nil }
     }
 
-    /// The source's name for programs.
-    public var name: String
-    /// Its name for people.
-    public var summary: String
-    /// What has become of it.
-    public var state: State
-    /// The format in which it is heard.
-    public var format: StreamFormat
-
-    /// A notice about the source of that name.
-    public init(name: String, summary: String, state: State, format: StreamFormat) {
-        self.name = name
-        self.summary = summary
-        self.state = state
-        self.format = format
+    /// The text; nil for any other value.
+    public var string: String? {
+        if case .text(let text) = self { text } else { nil }
     }
-}
 
-/// A sink, or one of its clients, fell behind and lost batches or events (live only).
-public struct Loss: Sendable, Hashable {
-    /// The sink's name in this pipeline.
-    public var sink: String
-    /// Which of its clients; nil: the sink itself.
-    public var client: String?
-    /// Since the last such record.
-    public var batches: Int
-    /// Events and other lines, since the last such record: those beyond what is kept for a reader that has stopped.
-    public var events: Int
-
-    /// A loss of so many batches and events.
-    public init(sink: String, client: String? = nil, batches: Int, events: Int = 0) {
-        self.sink = sink
-        self.client = client
-        self.batches = batches
-        self.events = events
+    /// The items of a list; nil for any other value.
+    public var items: [ParameterValue]? {
+        if case .list(let items) = self { items } else { nil }
     }
+
+    /// A list of texts.
+    public static func texts(_ texts: [String]) -> ParameterValue { .list(texts.map { .text($0) }) }
+    /// A list of numbers.
+    public static func numbers(_ numbers: [Double]) -> ParameterValue { .list(numbers.map { .number($0) }) }
+    /// A number, or no value.
+    public static func optional(_ number: Double?) -> ParameterValue { number.map { .number($0) } ?? .none }
+    /// A whole number, or no value.
+    public static func optional(_ number: Int?) -> ParameterValue { number.map { .integer($0) } ?? .none }
+    /// A text, or no value.
+    public static func optional(_ text: String?) -> ParameterValue { text.map { .text($0) } ?? .none }
 }

@@ -1,41 +1,39 @@
-/// The events of the batch under way. Room is kept from batch to batch, so that a warm list does not allocate.
+/// The events of the current batch. Its capacity is kept from batch to batch, so that adding to it does not allocate.
 public struct EventList: Sendable {
-    /// In the order they came; sorted by time when the batch is sealed.
+    /// In the order in which they were added; sorted by time when the batch is completed.
     public private(set) var events: [Event] = []
-    /// The analyzer that speaks; stamped on its findings.
-    private var speaker = ""
+    /// The analyzer that is being run: set in its events of type `event`.
+    private var analyzer = ""
 
-    /// An empty list with room for so many.
+    /// An empty list with capacity for so many events.
     public init(capacity: Int = 64) {
         events.reserveCapacity(capacity)
     }
 
-    /// Whether nothing has happened in this batch yet.
+    /// Whether the batch has no event yet.
     public var isEmpty: Bool { events.isEmpty }
     /// Events so far.
     public var count: Int { events.count }
 
-    /// Adds an event; a finding without an analyzer's name gets that of whoever speaks.
+    /// Adds an event. An event of type `event` without an analyzer's name gets that of the current analyzer.
     public mutating func append(_ event: Event) {
-        if case .finding(var finding) = event.payload, finding.analyzer.isEmpty {
-            finding.analyzer = speaker
-            events.append(Event(at: event.time, .finding(finding)))
-        } else {
-            events.append(event)
-        }
+        guard event.type == .analyzerEvent, event[AnalyzerEvent.analyzerPlace] == .text("") else { return events.append(event) }
+        var event = event
+        event[AnalyzerEvent.analyzerPlace] = .text(analyzer)
+        events.append(event)
     }
 
-    /// Adds what happens at a time, in seconds since the stream's first frame.
-    public mutating func append(_ payload: Event.Payload, at time: Double) {
-        append(Event(at: time, payload))
+    /// Adds a record at a time, in seconds since the stream's first frame.
+    public mutating func append(_ record: some EventRecord, at time: Double) {
+        append(record.event(at: time))
     }
 
-    /// Names who speaks from here on.
-    public mutating func speak(as analyzer: String) {
-        speaker = analyzer
+    /// Sets the analyzer whose name the next events of type `event` get.
+    public mutating func setAnalyzer(_ name: String) {
+        analyzer = name
     }
 
-    /// Appends the events to `other` in order of time, those of one moment in the order they came, and empties this list.
+    /// Appends the events to `other` in order of time, those of one time in the order in which they were added, and empties this list.
     package mutating func drain(into other: inout [Event]) {
         if events.isEmpty { return }
         if events.count > 1 {

@@ -1,9 +1,9 @@
-/// One named output of an analyzer, declared before there is data, as in Vamp: its name, unit, count and range, and how
-/// the hops of a batch fold into one value.
+/// One named output of an analyzer, declared before there is data, as in Vamp: its name, unit, count and range, and the aggregation
+/// of the hops of a batch.
 public struct Feature: Sendable, Hashable {
-    /// How the values of several hops become the value of their batch.
-    public enum Fold: Sendable, Hashable {
-        /// The last hop's value stands.
+    /// The aggregation of the values of several hops to the value of their batch.
+    public enum Aggregation: Sendable, Hashable {
+        /// The last hop's value.
         case latest
         /// The sum over the hops.
         case sum
@@ -13,9 +13,9 @@ public struct Feature: Sendable, Hashable {
         case mean
     }
 
-    /// What the engine does to the folded value before the batch is sealed.
+    /// The conversion of the aggregated value when the batch is completed.
     public enum Scale: Sendable, Hashable {
-        /// Nothing.
+        /// None.
         case linear
         /// 10·log₁₀, floor −120 dB: the analyzer writes power (mean square).
         case powerDecibels
@@ -31,9 +31,9 @@ public struct Feature: Sendable, Hashable {
     public var count: Int
     /// Whether it is written as an array. A feature of one value may still be one (`channel_rms_db` of a mono file).
     public var isArray: Bool
-    /// How the hops of a batch become one value.
-    public var fold: Fold
-    /// What the engine does to the folded value.
+    /// The aggregation of the hops of a batch.
+    public var aggregation: Aggregation
+    /// The conversion of the aggregated value.
     public var scale: Scale
     /// The smallest and largest value that can occur, where there is one.
     public var minimum: Double?
@@ -43,16 +43,16 @@ public struct Feature: Sendable, Hashable {
     public var edges: [Double]
     /// Seconds from the batch's first frame to the centre of what the feature describes; nil: it describes the whole batch.
     public var centerOffset: Double?
-    /// One sentence for people.
+    /// One sentence.
     public var summary: String
 
     /// A feature of one value per batch, written as a number.
     public init(
-        _ name: String, _ unit: Unit, in range: ClosedRange<Double>? = nil, minimum: Double? = nil, fold: Fold = .latest,
+        _ name: String, _ unit: Unit, in range: ClosedRange<Double>? = nil, minimum: Double? = nil, aggregation: Aggregation = .latest,
         scale: Scale = .linear, centerOffset: Double? = nil, _ summary: String
     ) {
         self.init(
-            name: name, unit: unit, count: 1, isArray: false, fold: fold, scale: scale,
+            name: name, unit: unit, count: 1, isArray: false, aggregation: aggregation, scale: scale,
             minimum: range?.lowerBound ?? minimum, maximum: range?.upperBound, edges: [], centerOffset: centerOffset,
             summary: summary)
     }
@@ -60,23 +60,23 @@ public struct Feature: Sendable, Hashable {
     /// A feature of `count` values per batch, written as an array.
     public init(
         _ name: String, _ unit: Unit, count: Int, in range: ClosedRange<Double>? = nil, minimum: Double? = nil,
-        fold: Fold = .latest, scale: Scale = .linear, edges: [Double] = [], centerOffset: Double? = nil, _ summary: String
+        aggregation: Aggregation = .latest, scale: Scale = .linear, edges: [Double] = [], centerOffset: Double? = nil, _ summary: String
     ) {
         self.init(
-            name: name, unit: unit, count: count, isArray: true, fold: fold, scale: scale,
+            name: name, unit: unit, count: count, isArray: true, aggregation: aggregation, scale: scale,
             minimum: range?.lowerBound ?? minimum, maximum: range?.upperBound, edges: edges, centerOffset: centerOffset,
             summary: summary)
     }
 
     private init(
-        name: String, unit: Unit, count: Int, isArray: Bool, fold: Fold, scale: Scale, minimum: Double?, maximum: Double?,
+        name: String, unit: Unit, count: Int, isArray: Bool, aggregation: Aggregation, scale: Scale, minimum: Double?, maximum: Double?,
         edges: [Double], centerOffset: Double?, summary: String
     ) {
         self.name = name
         self.unit = unit
         self.count = count
         self.isArray = isArray
-        self.fold = fold
+        self.aggregation = aggregation
         self.scale = scale
         self.minimum = minimum
         self.maximum = maximum

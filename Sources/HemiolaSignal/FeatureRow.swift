@@ -5,7 +5,7 @@
 public struct FeatureRow: ~Copyable, ~Escapable {
     private var values: MutableSpan<Float>
 
-    /// A row over values that somebody else keeps.
+    /// A row over values in the caller's memory.
     @_lifetime(copy values)
     public init(_ values: consuming MutableSpan<Float>) {
         self.values = values

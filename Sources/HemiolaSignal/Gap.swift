@@ -1,27 +1,27 @@
-/// Audio that was lost: the clock moves on by its frames, and nothing is heard of them.
+/// Audio that was lost: the stream's time advances by its frames, which are not analysed.
 public struct Gap: Sendable, Hashable {
-    /// How audio comes to be lost.
+    /// The cause of the loss.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The device went away.
         case deviceLost = "device-lost"
         /// The sound server went away.
         case serverLost = "server-lost"
-        /// The sound server stood still.
+        /// The sound server stopped sending.
         case frozen
-        /// Hemiola itself stood still: it was stopped (Ctrl-Z), or the machine slept.
+        /// Hemiola itself was stopped (Ctrl-Z), or the machine was suspended.
         case stopped
-        /// The server put the source to sleep.
+        /// The server suspended the source.
         case suspended
         /// The program did not read in time.
         case overrun
-        /// The file promised more than it holds. A gap of zero frames when only part of a frame is missing.
+        /// The file holds less than its header states. A gap of zero frames when only part of a frame is missing.
         case truncatedFile = "truncated-file"
         /// Parts of the file are damaged or missing. A gap of zero frames when their length is not known.
         case damagedFile = "damaged-file"
         /// The file holds more than its header states, and all of it was read. A gap of zero frames.
         case falseLength = "false-length"
 
-        /// Whether the input itself is not whole, as against a live source that was not followed.
+        /// Whether the input itself is not whole, as opposed to a live source.
         public var isOfFile: Bool {
             switch self {
             case .truncatedFile, .damagedFile, .falseLength: true
@@ -32,7 +32,7 @@ public struct Gap: Sendable, Hashable {
 
     /// Lost frames, 0….
     public var frames: Int64
-    /// How it was lost.
+    /// The cause.
     public var reason: Reason
 
     /// A loss of so many frames.

@@ -1,4 +1,4 @@
-/// One hop of audio, lent to an analyzer: it can be used and cannot be kept.
+/// One hop of audio, borrowed by an analyzer: it cannot be stored.
 public struct Hop: ~Copyable, ~Escapable {
     /// The hop's first frame, counted from the stream's first.
     public let frame: Int64
@@ -14,7 +14,7 @@ public struct Hop: ~Copyable, ~Escapable {
     public let samples: Span<Float>
     private let slots: Span<SpectrumSlot>
 
-    /// A hop over buffers that somebody else keeps: the engine's, or a test's.
+    /// A hop over buffers in the caller's memory: the engine's, or a test's.
     @_lifetime(copy mono, copy samples, copy slots)
     public init(
         frame: Int64, frameCount: Int, indexInBatch: Int, format: StreamFormat,

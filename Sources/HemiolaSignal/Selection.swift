@@ -3,11 +3,6 @@
 /// Items are record types (`header`, `batch`, `beat` …), analyzers (`levels`) or single features (`levels.rms_db`).
 /// Analyzers and features imply `batch` records that carry nothing else.
 public struct Selection: Sendable, Hashable {
-    /// The record types that a stream can carry, in the order of the manual.
-    public static let recordTypes = [
-        "header", "batch", "onset", "beat", "event", "preset", "speed", "key", "control", "device", "gap", "dropped", "end",
-    ]
-
     /// Everything.
     public static let all = Selection(types: nil, features: nil)
 
@@ -20,16 +15,7 @@ public struct Selection: Sendable, Hashable {
         self.features = features
     }
 
-    /// Names that an analyzer cannot have, because its name is a key of the batch record and a key has one type in every record.
-    public static let reservedNames: Set<String> = Set(recordTypes).union([
-        "type", "file", "file_base64", "schema", "hemiola", "source", "sample_rate", "channels", "channel_names", "batch_frames",
-        "seed", "analyzers", "n", "frame", "t", "partial", "strength", "emitted_t", "bpm", "position", "confidence", "due_in_s",
-        "duration_s", "analyzer", "output", "values", "label", "action", "name", "cut", "blend_s", "reason", "next_in_s", "key",
-        "note", "description", "state", "frames", "sink", "client", "batches", "events", "non_finite", "summaries", "from",
-        "locked", "presets", "names", "id", "ok", "error",
-    ]).subtracting(["beat"])
-
-    /// What an item that is no record type names: an analyzer, and a feature of it or nil for all.
+    /// An item that is not a record type: an analyzer, and one of its features or nil for all.
     public struct FeaturePath: Sendable, Hashable {
         /// The analyzer's name in the pipeline.
         public var analyzer: String
@@ -40,13 +26,15 @@ public struct Selection: Sendable, Hashable {
         public var text: String { feature.map { "\(analyzer).\($0)" } ?? analyzer }
     }
 
-    /// Items that are neither a record type nor could be a feature path make no selection; whether the paths exist is known
-    /// only when the analyzers are (`featurePaths`).
-    public init(items: [String]) {
+    /// The selection of these items. Whether the feature paths exist is known only when the analyzers are (`featurePaths`).
+    ///
+    /// - Parameter catalog: The record types there are; any other item names an analyzer or a feature.
+    public init(items: [String], catalog: RecordCatalog = .standard) {
+        let recordTypes = catalog.recordTypes
         var types: Set<String> = []
         var features: Set<String> = []
         for item in items {
-            if Self.recordTypes.contains(item) {
+            if recordTypes.contains(item) {
                 types.insert(item)
             } else {
                 features.insert(item.hasPrefix("batch.") ? String(item.dropFirst("batch.".count)) : item)
@@ -57,7 +45,7 @@ public struct Selection: Sendable, Hashable {
         self.init(types: types, features: features.isEmpty || wantsWholeBatches ? nil : features)
     }
 
-    /// The items that are no record types, taken apart.
+    /// The items that are not record types, as analyzer and feature.
     public var featurePaths: [FeaturePath] {
         (features ?? []).sorted().map { item in
             guard let dot = item.firstIndex(of: ".") else { return FeaturePath(analyzer: item, feature: nil) }
@@ -68,6 +56,11 @@ public struct Selection: Sendable, Hashable {
     /// Whether nothing is left out.
     public var isAll: Bool { types == nil && features == nil }
 
+    /// This selection and these record types.
+    public func adding(types more: [String]) -> Selection {
+        Selection(types: types.map { $0.union(more) }, features: features)
+    }
+
     /// Whether records of a type are written.
     public func contains(_ type: String) -> Bool {
         types?.contains(type) ?? true
@@ -77,23 +70,5 @@ public struct Selection: Sendable, Hashable {
     public func contains(_ analyzer: String, _ feature: String) -> Bool {
         guard let features else { return true }
         return features.contains(analyzer) || features.contains("\(analyzer).\(feature)")
-    }
-}
-
-extension Event {
-    /// The type of the record that tells it.
-    public var recordType: String {
-        switch payload {
-        case .onset: "onset"
-        case .beat: "beat"
-        case .finding: "event"
-        case .preset: "preset"
-        case .speed: "speed"
-        case .key: "key"
-        case .control: "control"
-        case .device: "device"
-        case .gap: "gap"
-        case .dropped: "dropped"
-        }
     }
 }

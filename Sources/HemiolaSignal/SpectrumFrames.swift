@@ -1,6 +1,6 @@
 /// Where the engine keeps the spectra of one request.
 ///
-/// The pointers are the bank's buffers, valid while a hop is being processed; `Hop` lends them as spans and never lets one
+/// The pointers are the bank's buffers, valid while a hop is being processed; `Hop` has them as spans and never lets one
 /// escape. Unsafe because a span cannot be stored in a table that outlives the hop.
 @unsafe public struct SpectrumSlot {
     /// Spectra that came with the hop.

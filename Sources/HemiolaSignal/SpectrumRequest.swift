@@ -1,4 +1,4 @@
-/// What an analyzer asks for: spectra of the mono mix, of so many frames, every so often.
+/// A request of an analyzer: spectra of the mono mix, with a size and a hop in frames.
 public struct SpectrumRequest: Sendable, Hashable {
     /// The frames under the window: even, 32…65536.
     public var size: Int
@@ -14,7 +14,7 @@ public struct SpectrumRequest: Sendable, Hashable {
     /// Which of its forms are to be filled; the others are empty.
     public var parts: SpectrumParts
 
-    /// A request for power spectra under a Hann window with every hop, unless told otherwise. The size is even and one of
+    /// A request, by default for power spectra with a Hann window at every hop. The size is even and one of
     /// `sizes`, the sample rate one of `StreamFormat.sampleRates`.
     public init(
         size: Int, window: WindowShape = .hann, hop: SpectrumHop = .everyHop, sampleRate: Int? = nil,

@@ -38,20 +38,20 @@ public struct StreamFormat: Sendable, Hashable, Codable {
     }
 }
 
-/// What a capture is asked for. A wish is only a wish: the format that counts is the one that `open` returns.
-public struct FormatWish: Sendable {
-    /// Frames per second, or nil for whatever the source has.
+/// The format requested from a capture. The source may have another: `open` returns the actual one.
+public struct FormatRequest: Sendable {
+    /// Frames per second; nil: the rate of the source.
     public var sampleRate: Int?
-    /// Samples per frame, or nil for whatever the source has.
+    /// Samples per frame; nil: the channels of the source.
     public var channelCount: Int?
-    /// Frames per batch: a live capture asks its server for fragments of this size.
+    /// Frames per batch: a live capture requests fragments of this size from its server.
     public var batchFrames: Int
-    /// Whether the run is to end: an `open` that has to wait for its source asks now and then, and throws when it is.
+    /// Whether the run is to end: an `open` that waits for its source polls this, and throws when it returns true.
     public var isCancelled: @Sendable () -> Bool
     /// Reports one line to the user: that an `open` waits, and for what. Never blocks.
     public var warn: @Sendable (String) -> Void
 
-    /// A wish for whatever the source has, but for what is named.
+    /// A request for the format of the source, except for the parameters given.
     public init(
         sampleRate: Int? = nil, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames,
         isCancelled: @escaping @Sendable () -> Bool = { false }, warn: @escaping @Sendable (String) -> Void = { _ in }
@@ -64,13 +64,13 @@ public struct FormatWish: Sendable {
     }
 }
 
-/// A source once it is open: what is heard, and in which format.
+/// An open source and its format.
 public struct StreamSource: Sendable, Hashable {
-    /// In which it is heard.
+    /// The actual format.
     public var format: StreamFormat
     /// The id of the capture plugin: `file`, `pulse` …
     public var kind: String
-    /// What the user would call it: the path as given, the device's name.
+    /// Its name for users: the path as given, the device's name.
     public var name: String
     /// The bytes of a path that is not UTF-8; nil for all other names.
     public var nameBytes: [UInt8]?

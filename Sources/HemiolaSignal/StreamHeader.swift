@@ -1,4 +1,4 @@
-/// What a stream is, told before its first batch.
+/// The description of a stream, before its first batch.
 public struct StreamHeader: Sendable, Hashable {
     /// One analyzer of the pipeline, prepared for this stream.
     public struct Analyzer: Sendable, Hashable {
@@ -10,10 +10,10 @@ public struct StreamHeader: Sendable, Hashable {
         public var version: Int
         /// Every setting with its value, defaults filled in, in the order of their declaration.
         public var parameters: [(key: String, value: ParameterValue)]
-        /// What it delivers from this stream.
+        /// Its outputs for this stream.
         public var outputs: AnalyzerOutputs
 
-        /// An analyzer as the header tells it.
+        /// An analyzer of the header.
         public init(
             name: String, id: String, version: Int, parameters: [(key: String, value: ParameterValue)], outputs: AnalyzerOutputs
         ) {
@@ -39,7 +39,7 @@ public struct StreamHeader: Sendable, Hashable {
     /// The version of the record schema. Schema 1 may gain keys, never change or lose one.
     public static let schema = 1
 
-    /// What is heard.
+    /// The source.
     public var source: StreamSource
     /// The path as given, when one run has several files: every line then carries it.
     public var file: String?
@@ -58,14 +58,17 @@ public struct StreamHeader: Sendable, Hashable {
     public var seed: UInt64
     /// In the order of the row.
     public var analyzers: [Analyzer]
-    /// Which column of a row holds what.
+    /// The types of records and controls that the program declares.
+    public var catalog: RecordCatalog
+    /// The columns of a row.
     public var layout: FeatureLayout
 
     /// A header; its layout follows from the analyzers' outputs.
     public init(
         source: StreamSource, file: String? = nil, fileBytes: [UInt8]? = nil, isLive: Bool, batching: Batching, seed: UInt64,
-        analyzers: [Analyzer]
+        analyzers: [Analyzer], catalog: RecordCatalog = .standard
     ) {
+        self.catalog = catalog
         self.source = source
         self.file = file
         self.fileBytes = fileBytes
@@ -83,13 +86,13 @@ public struct StreamHeader: Sendable, Hashable {
     public var format: StreamFormat { source.format }
 }
 
-/// What a stream was, told after its last batch.
-public struct StreamSummary: Sendable, Hashable {
+/// The summary of a stream, after its last batch.
+public struct StreamSummary: Sendable, Equatable {
     /// Why a stream ended.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// There is no more.
+        /// The input has ended.
         case endOfInput = "end-of-input"
-        /// Somebody stopped the run, or every reader has gone.
+        /// The run was stopped, or all readers have closed the output.
         case interrupted
         /// The source could not be read any further.
         case error
@@ -97,14 +100,14 @@ public struct StreamSummary: Sendable, Hashable {
         case formatChange = "format-change"
     }
 
-    /// One analyzer's last word, in the order it gave.
+    /// The values of one analyzer for the whole stream, in its order.
     public struct Section: Sendable, Hashable {
         /// The analyzer's name in this pipeline.
         public var analyzer: String
-        /// What it has to say.
+        /// Its values.
         public var values: [SummaryValue]
 
-        /// The last word of the analyzer of that name.
+        /// The values of the analyzer of that name.
         public init(analyzer: String, values: [SummaryValue]) {
             self.analyzer = analyzer
             self.values = values
@@ -113,20 +116,20 @@ public struct StreamSummary: Sendable, Hashable {
 
     /// Frames since the stream's first, lost ones included.
     public var frames: Int64
-    /// Batches sealed, the dropped ones included.
+    /// Completed batches, the dropped ones included.
     public var batches: Int64
     /// Samples that were NaN or infinite and became 0.
     public var nonFinite: Int64
     /// Batches that each sink lost, by the sink's name; only those that lost any.
     public var dropped: [(sink: String, batches: Int64)]
-    /// One for each analyzer that has a last word.
+    /// One for each analyzer with values for the whole stream.
     public var sections: [Section]
-    /// Why it ended.
+    /// The reason for the end.
     public var reason: Reason
-    /// Events that came after the last batch was sealed, in order of time: they are told before the end.
+    /// Events emitted after the last batch was completed, in order of time: they precede the end.
     public var lateEvents: [Event]
 
-    /// The summary of a stream in which nothing was amiss, but for what is named.
+    /// A summary; by default without losses.
     public init(
         frames: Int64, batches: Int64, nonFinite: Int64 = 0, dropped: [(sink: String, batches: Int64)] = [],
         sections: [Section] = [], reason: Reason, lateEvents: [Event] = []
@@ -142,14 +145,8 @@ public struct StreamSummary: Sendable, Hashable {
 
     public static func == (one: Self, other: Self) -> Bool {
         one.frames == other.frames && one.batches == other.batches && one.nonFinite == other.nonFinite
-            && one.dropped.map(\.sink) == other.dropped.map(\.sink)
-            && one.dropped.map(\.batches) == other.dropped.map(\.batches) && one.sections == other.sections
-            && one.reason == other.reason && one.lateEvents == other.lateEvents
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(frames)
-        hasher.combine(reason)
+            && one.dropped.elementsEqual(other.dropped, by: ==) && one.sections == other.sections && one.reason == other.reason
+            && one.lateEvents == other.lateEvents
     }
 }
 
@@ -165,7 +162,7 @@ public struct SummaryValue: Sendable, Hashable {
 
     /// `snake_case`, with its unit when it has one.
     public var name: String
-    /// What it comes to.
+    /// Its value.
     public var number: Number
 
     /// A count of that name.

@@ -1,23 +1,39 @@
 public import HemiolaSignal
 
-/// A batch that a sink was given, copied out.
+/// A copy of a batch.
+///
+/// Made by ``CollectingSink``, and by a test that needs a block for a sink: `BatchBlock(_:format:)`.
 public struct CollectedBatch: Sendable {
-    /// Its number in the stream, 0….
+    /// The number of the batch in the stream, 0….
     public var number: Int64
-    /// Its first frame.
+    /// The first frame of the batch, counted from the first frame of the stream.
     public var frame: Int64
-    /// Real frames in it.
+    /// The number of frames without padding.
     public var frameCount: Int
-    /// Whether an end or a gap broke it off.
+    /// Whether the end of the stream or a gap ended the batch before it was full.
     public var isPartial: Bool
-    /// NaN: there is none.
+    /// The values of all features, laid out as `StreamHeader.layout`. NaN: no value.
     public var row: [Float]
-    /// Interleaved; empty unless a sink needs them.
+    /// Interleaved samples; empty unless a sink of the pipeline needs them.
     public var samples: [Float]
-    /// In order of time.
+    /// The events, in order of time.
     public var events: [Event]
 
-    /// Copies a batch out of its block.
+    /// A batch from its parts.
+    public init(
+        number: Int64 = 0, frame: Int64 = 0, frameCount: Int = Batching.defaultFrames, isPartial: Bool = false, row: [Float] = [],
+        samples: [Float] = [], events: [Event] = []
+    ) {
+        self.number = number
+        self.frame = frame
+        self.frameCount = frameCount
+        self.isPartial = isPartial
+        self.row = row
+        self.samples = samples
+        self.events = events
+    }
+
+    /// Copies a batch of a block. O(values + samples + events).
     public init(_ batch: borrowing Batch) {
         number = batch.number
         frame = batch.frame
@@ -33,7 +49,7 @@ public struct CollectedBatch: Sendable {
     }
 }
 
-/// Equal to the last bit: a NaN is equal to itself.
+/// Equal in every bit: NaN equals NaN.
 extension CollectedBatch: Equatable {
     public static func == (one: Self, other: Self) -> Bool {
         one.number == other.number && one.frame == other.frame && one.frameCount == other.frameCount
@@ -42,39 +58,64 @@ extension CollectedBatch: Equatable {
     }
 }
 
-/// A stream that a sink was given.
+extension BatchBlock {
+    /// A block of batches, for a test that calls `write` of a sink.
+    ///
+    /// - Parameters:
+    ///   - batches: 1…`BatchBlock.capacity` consecutive batches. All rows have the same count, and so have all samples.
+    ///   - format: The format of the samples.
+    public init(_ batches: [CollectedBatch], format: StreamFormat = TestSignal.mono) {
+        precondition(!batches.isEmpty && batches.count <= Self.capacity, "a block has 1...\(Self.capacity) batches")
+        let storage = BatchStorage(
+            capacity: batches.count, width: batches[0].row.count, samplesPerBatch: batches[0].samples.count,
+            channelCount: format.channelCount)
+        for batch in batches {
+            precondition(batch.row.count == storage.width && batch.samples.count == storage.samplesPerBatch, "batches of one size")
+            _ = storage.openRow.update(from: batch.row)
+            _ = storage.openSamples.update(from: batch.samples)
+            var events = EventList()
+            for event in batch.events { events.append(event) }
+            storage.complete(
+                BatchStorage.Info(number: batch.number, frame: batch.frame, frameCount: batch.frameCount, isPartial: batch.isPartial),
+                events: &events)
+        }
+        self.init(storage)
+    }
+}
+
+/// A stream, as ``CollectingSink`` received it.
 public struct CollectedStream: Sendable, Equatable {
-    /// What `begin` was given.
+    /// The header that `begin` received.
     public var header: StreamHeader
-    /// What `write` was given, in order.
+    /// The batches that `write` received, in order.
     public var batches: [CollectedBatch] = []
-    /// How many batches came together, for each `write`.
+    /// The number of batches of each `write`.
     public var blocks: [Int] = []
-    /// Events that came without a batch, one element for each `write`.
+    /// Events between batches, one element per `write`.
     public var eventsBetween: [EventsBetween] = []
-    /// nil: it has not ended.
+    /// The summary that `end` received; nil before the end.
     public var summary: StreamSummary?
 
-    /// A stream that has begun.
+    /// A stream without batches.
     public init(_ header: StreamHeader) {
         self.header = header
     }
 
-    /// Events that came without a batch.
+    /// Events between batches.
     public struct EventsBetween: Sendable, Equatable {
-        /// Batches of the stream that came before them.
+        /// The number of batches of the stream before them.
         public var batchCount: Int
-        /// In the order they came.
+        /// The events, in the order of `write`.
         public var events: [Event]
 
-        /// Events after so many batches.
+        /// Events after a number of batches.
         public init(batchCount: Int, events: [Event]) {
             self.batchCount = batchCount
             self.events = events
         }
     }
 
-    /// All events in the order they came, those of the summary included.
+    /// All events in the order in which the sink received them, with those of the summary.
     public var events: [Event] {
         var result: [Event] = []
         var rest = eventsBetween[...]
@@ -85,13 +126,13 @@ public struct CollectedStream: Sendable, Equatable {
         return result + rest.flatMap(\.events) + (summary?.lateEvents ?? [])
     }
 
-    /// The values of a feature, one array for each batch; empty when no analyzer has it.
+    /// The values of a feature, an array per batch; empty when no analyzer of that name has the feature.
     public func values(_ analyzer: String, _ feature: String) -> [[Float]] {
         guard let handle = header.layout.handle(analyzer, feature) else { return [] }
         return batches.map { Array($0.row[handle.offset..<handle.offset + handle.count]) }
     }
 
-    /// The first value of a feature, one for each batch.
+    /// The first value of a feature per batch; empty when no analyzer of that name has the feature.
     public func value(_ analyzer: String, _ feature: String) -> [Float] {
         values(analyzer, feature).compactMap(\.first)
     }

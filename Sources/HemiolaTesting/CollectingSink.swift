@@ -8,23 +8,30 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// Keeps everything it is given. It can be slow, block, fail as told, and wish for things.
+/// A sink that stores all that it receives. On demand it is slow, blocks, fails, and submits controls.
+///
+///     let sink = CollectingSink()
+///     let registry = PluginRegistry(captures: [.scripted([.samples(noise)])], analyzers: [.levels], sinks: [.collecting(sink)])
+///     …
+///     #expect(sink.streams[0].value("levels", "rms_db").count == 43)
+///
+/// Thread-safe.
 public final class CollectingSink: Sink {
-    /// A call that a sink gets.
+    /// A method of `Sink`.
     public enum Call: String, Sendable, Hashable {
-        /// The requirement of `Sink` of that name.
+        /// The method of that name.
         case open, begin, write, end, close
-        /// `write` with events that come without a batch.
+        /// `write` with events between batches.
         case writeEvents
     }
 
-    /// An answer to a wish.
+    /// The reply to a control.
     public struct Reply: Sendable, Hashable {
-        /// The wish.
+        /// The submitted control.
         public var control: Control
-        /// What became of it.
+        /// The reply.
         public var reply: ControlReply
-        /// How many batches this sink had been given when the answer came.
+        /// The number of batches that this sink had received before the reply.
         public var batchCount: Int
     }
 
@@ -45,18 +52,18 @@ public final class CollectingSink: Sink {
         var replies: [Reply] = []
     }
 
-    /// Every write waits for it to open.
+    /// Every `write` waits until this is open.
     private let gate: Gate
     private let delay: Duration
     private let before: @Sendable (Call, CollectingSink) -> Void
     private let state = Mutex(State())
 
-    /// A sink that takes what comes at once, unless told otherwise.
+    /// A sink that neither waits nor fails by default.
     ///
     /// - Parameters:
     ///   - gate: Every `write` blocks its thread until this is open.
-    ///   - delay: How long every `write` blocks its thread.
-    ///   - before: Called at the start of every call, on the sink's thread, before anything waits.
+    ///   - delay: The time for which every `write` blocks its thread.
+    ///   - before: Called on the sink's thread at the start of every method, before `gate` and `delay`.
     public init(
         gate: Gate = Gate(isOpen: true), delay: Duration = .zero,
         before: @escaping @Sendable (Call, CollectingSink) -> Void = { _, _ in }
@@ -66,46 +73,50 @@ public final class CollectingSink: Sink {
         self.before = before
     }
 
-    // MARK: - What it was given
+    // MARK: - Received
 
-    /// One for each `begin`.
+    /// The streams so far, one per `begin`.
     public var streams: [CollectedStream] { state.withLock { $0.streams } }
-    /// All calls so far, the failed ones included.
+    /// All calls so far, with those that failed.
     public var calls: [Call] { state.withLock { $0.calls } }
-    /// Batches of all streams so far.
+    /// The number of batches of all streams so far.
     public var batchCount: Int { state.withLock { $0.batchCount } }
-    /// The threads on which it was called.
+    /// The threads on which methods were called, as `pthread_self()`.
     public var threads: Set<UInt> { state.withLock { $0.threads } }
-    /// What the last `open` was given.
+    /// The context of the last `open`; nil before.
     public var context: SinkContext? { state.withLock { $0.context } }
-    /// The answers to its wishes so far.
+    /// The replies to submitted controls so far.
     public var replies: [Reply] { state.withLock { $0.replies } }
 
-    // MARK: - What it is told
+    // MARK: - Behaviour
 
-    /// Makes it fail.
+    /// Makes a method fail.
     ///
     /// - Parameters:
-    ///   - call: Which of its calls fails.
-    ///   - skipped: Such calls that succeed first.
-    ///   - times: Such calls that fail then.
-    ///   - error: What they throw.
+    ///   - call: The method.
+    ///   - skipped: The number of calls that succeed before.
+    ///   - times: The number of calls that fail then.
+    ///   - error: The error that they throw.
     public func fail(_ call: Call, after skipped: Int = 0, times: Int = 1, with error: SinkError) {
         state.withLock { $0.failures.append(Failure(call: call, skipped: skipped, times: times, error: error)) }
     }
 
-    /// Wishes for something through the door that it was given; the answer goes to `replies`.
+    /// Submits a control through the port of the last `open`; the reply is appended to `replies`. Never blocks.
+    ///
+    /// - Parameters:
+    ///   - control: The control.
+    ///   - origin: The sender, for the `from` of the `control` record.
     public func post(_ control: Control, from origin: String = "test") {
-        let door = state.withLock { $0.context?.controls } ?? .closed
-        door.post(control, from: origin) { [self] reply in
+        let port = state.withLock { $0.context?.controls } ?? .closed
+        port.submit(control, from: origin) { [self] reply in
             state.withLock { $0.replies.append(Reply(control: control, reply: reply, batchCount: $0.batchCount)) }
         }
     }
 
-    /// Tells that a client of it fell behind.
-    public func report(_ loss: Loss) {
-        let door = state.withLock { $0.context?.controls } ?? .closed
-        door.report(loss)
+    /// Reports that a client of this sink lost batches.
+    public func report(_ loss: DropReport) {
+        let port = state.withLock { $0.context?.controls } ?? .closed
+        port.report(loss)
     }
 
     // MARK: - Sink
@@ -181,11 +192,16 @@ public final class CollectingSink: Sink {
 }
 
 extension SinkPlugin {
-    /// The sink itself as a plugin: every pipeline that names it gets this one.
+    /// A plugin whose sink is always this instance.
+    ///
+    /// - Parameters:
+    ///   - sink: The sink that every pipeline gets.
+    ///   - id: The plugin's id.
+    ///   - needs: The needs of the sink.
     public static func collecting(
         _ sink: CollectingSink, as id: String = "collecting", needs: SinkPlugin.Needs = SinkPlugin.Needs()
     ) -> SinkPlugin {
         SinkPlugin(
-            id, "Keeps everything it is given.", needs: { _ in needs }, make: { _ throws(ConfigurationError) in sink })
+            id, "Stores all that it receives.", needs: { _ in needs }, make: { _ throws(ConfigurationError) in sink })
     }
 }

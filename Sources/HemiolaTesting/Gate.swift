@@ -4,17 +4,22 @@
     internal import Musl
 #endif
 
-/// Closed until somebody opens it: how a test makes a thread wait for just as long as it needs.
+/// Blocks threads and suspends tasks until it is opened: a one-time event. Thread-safe.
 ///
-/// `@unchecked Sendable`: the state is touched only under the mutex, and the pthread objects lie in raw memory because they must
-/// never move.
+///     let gate = Gate()
+///     let sink = CollectingSink(gate: gate)   // every write of the sink blocks
+///     …
+///     gate.open()
+///
+/// `@unchecked Sendable`: the state is accessed only under the mutex; the pthread objects are in raw memory because they must not
+/// move.
 public final class Gate: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let variable: UnsafeMutablePointer<pthread_cond_t>
     private var isOpened: Bool
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// A closed gate, unless told otherwise.
+    /// A gate, closed by default.
     public init(isOpen: Bool = false) {
         isOpened = isOpen
         mutex = .allocate(capacity: 1)
@@ -32,12 +37,12 @@ public final class Gate: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Whether it has been opened.
+    /// Whether the gate was opened.
     public var isOpen: Bool {
         locked { isOpened }
     }
 
-    /// Lets everybody through, now and later.
+    /// Opens the gate for ever: resumes all waiting threads and tasks.
     public func open() {
         let released = locked {
             isOpened = true
@@ -48,14 +53,14 @@ public final class Gate: @unchecked Sendable {
         for continuation in released { continuation.resume() }
     }
 
-    /// Blocks the thread until the gate is open. For a thread of one's own, never for one of the cooperative pool.
+    /// Blocks the thread until the gate is open. Not for threads of Swift's cooperative pool: use `opened()` there.
     public func wait() {
         locked {
             while !isOpened { pthread_cond_wait(variable, mutex) }
         }
     }
 
-    /// Suspends until the gate is open.
+    /// Suspends the task until the gate is open.
     public func opened() async {
         await withCheckedContinuation { continuation in
             let isFree = locked {

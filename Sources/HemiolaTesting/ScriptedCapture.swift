@@ -7,46 +7,46 @@ public import HemiolaSignal
     internal import Musl
 #endif
 
-/// One line of a scripted capture's part.
+/// A step of a scripted capture: what one or several reads return.
 public enum CaptureStep: Sendable {
-    /// Interleaved samples, delivered as the reader has room, at most `fragment` frames at a time.
+    /// Interleaved samples, as many as fit into the reader's buffer, at most `fragment` frames per read.
     case samples([Float], fragment: Int = .max)
-    /// Audio is lost here.
+    /// A gap.
     case gap(Gap)
-    /// From here on samples are of another format.
+    /// A change of the format: the samples of the next steps are in this format.
     case format(StreamFormat)
-    /// From here on samples are of another source, whose name is this, in that format.
+    /// A change of the source: the name of the new source, and its format.
     case source(String, StreamFormat)
-    /// A device has opened, moved or gone.
-    case device(DeviceNotice)
-    /// Nothing yet, so many times.
+    /// A device event.
+    case device(DeviceEvent)
+    /// No audio yet, for a number of reads.
     case idle(times: Int = 1)
-    /// Nothing yet until this is so.
+    /// No audio until the function returns true; called at every read, which then waits 1 ms.
     case pause(until: @Sendable () -> Bool)
-    /// Does something on the reader's thread and goes on at once.
+    /// Calls a function on the reader's thread and continues with the next step in the same read.
     case call(@Sendable () -> Void)
-    /// Throws. What follows is delivered if the reader asks again.
+    /// The read throws. The next read continues with the next step.
     case failure(CaptureError)
 }
 
 extension CapturePlugin {
-    /// A capture that delivers a script and then ends.
+    /// A capture that delivers the steps of a script, then the end.
     ///
     /// - Parameters:
     ///   - id: The plugin's id.
-    ///   - format: What `open` states, whatever the wish.
-    ///   - isLive: Whether it is a live capture.
-    ///   - isRewindable: Whether it can start over.
-    ///   - duration: What `open` states, in seconds.
-    ///   - openFailure: What `open` throws, if it is to throw.
-    ///   - log: Hears every call but `read`: `open`, `rewind`, `close`.
-    ///   - steps: The script.
+    ///   - format: The format that `open` returns, whatever was requested.
+    ///   - isLive: Whether the capture is live: the engine drops batches then instead of blocking it.
+    ///   - isRewindable: Whether the capture is a `RewindableCapture`.
+    ///   - duration: The duration that `open` returns, in seconds; nil: unknown.
+    ///   - openFailure: The error that `open` throws; nil: `open` succeeds.
+    ///   - log: Called with the name of every method but `read`: `open`, `rewind`, `close`.
+    ///   - steps: The script, in order.
     public static func scripted(
         as id: String = "scripted", format: StreamFormat = TestSignal.mono, isLive: Bool = false, isRewindable: Bool = false,
         duration: Double? = nil, openFailure: CaptureError? = nil, log: @escaping @Sendable (String) -> Void = { _ in },
         _ steps: [CaptureStep]
     ) -> CapturePlugin {
-        CapturePlugin(id, "Delivers what a test tells it to.", settings: [ScriptedCapture.name.declared], primary: "name") {
+        CapturePlugin(id, "Delivers the steps of a test's script.", settings: [ScriptedCapture.name.declared], primary: "name") {
             settings throws(ConfigurationError) in
             let script = ScriptedCapture.Script(
                 kind: id, name: settings[ScriptedCapture.name], format: format, isLive: isLive, duration: duration,
@@ -56,9 +56,9 @@ extension CapturePlugin {
     }
 }
 
-/// Plays its script, once.
+/// Delivers a script once.
 class ScriptedCapture: Capture {
-    static let name = Setting("name", default: "script", "What the source is called.")
+    static let name = Setting("name", default: "script", "The name of the source.")
 
     struct Script: Sendable {
         var kind: String
@@ -72,7 +72,7 @@ class ScriptedCapture: Capture {
     }
 
     fileprivate let script: Script
-    /// The step under way, and how much of it is done: samples delivered, idle answers given.
+    /// The current step, and its progress: samples delivered, or idle reads.
     private var place = 0
     private var done = 0
     private var channelCount: Int
@@ -84,13 +84,13 @@ class ScriptedCapture: Capture {
 
     var isLive: Bool { script.isLive }
 
-    func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
         script.log("open")
         if let error = script.openFailure { throw error }
         return StreamSource(format: script.format, kind: script.kind, name: script.name, duration: script.duration)
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         while place < script.steps.count {
             switch script.steps[place] {
             case .samples(let source, let fragment):
@@ -118,7 +118,7 @@ class ScriptedCapture: Capture {
                 next()
             case .pause(until: let isOver):
                 if !isOver() {
-                    // As a source would that waits for audio, so that the reader does not spin.
+                    // A read of a real source waits for audio; without a wait the reader would use a whole core.
                     usleep(1000)
                     return .idle
                 }
@@ -164,7 +164,7 @@ class ScriptedCapture: Capture {
     }
 }
 
-/// Plays its script as often as it is asked.
+/// Delivers a script again after every `rewind`.
 final class RewindableScriptedCapture: ScriptedCapture, RewindableCapture {
     func rewind() throws(CaptureError) {
         script.log("rewind")

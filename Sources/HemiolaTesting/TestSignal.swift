@@ -6,14 +6,15 @@ public import HemiolaSignal
     internal import Musl
 #endif
 
-/// Signals that are made, not stored: a sine has a known frequency, a click track a known tempo.
+/// Generated signals with known properties: frequency, tempo, level.
 ///
-/// All are interleaved samples in −1…1, the same in every channel; `interleaved` puts different ones side by side.
+/// All are interleaved samples in −1…1, equal in every channel; `interleaved` combines different channels. The same arguments give the
+/// same samples.
 public enum TestSignal {
     /// 44.1 kHz, one channel.
     public static let mono = StreamFormat(sampleRate: 44_100, channelCount: 1)
 
-    /// Zeros.
+    /// Digital silence: zeros.
     public static func silence(frames: Int, format: StreamFormat = mono) -> [Float] {
         Array(repeating: 0, count: frames * format.channelCount)
     }
@@ -22,14 +23,21 @@ public enum TestSignal {
     ///
     /// - Parameters:
     ///   - hertz: 0…half the sample rate.
-    ///   - amplitude: Of its peaks; 1 is full scale and has an RMS level of −3.01 dB.
-    ///   - frames: How long it is.
-    ///   - format: Its sample rate, and how many channels have it.
+    ///   - amplitude: The peak amplitude; 1 is full scale and has an RMS level of −3.01 dB.
+    ///   - frames: The length, in frames.
+    ///   - format: The sample rate and the number of channels.
     public static func sine(_ hertz: Double, amplitude: Double = 1, frames: Int, format: StreamFormat = mono) -> [Float] {
         spread(frames, format) { amplitude * sin(2 * .pi * hertz * Double($0) / Double(format.sampleRate)) }
     }
 
-    /// A sine whose frequency grows from the one to the other, evenly in octaves per second.
+    /// A logarithmic sine sweep: the frequency rises or falls from `low` to `high` by a constant number of octaves per second.
+    ///
+    /// - Parameters:
+    ///   - low: The frequency at the first frame, in hertz, above 0.
+    ///   - high: The frequency at the end, in hertz, above 0.
+    ///   - amplitude: The peak amplitude.
+    ///   - frames: The length, in frames.
+    ///   - format: The sample rate and the number of channels.
     public static func sweep(
         from low: Double, to high: Double, amplitude: Double = 1, frames: Int, format: StreamFormat = mono
     ) -> [Float] {
@@ -43,7 +51,13 @@ public enum TestSignal {
         }
     }
 
-    /// White noise, evenly distributed over −amplitude…amplitude.
+    /// White noise, uniformly distributed in −amplitude…amplitude.
+    ///
+    /// - Parameters:
+    ///   - seed: Equal seeds give equal noise.
+    ///   - amplitude: The largest absolute value.
+    ///   - frames: The length, in frames.
+    ///   - format: The sample rate and the number of channels.
     public static func noise(seed: UInt64, amplitude: Double = 1, frames: Int, format: StreamFormat = mono) -> [Float] {
         var generator = SeededGenerator(seed: seed)
         return spread(frames, format) { _ in amplitude * Double.random(in: -1...1, using: &generator) }
@@ -52,11 +66,11 @@ public enum TestSignal {
     /// Short decaying tones of 1 kHz, one per beat, the first at `offset` seconds.
     ///
     /// - Parameters:
-    ///   - beatsPerMinute: Above 0. A beat starts on the nearest frame.
-    ///   - offset: Seconds before the first beat.
-    ///   - amplitude: Of the highest peak; 1 is full scale.
-    ///   - frames: How long it is.
-    ///   - format: Its sample rate, and how many channels have it.
+    ///   - beatsPerMinute: The tempo, above 0. A beat starts on the nearest frame.
+    ///   - offset: The time of the first beat, in seconds.
+    ///   - amplitude: The peak amplitude; 1 is full scale.
+    ///   - frames: The length, in frames.
+    ///   - format: The sample rate and the number of channels.
     public static func clicks(
         beatsPerMinute: Double, offset: Double = 0, amplitude: Double = 0.9, frames: Int, format: StreamFormat = mono
     ) -> [Float] {
@@ -75,7 +89,7 @@ public enum TestSignal {
         return spread(frames, format) { track[$0] }
     }
 
-    /// Mono signals of one length side by side: `[L0, R0, L1, R1 …]`.
+    /// Interleaves mono signals, one per channel: `[L0, R0, L1, R1 …]`. The shortest one determines the length.
     public static func interleaved(_ channels: [[Float]]) -> [Float] {
         let frames = channels.map(\.count).min() ?? 0
         return (0..<frames).flatMap { frame in channels.map { $0[frame] } }
@@ -89,5 +103,25 @@ public enum TestSignal {
             for _ in 0..<format.channelCount { samples.append(sample) }
         }
         return samples
+    }
+}
+
+/// A pseudorandom number generator that gives the same numbers on every run.
+///
+/// - Note: SplitMix64, after G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// A generator with a seed; equal seeds give equal numbers.
+    public init(seed: UInt64) {
+        state = seed
+    }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }

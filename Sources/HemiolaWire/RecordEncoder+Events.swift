@@ -4,28 +4,15 @@ extension RecordEncoder {
     /// Writes an event's line.
     ///
     /// - Parameters:
-    ///   - event: What happened; nothing is written when it is not selected.
+    ///   - event: The event; nothing is written when its type is not selected.
     ///   - batchEnd: The end, in seconds of stream time, of the batch after which the line stands: its `emitted_t`.
     ///   - buffer: Gets the line.
     public func encode(_ event: Event, batchEnd: Double, into buffer: inout JSONBuffer) {
-        guard selection.contains(event.recordType) else { return }
-        let time = event.time
-        switch event.payload {
-        case .onset(let onset): append(onset, time, batchEnd, to: &buffer)
-        case .beat(let beat): append(beat, time, batchEnd, to: &buffer)
-        case .finding(let finding): append(finding, time, to: &buffer)
-        case .preset(let change): append(change, time, batchEnd, to: &buffer)
-        case .speed(let speed):
-            open(#"{"type":"speed""#, time, in: &buffer)
-            buffer.append(#","speed":"#)
-            buffer.append(significant: speed)
-        case .key(let stroke):
-            open(#"{"type":"key""#, time, in: &buffer)
-            buffer.append(stroke)
-        case .control(let control): append(control, time, to: &buffer)
-        case .device(let notice): append(notice, time, to: &buffer)
-        case .gap(let gap): append(gap, time, to: &buffer)
-        case .dropped(let loss): append(loss, time, to: &buffer)
+        guard selection.contains(event.type.name) else { return }
+        open(event.type, event.time, in: &buffer)
+        forEachField(of: event, batchEnd: batchEnd) { field, value, unit in
+            buffer.append(key: field.name)
+            buffer.append(value, in: unit)
         }
         close(&buffer)
     }
@@ -35,7 +22,9 @@ extension RecordEncoder {
         let end = header.format.seconds(at: summary.frames)
         for event in summary.lateEvents { encode(event, batchEnd: end, into: &buffer) }
         guard selection.contains("end") else { return }
-        open(#"{"type":"end""#, end, in: &buffer)
+        open(#"{"type":"end""#, in: &buffer)
+        buffer.append(#","t":"#)
+        buffer.append(seconds: end)
         buffer.append(#","frames":"#)
         buffer.append(integer: summary.frames)
         buffer.append(#","batches":"#)
@@ -53,152 +42,83 @@ extension RecordEncoder {
         close(&buffer)
     }
 
-    private func open(_ type: StaticString, _ time: Double, in buffer: inout JSONBuffer) {
-        open(type, in: &buffer)
+    private func open(_ type: RecordType, _ time: Double, in buffer: inout JSONBuffer) {
+        buffer.append(#"{"type":"#)
+        buffer.append(string: type.name)
+        if !fileField.isEmpty { buffer.append(bytes: fileField) }
         buffer.append(#","t":"#)
         buffer.append(seconds: time)
     }
+}
 
-    private func append(_ onset: Onset, _ time: Double, _ batchEnd: Double, to buffer: inout JSONBuffer) {
-        open(#"{"type":"onset""#, time, in: &buffer)
-        buffer.append(#","strength":"#)
-        buffer.append(significant: onset.strength)
-        buffer.append(#","emitted_t":"#)
-        buffer.append(seconds: batchEnd)
+// MARK: - Fields
+
+extension RecordEncoder {
+    /// Calls a function with each field of an event's record after `t`, in the order in which they are written: its declaration, its value
+    /// (`.none` for null), and the unit of its numbers.
+    ///
+    /// - Parameter batchEnd: The end, in seconds of stream time, of the batch after which the record is written.
+    /// - Complexity: O(fields); nothing is allocated.
+    public func forEachField(of event: Event, batchEnd: Double, _ body: (Field, ParameterValue, Unit) -> Void) {
+        let type = event.type
+        for index in type.fields.indices {
+            let field = type.fields[index]
+            guard let stamped = event.control else {
+                body(field, value(of: field, at: type.slots[index], in: event, batchEnd), unit(of: field, in: event))
+                continue
+            }
+            switch field.name {
+            case "frame": body(field, .integer(Int(stamped.frame)), .none)
+            case "control":
+                body(field, .text(stamped.control.name), .none)
+                for place in stamped.control.values.indices {
+                    let argument = stamped.control.type.fields[place]
+                    body(argument, stamped.control.values[place], argument.unit)
+                }
+            default: body(field, .text(stamped.origin), .none)
+            }
+        }
     }
 
-    private func append(_ beat: Beat, _ time: Double, _ batchEnd: Double, to buffer: inout JSONBuffer) {
-        open(#"{"type":"beat""#, time, in: &buffer)
-        buffer.append(#","bpm":"#)
-        buffer.append(beat.beatsPerMinute, in: .beatsPerMinute)
-        buffer.append(#","position":"#)
-        buffer.append(optional: beat.position)
-        buffer.append(#","confidence":"#)
-        buffer.append(significant: beat.confidence)
-        buffer.append(#","emitted_t":"#)
-        buffer.append(seconds: batchEnd)
-        buffer.append(#","due_in_s":"#)
-        buffer.append(seconds: time - batchEnd)
+    private func value(of field: Field, at slot: Int, in event: Event, _ batchEnd: Double) -> ParameterValue {
+        switch field.source {
+        case .stored: event[slot]
+        case .constant(let text): .text(text)
+        case .frame: .integer(Int(header.format.frame(at: event.time)))
+        case .emittedTime: .number(batchEnd)
+        case .timeUntilEvent: .number(event.time - batchEnd)
+        case .seconds(let frames): .number(header.format.seconds(at: Int64(event[frames].integer ?? 0)))
+        }
     }
 
-    private func append(_ finding: Finding, _ time: Double, to buffer: inout JSONBuffer) {
-        open(#"{"type":"event""#, time, in: &buffer)
-        buffer.append(#","duration_s":"#)
-        buffer.append(seconds: finding.duration ?? .nan)
-        buffer.append(#","analyzer":"#)
-        buffer.append(string: finding.analyzer)
-        buffer.append(#","output":"#)
-        buffer.append(string: finding.output)
-        let unit = findings.first { $0.output == finding.output && $0.analyzer == finding.analyzer }?.unit ?? .none
-        buffer.append(#","values":"#)
-        buffer.appendList(finding.values) { $0.append($1, in: unit) }
-        buffer.append(#","label":"#)
-        buffer.append(string: finding.label)
-    }
-
-    private func append(_ change: PresetChange, _ time: Double, _ batchEnd: Double, to buffer: inout JSONBuffer) {
-        open(#"{"type":"preset""#, time, in: &buffer)
-        buffer.append(#","frame":"#)
-        buffer.append(integer: header.format.frame(at: time))
-        buffer.append(#","emitted_t":"#)
-        buffer.append(seconds: batchEnd)
-        buffer.append(#","action":"load","name":"#)
-        buffer.append(string: change.name)
-        buffer.append(#","cut":"#)
-        buffer.append(string: change.cut.rawValue)
-        buffer.append(#","blend_s":"#)
-        buffer.append(seconds: change.blend)
-        buffer.append(#","reason":"#)
-        buffer.append(string: change.reason.rawValue)
-        buffer.append(#","next_in_s":"#)
-        buffer.append(seconds: change.nextIn ?? .nan)
-    }
-
-    private func append(_ stamped: StampedControl, _ time: Double, to buffer: inout JSONBuffer) {
-        open(#"{"type":"control""#, time, in: &buffer)
-        buffer.append(#","frame":"#)
-        buffer.append(integer: stamped.frame)
-        buffer.append(#","control":"#)
-        buffer.append(string: stamped.control.name)
-        buffer.append(stamped.control)
-        buffer.append(#","from":"#)
-        buffer.append(string: stamped.origin)
-    }
-
-    private func append(_ notice: DeviceNotice, _ time: Double, to buffer: inout JSONBuffer) {
-        open(#"{"type":"device""#, time, in: &buffer)
-        buffer.append(#","name":"#)
-        buffer.append(string: notice.name)
-        buffer.append(#","description":"#)
-        buffer.append(string: notice.summary)
-        buffer.append(#","state":"#)
-        buffer.append(string: notice.state.rawValue)
-        buffer.append(#","sample_rate":"#)
-        buffer.append(integer: notice.format.sampleRate)
-        buffer.append(#","channels":"#)
-        buffer.append(integer: notice.format.channelCount)
-    }
-
-    private func append(_ gap: Gap, _ time: Double, to buffer: inout JSONBuffer) {
-        open(#"{"type":"gap""#, time, in: &buffer)
-        buffer.append(#","duration_s":"#)
-        buffer.append(seconds: header.format.seconds(at: gap.frames))
-        buffer.append(#","frames":"#)
-        buffer.append(integer: gap.frames)
-        buffer.append(#","reason":"#)
-        buffer.append(string: gap.reason.rawValue)
-    }
-
-    private func append(_ loss: Loss, _ time: Double, to buffer: inout JSONBuffer) {
-        open(#"{"type":"dropped""#, time, in: &buffer)
-        buffer.append(#","sink":"#)
-        buffer.append(string: loss.sink)
-        buffer.append(#","client":"#)
-        buffer.append(optional: loss.client)
-        buffer.append(#","batches":"#)
-        buffer.append(integer: loss.batches)
-        buffer.append(#","events":"#)
-        buffer.append(integer: loss.events)
+    /// The values of an `event` record are in the unit of the analyzer's output.
+    private func unit(of field: Field, in event: Event) -> Unit {
+        guard field.kind == .numbers, event.type == .analyzerEvent else { return field.unit }
+        let (analyzer, output) = (event["analyzer"].string, event["output"].string)
+        return outputUnits.first { $0.output == output && $0.analyzer == analyzer }?.unit ?? .none
     }
 }
 
 extension JSONBuffer {
-    /// What a control carries, flat: the same names and types as in the visualizer protocol.
-    fileprivate mutating func append(_ control: Control) {
-        switch control {
-        case .tap, .halveTempo, .doubleTempo, .setDownbeat, .resetTempo, .nextPreset, .previousPreset, .randomPreset,
-            .toggleCycle:
-            break
-        case .lockTempo(let tempo):
-            append(#","bpm":"#)
-            append(tempo ?? .nan, in: .beatsPerMinute)
-        case .loadPreset(let name), .presetChanged(let name), .presetRefused(let name):
-            append(#","name":"#)
-            append(string: name)
-        case .lockPreset(let isLocked):
-            append(#","locked":"#)
-            append(isLocked)
-        case .setSpeed(let speed), .speedChanged(let speed):
-            append(#","speed":"#)
-            append(significant: speed)
-        case .ready(let presets):
-            append(#","presets":"#)
-            appendList(presets) { $0.append(string: $1) }
-        case .presetNames(let names):
-            append(#","names":"#)
-            appendList(names) { $0.append(string: $1) }
-        case .key(let stroke):
-            append(stroke)
-        }
+    /// A comma, the key in quotes, a colon.
+    mutating func append(key: String) {
+        append(",")
+        append(string: key)
+        append(":")
     }
 
-    fileprivate mutating func append(_ stroke: KeyStroke) {
-        append(#","key":"#)
-        append(string: stroke.key)
-        append(#","note":"#)
-        append(optional: stroke.note)
-        append(#","event":"#)
-        append(string: stroke.phase.rawValue)
+    /// The value of a field as JSON. A number that is not finite is null.
+    ///
+    /// - Parameter unit: Determines how many digits a number has.
+    public mutating func append(_ value: ParameterValue, in unit: Unit) {
+        switch value {
+        case .none: append("null")
+        case .boolean(let flag): append(flag)
+        case .integer(let number): append(integer: number)
+        case .number(let number): append(number, in: unit)
+        case .text(let text): append(string: text)
+        case .list(let items): appendList(items) { $0.append($1, in: unit) }
+        }
     }
 
     fileprivate mutating func append(_ number: SummaryValue.Number) {
@@ -206,13 +126,5 @@ extension JSONBuffer {
         case .count(let count): append(integer: count)
         case .feature(let value, let unit): append(value, in: unit)
         }
-    }
-
-    fileprivate mutating func append(optional number: Int?) {
-        if let number { append(integer: number) } else { append("null") }
-    }
-
-    fileprivate mutating func append(optional text: String?) {
-        if let text { append(string: text) } else { append("null") }
     }
 }

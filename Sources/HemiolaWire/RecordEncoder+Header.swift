@@ -9,20 +9,21 @@ extension RecordEncoder {
         close(&buffer)
     }
 
-    /// Writes the line that a visualizer is greeted with: the header's fields, and how the visualizers stand. Whatever is
-    /// selected, for it is no record.
-    public func encodeHello(_ state: VisualizerState, into buffer: inout JSONBuffer) {
+    /// Writes the first line that a client gets: the header's fields, whatever is selected, the declarations of all record types and
+    /// controls, and what the caller adds. It is not a record.
+    ///
+    /// - Parameter extra: Adds further members, each with a comma before it.
+    public func encodeHello(into buffer: inout JSONBuffer, adding extra: (inout JSONBuffer) -> Void) {
         open(#"{"type":"hello""#, in: &buffer)
         appendFields(to: &buffer)
-        buffer.append(#","visualizer":{"preset":"#)
-        if let preset = state.preset { buffer.append(string: preset) } else { buffer.append("null") }
-        buffer.append(#","speed":"#)
-        buffer.append(significant: state.speed ?? .nan)
-        buffer.append(#","cycling":"#)
-        if let isCycling = state.isCycling { buffer.append(isCycling) } else { buffer.append("null") }
-        buffer.append(#","next_in_s":"#)
-        buffer.append(seconds: state.nextIn ?? .nan)
-        buffer.append("}")
+        buffer.append(#","records":"#)
+        buffer.appendList(header.catalog.events) { buffer, type in
+            let fields = header.catalog.fields(of: type).map(\.field)
+            buffer.appendDeclaration(type.name, type.summary, fields)
+        }
+        buffer.append(#","controls":"#)
+        buffer.appendList(header.catalog.controls) { $0.appendDeclaration($1.name, $1.summary, $1.fields) }
+        extra(&buffer)
         close(&buffer)
     }
 
@@ -86,11 +87,50 @@ extension RecordEncoder {
     }
 
     private func isWritten(_ event: EventOutput) -> Bool {
-        selection.contains(["onset", "beat"].contains(event.name) ? event.name : "event")
+        selection.contains(header.catalog.event(event.name)?.name ?? RecordType.analyzerEvent.name)
     }
 }
 
 extension JSONBuffer {
+    /// The declaration of a record type or control.
+    fileprivate mutating func appendDeclaration(_ name: String, _ summary: String, _ fields: [Field]) {
+        append(#"{"name":"#)
+        append(string: name)
+        append(#","description":"#)
+        append(string: summary)
+        append(#","fields":"#)
+        appendList(fields) { $0.append($1) }
+        append("}")
+    }
+
+    private mutating func append(_ field: Field) {
+        append(#"{"name":"#)
+        append(string: field.name)
+        append(#","type":"#)
+        append(string: field.kind.name)
+        if case .choice(let choices) = field.kind {
+            append(#","choices":"#)
+            appendList(choices) { $0.append(string: $1) }
+        }
+        append(#","unit":"#)
+        append(string: field.unit.rawValue)
+        if let minimum = field.minimum {
+            append(#","minimum":"#)
+            append(minimum, in: field.unit)
+        }
+        if let maximum = field.maximum {
+            append(#","maximum":"#)
+            append(maximum, in: field.unit)
+        }
+        append(#","nullable":"#)
+        append(field.isNullable)
+        append(#","required":"#)
+        append(field.defaultValue == nil)
+        append(#","description":"#)
+        append(string: field.summary)
+        append("}")
+    }
+
     fileprivate mutating func append(_ value: ParameterValue) {
         switch value {
         case .none: append("null")
@@ -142,5 +182,20 @@ extension JSONBuffer {
         append(#","description":"#)
         append(string: output.summary)
         append("}")
+    }
+}
+
+extension Field.Kind {
+    /// The name in declarations that clients read.
+    fileprivate var name: String {
+        switch self {
+        case .integer: "integer"
+        case .number: "number"
+        case .boolean: "boolean"
+        case .text: "text"
+        case .choice: "choice"
+        case .texts: "texts"
+        case .numbers: "numbers"
+        }
     }
 }

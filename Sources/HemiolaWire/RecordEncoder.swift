@@ -30,13 +30,15 @@ public struct RecordEncoder: Sendable {
         var digits: Digits
     }
 
-    let header: StreamHeader
-    let selection: Selection
+    /// The stream.
+    public let header: StreamHeader
+    /// The records and features that are written.
+    public let selection: Selection
     let version: String
     /// `,"file":"…"`, with `,"file_base64":"…"` where the path is not UTF-8, or nothing.
     let fileField: [UInt8]
-    /// The values of an `event` record are written in the unit that its output was declared with.
-    let findings: [(analyzer: String, output: String, unit: Unit)]
+    /// The declared unit of each analyzer's event outputs, for the values of `event` records.
+    let outputUnits: [(analyzer: String, output: String, unit: Unit)]
     private let writesBatches: Bool
     private let writesEvents: Bool
     private let literals: [UInt8]
@@ -62,11 +64,11 @@ public struct RecordEncoder: Sendable {
             }
         }
         fileField = field.bytes
-        findings = header.analyzers.flatMap { analyzer in
+        outputUnits = header.analyzers.flatMap { analyzer in
             analyzer.outputs.events.map { (analyzer.name, $0.name, $0.unit) }
         }
         writesBatches = selection.contains("batch")
-        writesEvents = Selection.recordTypes.contains { !["header", "batch", "end"].contains($0) && selection.contains($0) }
+        writesEvents = header.catalog.events.contains { selection.contains($0.name) }
 
         var literals = JSONBuffer(capacity: 1024)
         var steps: [Step] = []

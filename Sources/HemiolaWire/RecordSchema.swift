@@ -1,5 +1,6 @@
-/// What the records consist of: one table, from which the JSON Schema and the column types are written, and against which
-/// the tests hold every line.
+public import HemiolaSignal
+
+/// The fields of all records: the JSON Schema and the types of columns are written from it, and the tests validate every line by it.
 public enum RecordSchema {
     /// A type of record.
     public struct Record: Sendable, Hashable {
@@ -66,6 +67,85 @@ public enum RecordSchema {
         "file_base64", .text, optional: true, "The bytes of the path in Base64; only when they are not UTF-8.")
     static let common = [file, fileBytes]
 
-    /// Names that an analyzer cannot have: its name is a key of the batch record, and a key has one type in every record.
-    public static let reservedNames: Set<String> = Set(records.flatMap { $0.fields.map(\.name) } + ["type"] + common.map(\.name))
+    /// Names that an analyzer cannot have: its name is a key of the batch record, and a key has one type in every record and in every
+    /// reply to a client.
+    public static func reservedNames(_ catalog: RecordCatalog) -> Set<String> {
+        Set(records(catalog).flatMap { $0.fields.map(\.name) } + ["type", "id", "ok", "error"] + common.map(\.name))
+    }
+
+    /// Why a catalog cannot be used; empty: it can. A key has one JSON type in all records, so that tables have one type per column.
+    public static func conflicts(in catalog: RecordCatalog) -> [String] {
+        var types: [String: (type: FieldType, place: String)] = [:]
+        var conflicts = catalog.conflicts
+        let ownKeys = ["type", time.name] + common.map(\.name)
+        func check(_ fields: [Field], of place: String, ownKeys: [String] = []) {
+            for field in fields {
+                if ownKeys.contains(field.name) {
+                    conflicts.append("the field \"\(field.name)\" of \(place) has the name of a key that is in all of them; rename it")
+                    continue
+                }
+                let type = field.type.base
+                guard let known = types.updateValue((type, place), forKey: field.name), !known.type.hasColumn(of: type) else { continue }
+                types[field.name] = known
+                conflicts.append(
+                    "the field \"\(field.name)\" has one type in \(known.place) and another in \(place); rename it")
+            }
+        }
+        for record in first + last { check(record.fields, of: "\"\(record.type)\" records") }
+        for type in catalog.events {
+            check(type.fields.map { Field($0, optional: false) }, of: "\"\(type.name)\" records", ownKeys: ownKeys)
+        }
+        for type in catalog.controls {
+            // Clients name their messages by an "id".
+            check(
+                type.fields.map { Field($0, optional: true) }, of: "\"\(type.name)\" controls",
+                ownKeys: ownKeys + ["id"] + RecordType.control.fields.map(\.name))
+        }
+        return conflicts
+    }
+}
+
+extension RecordSchema.FieldType {
+    /// The type without null.
+    fileprivate var base: RecordSchema.FieldType {
+        if case .nullable(let type) = self { type.base } else { self }
+    }
+
+    /// Whether both have values of one JSON type.
+    fileprivate func hasColumn(of other: RecordSchema.FieldType) -> Bool {
+        switch (self, other) {
+        case (.integer, .integer), (.boolean, .boolean): true
+        case (.number, .number), (.number, .measurement), (.measurement, .number), (.measurement, .measurement): true
+        case (.text, .text), (.text, .choice), (.choice, .text), (.choice, .choice): true
+        case (.list(let one, _), .list(let two, _)): one.base.hasColumn(of: two.base)
+        default: self == other
+        }
+    }
+}
+
+extension RecordSchema.Record {
+    /// The schema of a declared type.
+    init(_ type: RecordType, of catalog: RecordCatalog) {
+        self.init(
+            type: type.name, summary: type.summary,
+            fields: [RecordSchema.time] + catalog.fields(of: type).map { RecordSchema.Field($0.field, optional: $0.isOptional) })
+    }
+}
+
+extension RecordSchema.Field {
+    /// The schema of a declared field.
+    init(_ field: Field, optional isOptional: Bool) {
+        let type: RecordSchema.FieldType =
+            switch field.kind {
+            case .integer: .integer
+            case .number:
+                field.minimum == nil && field.maximum == nil ? .number : .measurement(minimum: field.minimum, maximum: field.maximum)
+            case .boolean: .boolean
+            case .text: .text
+            case .choice(let choices): .choice(choices)
+            case .texts: .list(.text, count: nil)
+            case .numbers: .list(.nullable(.number), count: nil)
+            }
+        self.init(field.name, field.isNullable ? .nullable(type) : type, optional: isOptional, field.summary)
+    }
 }

@@ -8,9 +8,10 @@ extension SchemaText {
     /// - Parameters:
     ///   - analyzers: What a batch holds.
     ///   - selection: The records and features that are written.
-    public static func columns(analyzers: Analyzers, selection: Selection = .all) -> String {
+    ///   - catalog: The declared types of records and controls.
+    public static func columns(analyzers: Analyzers, selection: Selection = .all, catalog: RecordCatalog) -> String {
         var fields = [RecordSchema.Field("type", .text, "The type of record.")] + RecordSchema.common
-        for field in RecordSchema.records(analyzers, selection).flatMap(\.fields)
+        for field in RecordSchema.records(analyzers, selection, catalog).flatMap(\.fields)
         where !fields.contains(where: { $0.name == field.name }) {
             fields.append(field)
         }

@@ -13,10 +13,12 @@ public enum SchemaText {
     ///   - analyzers: What a batch holds; nil: whatever analyzers there may be.
     ///   - otherFormats: What the same analyzers declare for other formats: counts and bounds that differ are left open.
     ///   - selection: The records and features that are written.
+    ///   - catalog: The declared types of records and controls.
     public static func jsonSchema(
-        analyzers: Analyzers?, otherFormats: [Analyzers] = [], selection: Selection = .all
+        analyzers: Analyzers?, otherFormats: [Analyzers] = [], selection: Selection = .all,
+        catalog: RecordCatalog
     ) -> String {
-        let records = RecordSchema.records(analyzers, selection, otherFormats: otherFormats)
+        let records = RecordSchema.records(analyzers, selection, otherFormats: otherFormats, catalog)
         return DocumentTree.object([
             ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
             ("title", .text("Hemiola records, schema \(StreamHeader.schema)")),
@@ -36,9 +38,10 @@ public enum SchemaText {
 extension RecordSchema {
     /// The selected records, with the analyzers' selected features in the batch.
     static func records(
-        _ analyzers: SchemaText.Analyzers?, _ selection: Selection, otherFormats: [SchemaText.Analyzers] = []
+        _ analyzers: SchemaText.Analyzers?, _ selection: Selection, otherFormats: [SchemaText.Analyzers] = [],
+        _ catalog: RecordCatalog
     ) -> [Record] {
-        records.filter { selection.contains($0.type) }.map { record in
+        records(catalog).filter { selection.contains($0.type) }.map { record in
             guard record.type == "batch", let analyzers else { return record }
             var record = record
             let objects = analyzers.compactMap { analyzer -> Field? in
@@ -46,7 +49,7 @@ extension RecordSchema {
                 let fields = analyzer.features.filter { selection.contains(analyzer.name, $0.name) }.map { feature in
                     Field(feature, others: others.filter { $0.name == feature.name })
                 }
-                return fields.isEmpty ? nil : Field(analyzer.name, .object(fields), "What \(analyzer.name) heard.")
+                return fields.isEmpty ? nil : Field(analyzer.name, .object(fields), "The features of \(analyzer.name).")
             }
             record.fields.insert(contentsOf: objects, at: record.fields.firstIndex { $0.name == "partial" }!)
             return record

@@ -41,7 +41,7 @@ struct BeatAnalysis {
     var beats: [EmittedBeat] {
         stream.batches.flatMap { batch in
             batch.events.compactMap { event -> EmittedBeat? in
-                guard case .beat(let beat) = event.payload else { return nil }
+                guard let beat = Beat(event) else { return nil }
                 return EmittedBeat(
                     time: event.time, beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence,
                     emitted: Double(batch.frame + Int64(batch.frameCount)) / rate)
@@ -51,7 +51,7 @@ struct BeatAnalysis {
 
     var onsets: [Double] {
         stream.events.compactMap { event in
-            if case .onset = event.payload { event.time } else { nil }
+            event.type == .onset ? event.time : nil
         }
     }
 

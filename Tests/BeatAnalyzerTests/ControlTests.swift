@@ -1,4 +1,5 @@
 import Glibc
+import Hemiola
 import HemiolaSignal
 import HemiolaTesting
 import Testing
@@ -20,7 +21,7 @@ import Testing
         try await BeatAnalysis(piece, controls: controls)
     }
 
-    @Test(arguments: [(Control.halveTempo, 55.0), (.doubleTempo, 220.0)])
+    @Test(arguments: [(Control(.halveTempo), 55.0), (Control(.doubleTempo), 220.0)])
     func `halveTempo and doubleTempo: change the tempo from the next batch on`(control: Control, tempo: Double) async throws {
         let analysis = try await Self.analyze([Self.control(control, at: 10)])
         #expect(abs(try #require(analysis.value("bpm", at: 9.9)) - Self.tempo) < 1)
@@ -36,7 +37,7 @@ import Testing
 
     @Test func `lockTempo: keeps the tempo until it is unlocked`() async throws {
         let analysis = try await Self.analyze([
-            Self.control(.lockTempo(beatsPerMinute: 100), at: 8), Self.control(.lockTempo(beatsPerMinute: nil), at: 14),
+            Self.control(Control(.lockTempo, .number(100)), at: 8), Self.control(Control(.lockTempo), at: 14),
         ])
         for second in stride(from: 8.05, to: 13.9, by: 0.3) { #expect(analysis.value("bpm", at: second) == 100) }
         for beat in analysis.beats where beat.time > 9 && beat.time < 13.5 { #expect(beat.beatsPerMinute == 100) }
@@ -45,7 +46,7 @@ import Testing
 
     @Test func `tap: four even taps set tempo and phase`() async throws {
         // Taps on every second beat.
-        let taps = (0..<4).map { Self.control(.tap, at: 0.25 + Double(12 + 2 * $0) * Self.period) }
+        let taps = (0..<4).map { Self.control(Control(.tap), at: 0.25 + Double(12 + 2 * $0) * Self.period) }
         let analysis = try await Self.analyze(taps)
         #expect(abs(try #require(analysis.value("bpm", at: 11)) - 55) < 2)
         #expect(abs(try #require(analysis.value("bpm", at: 20)) - 55) < 1)
@@ -63,7 +64,7 @@ import Testing
         let piece = TestMusic.band(tempo, seconds: 24)
         let tapped = 60 / (tempo * ratio)
         let first = 0.25 + 16 * 60 / tempo
-        let controls = (0..<5).map { Self.control(.tap, at: first + Double($0) * tapped) }
+        let controls = (0..<5).map { Self.control(Control(.tap), at: first + Double($0) * tapped) }
         let analysis = try await BeatAnalysis(piece, controls: controls)
         let last = Double(try #require(controls.last).frame) / 44_100
         for beat in stride(from: 0.1, to: 7.9, by: 0.25) {
@@ -76,7 +77,7 @@ import Testing
 
     @Test func `tap: a tapped tempo that contradicts the music ends after its eight beats`() async throws {
         // Taps of 75 BPM in music of 110 BPM.
-        let controls = (0..<5).map { Self.control(.tap, at: 6 + Double($0) * 0.8) }
+        let controls = (0..<5).map { Self.control(Control(.tap), at: 6 + Double($0) * 0.8) }
         let analysis = try await Self.analyze(controls)
         #expect(abs(try #require(analysis.value("bpm", at: 15.5)) / 75 - 1) < 0.06)
         let after = try #require(analysis.value("bpm", at: 23))
@@ -84,7 +85,7 @@ import Testing
     }
 
     @Test func `tap: 50 taps in one batch have the effect of one`() async throws {
-        let taps = (0..<4).map { Self.control(.tap, at: 0.25 + Double(12 + 2 * $0) * Self.period) }
+        let taps = (0..<4).map { Self.control(Control(.tap), at: 0.25 + Double(12 + 2 * $0) * Self.period) }
         let once = try await Self.analyze(taps)
         let often = try await Self.analyze(taps.flatMap { Array(repeating: $0, count: 50) })
         #expect(often.beats.map(\.time) == once.beats.map(\.time))
@@ -113,7 +114,7 @@ import Testing
 
     @Test func `setDownbeat: the beat nearest to the control is position 1`() async throws {
         let moment = 0.25 + Self.period * 21
-        let analysis = try await Self.analyze([Self.control(.setDownbeat, at: moment)])
+        let analysis = try await Self.analyze([Self.control(Control(.setDownbeat), at: moment)])
         let after = analysis.beats.filter { $0.time > moment + 0.3 && $0.time < moment + 3.5 * Self.period }
         #expect(after.map(\.position) == [2, 3, 4])
         let phase = try #require(analysis.value("bar_phase", at: moment + 1.5 * Self.period))
@@ -121,7 +122,7 @@ import Testing
     }
 
     @Test func `resetTempo: clears the tempo, which is then estimated again`() async throws {
-        let analysis = try await Self.analyze([Self.control(.halveTempo, at: 8), Self.control(.resetTempo, at: 12)])
+        let analysis = try await Self.analyze([Self.control(Control(.halveTempo), at: 8), Self.control(Control(.resetTempo), at: 12)])
         #expect(abs(try #require(analysis.value("bpm", at: 11.9)) - 55) < 1)
         #expect(analysis.value("bpm", at: 12.05) == nil)
         #expect(abs(try #require(analysis.value("bpm", at: 20)) - Self.tempo) < 1)
@@ -130,21 +131,26 @@ import Testing
     @Test func `controls without effect are refused with a reason`() async throws {
         let analyzer = try PreparedAnalyzer.make()
         func reply(_ control: Control) -> String? {
-            guard case .refused(let reason) = analyzer.obey(StampedControl(control, at: 0, from: "test")) else { return nil }
+            guard case .refused(let reason) = analyzer.handle(StampedControl(control, at: 0, from: "test")) else { return nil }
             return reason
         }
-        #expect(reply(.halveTempo) == "there is no tempo yet")
-        #expect(reply(.setDownbeat) == "there is no beat yet")
-        #expect(reply(.lockTempo(beatsPerMinute: 1000)) == "1000.0 BPM is outside 30.0...240.0")
-        #expect(reply(.lockTempo(beatsPerMinute: -1)) != nil)
-        #expect(reply(.lockTempo(beatsPerMinute: .nan)) != nil)
-        #expect(analyzer.obey(StampedControl(.nextPreset, at: 0, from: "test")) == nil)
+        #expect(reply(Control(.halveTempo)) == "there is no tempo yet")
+        #expect(reply(Control(.setDownbeat)) == "there is no beat yet")
+        #expect(reply(Control(.lockTempo, .number(1000))) == "1000.0 BPM is outside 30.0...240.0")
+        #expect(reply(Control(.lockTempo, .number(-1))) != nil)
+        #expect(reply(Control(.lockTempo, .number(.nan))) != nil)
+    }
+
+    @Test func `the plugin declares the controls that its analyzer handles`() {
+        #expect(
+            AnalyzerPlugin.beat.about.controls.map(\.name)
+                == ["tap", "lockTempo", "halveTempo", "doubleTempo", "setDownbeat", "resetTempo"])
     }
 
     @Test func `the same controls give the same records`() async throws {
         let controls = [
-            Self.control(.tap, at: 5), Self.control(.doubleTempo, at: 8), Self.control(.setDownbeat, at: 9),
-            Self.control(.lockTempo(beatsPerMinute: 90), at: 12), Self.control(.resetTempo, at: 15),
+            Self.control(Control(.tap), at: 5), Self.control(Control(.doubleTempo), at: 8), Self.control(Control(.setDownbeat), at: 9),
+            Self.control(Control(.lockTempo, .number(90)), at: 12), Self.control(Control(.resetTempo), at: 15),
         ]
         let (one, other) = (try await Self.analyze(controls), try await Self.analyze(controls))
         #expect(one.stream == other.stream)

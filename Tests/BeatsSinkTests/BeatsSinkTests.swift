@@ -14,10 +14,10 @@ import Testing
     }
 
     private static let beats = [
-        Event(at: 0.464399, .beat(Beat(beatsPerMinute: 120, position: 1, confidence: 0.5))),
-        Event(at: 0.75, .onset(Onset(strength: 1))),
-        Event(at: 1.25, .beat(Beat(beatsPerMinute: 76.25, position: 2, confidence: 0.75))),
-        Event(at: 1.75, .beat(Beat(beatsPerMinute: 120, position: nil, confidence: 1))),
+        Event(at: 0.464399, Beat(beatsPerMinute: 120, position: 1, confidence: 0.5)),
+        Event(at: 0.75, Onset(strength: 1)),
+        Event(at: 1.25, Beat(beatsPerMinute: 76.25, position: 2, confidence: 0.75)),
+        Event(at: 1.75, Beat(beatsPerMinute: 120, position: nil, confidence: 1)),
     ]
 
     private func header(_ name: String = "music/song.flac", file: String? = nil) -> StreamHeader {
@@ -40,7 +40,7 @@ import Testing
             let storage = BatchStorage(capacity: 1, width: 0, samplesPerBatch: 0, channelCount: 1)
             var list = EventList()
             for event in beats.dropLast() { list.append(event) }
-            storage.seal(.init(number: 0, frame: 0, frameCount: 1024, isPartial: false), events: &list)
+            storage.complete(.init(number: 0, frame: 0, frameCount: 1024, isPartial: false), events: &list)
             try await sink.write(BatchBlock(storage))
             try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput, lateEvents: Array(beats.suffix(1))))
         }
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `midi, first beat at 0: no quarter note before it`() async throws {
-        let beats = [0, 0.5, 1.0].map { Event(at: $0, .beat(Beat(beatsPerMinute: 120, position: 1, confidence: 1))) }
+        let beats = [0, 0.5, 1.0].map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
         try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
         let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
         #expect(file.clicks.map(\.time) == [0, 0.5, 1.0])
@@ -163,7 +163,7 @@ import Testing
         (0..<2000).map { 0.123456 + Double($0) * 0.4687501 },
     ])
     func `midi, beats far apart: each note at its time`(times: [Double]) async throws {
-        let beats = times.map { Event(at: $0, .beat(Beat(beatsPerMinute: 120, position: 1, confidence: 1))) }
+        let beats = times.map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
         try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
         let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
         #expect(file.clicks.count == times.count)

@@ -4,6 +4,7 @@ import Glibc
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 
@@ -129,10 +130,10 @@ import Testing
     }
 
     @Test func `text comes back as it was, and lists as JSON`() async throws {
-        var finding = Finding(output: "note", duration: nil, values: [440, .nan], label: "A4 \"♪\", \\ \u{1}\t\r\n\u{2028}/ü")
+        var finding = AnalyzerEvent(output: "note", duration: nil, values: [440, .nan], label: "A4 \"♪\", \\ \u{1}\t\r\n\u{2028}/ü")
         finding.analyzer = "levels"
-        let ready = StampedControl(.ready(presets: ["a]b", "c\"d,"]), at: 7, from: "exam/1")
-        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0, .finding(finding)), Event(at: 0, .control(ready))])
+        let ready = StampedControl(Control(.ready, .texts(["a]b", "c\"d,"])), at: 7, from: "exam/1")
+        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0, finding), Event(at: 0, ready)])
         let table = try folder.table("a.events.csv")
         func field(_ row: Int, _ column: String) -> String? { table[0].firstIndex(of: column).map { table[row][$0] } }
         #expect(field(1, "label")?.unicodeScalars.elementsEqual(finding.label.unicodeScalars) == true)
@@ -144,44 +145,65 @@ import Testing
     }
 
     @Test(arguments: [
-        (Event.Payload.onset(Onset(strength: 0.75)), ["strength", "emitted_t"]),
-        (.beat(Beat(beatsPerMinute: 60, position: 2, confidence: 1)), ["bpm", "position", "confidence", "emitted_t", "due_in_s"]),
+        (Event(at: 0.25, Onset(strength: 0.75)), ["strength", "emitted_t"]),
         (
-            .finding(Finding(output: "note", duration: 1, values: [1], label: "x")),
+            Event(at: 0.25, Beat(beatsPerMinute: 60, position: 2, confidence: 1)),
+            ["bpm", "position", "confidence", "emitted_t", "due_in_s"]
+        ),
+        (
+            Event(at: 0.25, .analyzerEvent, .number(1), .text("levels"), .text("note"), .numbers([1]), .text("x")),
             ["duration_s", "analyzer", "output", "values", "label"]
         ),
         (
-            .preset(PresetChange(name: "a", cut: .soft, blend: 2.5, reason: .timer, nextIn: 15)),
+            Event(at: 0.25, PresetChange(name: "a", cut: .soft, blend: 2.5, reason: .timer, nextIn: 15)),
             ["frame", "emitted_t", "action", "name", "cut", "blend_s", "reason", "next_in_s"]
         ),
-        (.speed(0.5), ["speed"]),
-        (.key(KeyStroke(key: "a", note: 60, phase: .down)), ["key", "note", "event"]),
+        (Event(at: 0.25, SpeedChange(0.5)), ["speed"]),
+        (Event(at: 0.25, KeyStroke(key: "a", note: 60, phase: .down)), ["key", "note", "event"]),
         (
-            .device(DeviceNotice(name: "d", summary: "D", state: .moved, format: .init(sampleRate: 8000, channelCount: 1))),
+            Event(at: 0.25, DeviceEvent(name: "d", summary: "D", state: .moved, format: .init(sampleRate: 8000, channelCount: 1))),
             ["name", "description", "state", "sample_rate", "channels"]
         ),
-        (.gap(Gap(frames: 96_000, reason: .deviceLost)), ["duration_s", "frames", "reason"]),
-        (.dropped(Loss(sink: "other", client: "7", batches: 3)), ["sink", "client", "batches", "events"]),
-        (.control(StampedControl(.lockTempo(beatsPerMinute: 99), at: 1, from: "x")), ["frame", "control", "bpm", "from"]),
-        (.control(StampedControl(.setSpeed(0.1), at: 1, from: "x")), ["frame", "control", "speed", "from"]),
-        (.control(StampedControl(.lockPreset(true), at: 1, from: "x")), ["frame", "control", "locked", "from"]),
-        (.control(StampedControl(.presetNames(["x"]), at: 1, from: "x")), ["frame", "control", "names", "from"]),
+        (Event(at: 0.25, Gap(frames: 96_000, reason: .deviceLost)), ["duration_s", "frames", "reason"]),
+        (Event(at: 0.25, DropReport(sink: "other", client: "7", batches: 3)), ["sink", "client", "batches", "events"]),
+        (Fixture.event(of: Control(Fixture.lockTempo, .number(99))), ["frame", "control", "bpm", "from"]),
+        (Fixture.event(of: Control(.setSpeed, .number(0.1))), ["frame", "control", "speed", "from"]),
+        (Fixture.event(of: Control(.lockPreset, .boolean(true))), ["frame", "control", "locked", "from"]),
+        (Fixture.event(of: Control(.presetNames, .texts(["x"]))), ["frame", "control", "names", "from"]),
         (
-            .control(StampedControl(.key(KeyStroke(key: "p", note: 75, phase: .up)), at: 1, from: "x")),
+            Fixture.event(of: KeyStroke(key: "p", note: 75, phase: .up).control),
             ["frame", "control", "key", "note", "event", "from"]
         ),
+        (Fixture.clap, Fixture.clap.type.fields.map(\.name)),
+        (
+            Fixture.event(of: Control(Fixture.setClap, .integer(3), .texts(["x"]))), ["frame", "control", "hands", "people", "from"]
+        ),
     ])
-    func `every field of an event has its column`(payload: Event.Payload, names: [String]) async throws {
-        var payload = payload
-        if case .finding(var finding) = payload {
-            finding.analyzer = "levels"
-            payload = .finding(finding)
-        }
-        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0.25, payload)])
+    func `every field of an event has its column`(event: Event, names: [String]) async throws {
+        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [event])
         let table = try folder.table("a.events.csv")
         let filled = zip(table[0], table[1]).filter { !$0.1.isEmpty }.map(\.0)
         #expect(Set(filled) == Set(names + ["type", "t"]))
         #expect(Set(table[0]).count == table[0].count)
+    }
+
+    @Test func `the events of a plugin from outside: the columns of its declarations, in their order`() async throws {
+        let control = Fixture.event(of: Control(Fixture.setClap, .integer(3), .texts(["x", "y"])))
+        try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["clap", "control"], events: [Fixture.clap, control])
+        #expect(
+            try folder.text(of: "a.csv") == """
+                type,t,emitted_t,hands,level_db,is_rhythmic,place,manner,people,partials_hz,frame,control,bpm,name,locked,speed,presets,\
+                names,key,note,event,from
+                clap,0.25,0.02322,2,-6.021,true,"a ""b"", c",loud,"[""x"",""y""]","[440.0,880.13]",,,,,,,,,,,,
+                control,0.25,,3,,,,,"[""x"",""y""]",,1,setClap,,,,,,,,,,x
+
+                """)
+    }
+
+    @Test func `values of a plugin from outside that are null: empty fields`() async throws {
+        let clap = Event(at: 0.25, Fixture.clap.type, .none, .number(.nan), .boolean(false), .none, .text("soft"), .texts([]), .numbers([]))
+        try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["clap"], events: [clap])
+        #expect(try folder.table("a.csv")[1] == ["clap", "0.25", "0.02322", "", "", "false", "", "soft", "[]", "[]"])
     }
 
     // MARK: Files
@@ -366,7 +388,7 @@ import Testing
 
     @Test(arguments: ["csv", "csv.zst"]) func `conformance tests: passed`(ending: String) async throws {
         // Live runs do not replace a file: each has its own.
-        try await SinkExam(.csv, settings: folder("a.{n}.\(ending)")).sit()
+        try await SinkConformanceSuite(.csv, settings: folder("a.{n}.\(ending)")).run()
         #expect(folder.names.prefix(2) == ["a.0001.\(ending)", "a.0001.events.\(ending)"])
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }

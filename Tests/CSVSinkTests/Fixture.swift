@@ -1,6 +1,7 @@
 import CSVSink
 import Hemiola
 import HemiolaSignal
+import HemiolaVisualizer
 import TestSupport
 
 /// Short streams with one analyzer.
@@ -15,7 +16,36 @@ enum Fixture {
             format: StreamFormat(sampleRate: 44_100, channelCount: channels), kind: "file", name: "song.wav", duration: 1)
         return StreamHeader(
             source: source, file: file, isLive: false, batching: .standard, seed: 0,
-            analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)])
+            analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)],
+            catalog: catalog)
+    }
+
+    /// The types of a program with a beat tracker, a preset cycler, a bridge and a plugin from outside.
+    static let catalog = RecordCatalog(
+        records: [.preset, .speed, .key, clap.type], controls: [lockTempo] + ControlType.presetControls + [.keyHandler, setClap])
+
+    static let lockTempo = ControlType(
+        "lockTempo", "Keeps a tempo.", fields: [.number("bpm", unit: .beatsPerMinute, nullable: true, "The tempo; null: none.")])
+
+    static let setClap = ControlType(
+        "setClap", "Changes the clap.", fields: [.integer("hands", "The number of hands."), .texts("people", "The people.")])
+
+    /// A record of a type with every type of field, each with a value.
+    static let clap = Event(
+        at: 0.25,
+        RecordType(
+            "clap", "Two hands meet.",
+            fields: [
+                .emittedTime, .integer("hands", nullable: true, "The number of hands."),
+                .number("level_db", unit: .decibels, nullable: true, "The level."), .boolean("is_rhythmic", "Whether it follows the beat."),
+                .text("place", nullable: true, "The place."), .choice("manner", of: ["soft", "loud"], "The manner."),
+                .texts("people", "The people."), .numbers("partials_hz", unit: .hertz, "The frequencies of its partials."),
+            ]), .integer(2), .number(-6.0206), .boolean(true), .text("a \"b\", c"), .text("loud"), .texts(["x", "y"]),
+        .numbers([440, 880.126]))
+
+    /// The event of a control that took effect.
+    static func event(of control: Control) -> Event {
+        Event(at: 0.25, StampedControl(control, at: 1, from: "x"))
     }
 
     static let rows: [[Float]] = [[-13.012, -10.004, -12.5, -13.6], [-13.012, -10.254, .nan, .infinity]]
@@ -27,7 +57,7 @@ enum Fixture {
             var list = EventList()
             for event in number == 0 ? events : [] { list.append(event) }
             _ = storage.openRow.update(fromContentsOf: row)
-            storage.seal(
+            storage.complete(
                 .init(number: Int64(number), frame: Int64(number) * 1024, frameCount: 1024, isPartial: false), events: &list)
         }
         return BatchBlock(storage)
@@ -46,13 +76,13 @@ enum Fixture {
         try SinkPlugin.csv.make(values(path, settings))
     }
 
-    /// A whole life.
+    /// Opens a sink, writes a stream for each header, and closes it.
     static func run(
         _ sink: any Sink, select items: [String]? = nil, live: Bool = false, events: [Event] = [], late: [Event] = [],
         headers: [StreamHeader] = [header()]
     ) async throws {
-        let selection = items.map { Selection(items: $0) } ?? .all
-        try await sink.open(SinkContext(name: "csv", selection: selection, isLive: live))
+        let selection = items.map { Selection(items: $0, catalog: catalog) } ?? .all
+        try await sink.open(SinkContext(name: "csv", selection: selection, catalog: catalog, isLive: live))
         for header in headers {
             try await sink.begin(header)
             try await sink.write(block(rows.map { Array($0.prefix(header.layout.width)) }, events: events))
@@ -62,8 +92,8 @@ enum Fixture {
     }
 
     static let onsetAndBeat = [
-        Event(at: 0.01, .onset(Onset(strength: 0.75))),
-        Event(at: 0.5, .beat(Beat(beatsPerMinute: 120.25, position: 1, confidence: 0.5))),
+        Event(at: 0.01, Onset(strength: 0.75)),
+        Event(at: 0.5, Beat(beatsPerMinute: 120.25, position: 1, confidence: 0.5)),
     ]
 }
 

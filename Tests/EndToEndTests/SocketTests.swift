@@ -70,6 +70,25 @@ import Testing
         #expect(folder.names == ["sound.wav"])
     }
 
+    @Test func `socket removed during the run: a new one accepts clients, with one warning`() throws {
+        let process = try ChildProcess(
+            Hemiola.path, ["analyze", Hemiola.minuet, "--realtime", "--analyzer", "levels", "--sink", "socket:s"], in: folder.path)
+        let first = try SocketClient(folder("s"))
+        #expect(try first.readLine()?.hasPrefix(#"{"type":"hello""#) == true)
+        unlink(folder("s"))
+        _ = try first.readAll()
+        let second = try SocketClient(folder("s"))
+        #expect(try second.readLine()?.hasPrefix(#"{"type":"hello""#) == true)
+        #expect(try second.readLine() == #"{"type":"resumeAudio"}"#)
+        #expect(try second.readLine()?.hasPrefix(#"{"type":"pushSamples""#) == true)
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.status == 130)
+        #expect(outcome.complaints.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("s: the socket was removed; a new socket was created"), "\(outcome.errors)")
+        #expect(folder.names == [])
+    }
+
     @Test func `a file is paced, and that is said`() throws {
         let process = try ChildProcess(
             Hemiola.path, ["analyze", Hemiola.minuet, "--sink", "socket:s", "--select", "header"], in: folder.path)
@@ -106,7 +125,7 @@ import Testing
         try page.send(#"{"type":"ready","presets":[]}"#)
         _ = try page.readLine(containing: "getPresetNames")
         let refused = try send(["nextPreset", "--socket", "s"])
-        #expect(refused.status == 1 && refused.output.contains("nothing in this pipeline obeys nextPreset"))
+        #expect(refused.status == 1 && refused.output.contains("nothing in this pipeline handles nextPreset"))
         #expect(try send(["setSpeed", "speed=0.3", "--socket", "s"]).status == 0)
         #expect(try page.readLine(containing: "setSpeed").contains("0.3"))
         process.send(SIGINT)

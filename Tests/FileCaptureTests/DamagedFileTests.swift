@@ -15,7 +15,7 @@ import Testing
         try Recording(of: fixture.write(bytes, to: name))
     }
 
-    private func gap(_ frames: Int64) -> [Delivery] { [.gap(Gap(frames: frames, reason: .truncatedFile)), .end] }
+    private func gap(_ frames: Int64) -> [ReadResult] { [.gap(Gap(frames: frames, reason: .truncatedFile)), .end] }
 
     // MARK: Truncated
 
@@ -54,7 +54,7 @@ import Testing
     @Test func `truncated WAV after a rewind: the gap is delivered again`() throws {
         let path = try fixture.write(WAVBytes.sines(frames: 100).bytes.dropLast(20), to: "a.wav")
         let capture = FileCapture(path)
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         let first = Recording(source, capture)
         try capture.rewind()
         #expect(Recording(source, capture) == first)
@@ -167,7 +167,7 @@ import Testing
         // A sparse file takes no space on the disk.
         try #require(truncate(path, 44 + (5 << 30)) == 0)
         let capture = FileCapture(path)
-        #expect(try capture.open(FormatWish()).duration == Double(5 << 30) / 4 / 48_000)
+        #expect(try capture.open(FormatRequest()).duration == Double(5 << 30) / 4 / 48_000)
         capture.close()
     }
 
@@ -273,7 +273,7 @@ import Testing
         // Longer than the read-ahead.
         let path = try fixture.write(WAVBytes.sines(frames: 400_000).bytes, to: "a.wav")
         let capture = FileCapture(path)
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         try #require(truncate(path, 44 + 2 * 200_000) == 0)
         let recording = Recording(source, capture)
         #expect(recording.frameCount == 200_000)
@@ -284,7 +284,7 @@ import Testing
     @Test func `file that was overwritten: rewind throws`() throws {
         let path = try fixture.write(WAVBytes.sines(frames: 1000).bytes, to: "a.wav")
         let capture = FileCapture(path)
-        _ = try capture.open(FormatWish())
+        _ = try capture.open(FormatRequest())
         // In place: a new file under the same name would leave the open one unchanged.
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try handle.write(contentsOf: Data(WAVBytes.sines(rate: 44_100, frames: 1000).bytes))

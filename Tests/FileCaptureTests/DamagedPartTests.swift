@@ -23,7 +23,7 @@ import Testing
         try Recording(of: fixture.write(bytes, to: name), room: room)
     }
 
-    private func damage(_ frames: Int64) -> [Delivery] { [.gap(Gap(frames: frames, reason: .damagedFile)), .end] }
+    private func damage(_ frames: Int64) -> [ReadResult] { [.gap(Gap(frames: frames, reason: .damagedFile)), .end] }
 
     // MARK: Ogg
 
@@ -63,7 +63,7 @@ import Testing
         var bytes = try encoded(name, ["-c:a", codec])
         bytes[pages(of: bytes)[6].upperBound - 20] ^= 1
         let capture = FileCapture(try fixture.write(bytes, to: "flipped-" + name))
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         let first = Recording(source, capture)
         let frames = try #require(first.gap?.frames)
         #expect(Int64(first.frameCount) + frames == 480_000)

@@ -14,7 +14,7 @@ import Testing
     /// All that is delivered, without the waits.
     private func recording(_ path: String, _ excerpt: Excerpt, room: Int = 1024) throws -> Recording {
         let capture = FileCapture(path, excerpt: excerpt)
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         defer { capture.close() }
         var recording = Recording(source, capture, room: room)
         recording.others.removeAll { $0 == .idle }
@@ -47,7 +47,7 @@ import Testing
     @Test func `start and duration after a rewind: the same again`() throws {
         let path = try fixture.write(WAVBytes.sines(frames: 96_000).bytes, to: "a.wav")
         let capture = FileCapture(path, excerpt: Excerpt(start: 0.5, duration: 0.25))
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         let first = Recording(source, capture)
         try capture.rewind()
         #expect(Recording(source, capture) == first)
@@ -57,7 +57,7 @@ import Testing
 
     @Test func `truncated file: the gap counts as time and is cut to the excerpt`() throws {
         let path = try fixture.write(Array(WAVBytes.sines(frames: 96_000).bytes.dropLast(2 * 48_000)), to: "a.wav")
-        func gap(_ frames: Int64) -> [Delivery] { [.gap(Gap(frames: frames, reason: .truncatedFile)), .end] }
+        func gap(_ frames: Int64) -> [ReadResult] { [.gap(Gap(frames: frames, reason: .truncatedFile)), .end] }
         #expect(try recording(path, Excerpt(start: 0.5, duration: 1)).others == gap(24_000))
         #expect(try recording(path, Excerpt(start: 1.5, duration: 0.25)).others == gap(12_000))
         #expect(try recording(path, Excerpt(start: 0.25, duration: 0.5)).others == [.end])

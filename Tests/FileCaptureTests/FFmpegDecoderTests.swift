@@ -23,7 +23,7 @@ import Testing
         let named = name == "a.mka" ? try encoded(name) : fixture.path(name)
         if name != "a.mka" { try FileManager.default.moveItem(atPath: path, toPath: named) }
         let capture = FileCapture(named)
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         defer { capture.close() }
         let recording = Recording(source, capture)
         #expect(source.format == StreamFormat(sampleRate: 48_000, channelCount: 2))
@@ -68,7 +68,7 @@ import Testing
         let pidFile = fixture.path("pid")
         let capture = FileCapture(path, ffmpeg: FFmpegDecoder(program: script))
         let error = #expect(throws: CaptureError.self) {
-            try capture.open(FormatWish(isCancelled: { (try? Data(contentsOf: URL(fileURLWithPath: pidFile)))?.last == 0x0a }))
+            try capture.open(FormatRequest(isCancelled: { (try? Data(contentsOf: URL(fileURLWithPath: pidFile)))?.last == 0x0a }))
         }
         #expect(error?.remedy == .finish)
         let number = try #require(pid_t(String(contentsOfFile: pidFile, encoding: .utf8).trimmingCharacters(in: .newlines)))

@@ -16,7 +16,7 @@ import Testing
         let capture = try CapturePlugin.file.make(CapturePlugin.file.about.values(parsing: "file:\(path)"))
         #expect(!capture.isLive)
         #expect(capture is any RewindableCapture)
-        let source = try capture.open(FormatWish(sampleRate: 96_000, channelCount: 7))
+        let source = try capture.open(FormatRequest(sampleRate: 96_000, channelCount: 7))
         #expect(source.format == StreamFormat(sampleRate: 48_000, channelCount: 1), "the requested format is ignored")
         #expect(source.kind == "file")
         #expect(source.name == path)
@@ -73,7 +73,7 @@ import Testing
     @Test func `read after the end: the end again`() throws {
         let path = try fixture.write(WAVBytes.sines(frames: 10).bytes, to: "a.wav")
         let capture = FileCapture(path)
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         #expect(Recording(source, capture).others == [.end])
         #expect(Recording(source, capture).others == [.end])
         capture.close()
@@ -164,7 +164,7 @@ import Testing
     /// Format, length, content, and the same bits after a rewind.
     private func check(_ recipe: Recipe) throws {
         let capture = FileCapture(try recipe.make(in: fixture))
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         defer { capture.close() }
         let recording = Recording(source, capture)
         #expect(source.format == StreamFormat(sampleRate: 48_000, channelCount: 2))
@@ -237,7 +237,7 @@ import Testing
         #expect(same.others == [.end])
         #expect(same.source.duration == nil)
         let capture = FileCapture(try fixture.write(stereo + mono, to: "mixed.ogg"))
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         defer { capture.close() }
         let mixed = Recording(source, capture)
         #expect(mixed.others == [.format(StreamFormat(sampleRate: 44_100, channelCount: 1)), .end])

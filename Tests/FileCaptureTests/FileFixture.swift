@@ -95,7 +95,7 @@ struct Recording: Equatable {
     var source: StreamSource
     var samples: [Float] = []
     /// All deliveries other than frames, including the end.
-    var others: [Delivery] = []
+    var others: [ReadResult] = []
     var error: String?
 
     var frameCount: Int { samples.count / source.format.channelCount }
@@ -107,7 +107,7 @@ struct Recording: Equatable {
     /// Opens a file and reads it to its end or its error.
     init(of path: String, room: Int = 1024) throws {
         let capture = FileCapture(path)
-        source = try capture.open(FormatWish())
+        source = try capture.open(FormatRequest())
         defer { capture.close() }
         read(capture, room: room)
     }
@@ -164,7 +164,7 @@ func level(of frequency: Double, in signal: [Float], rate: Int) -> Double {
 func refusal(of path: String, ffmpeg: FFmpegDecoder? = nil) -> String? {
     let capture = FileCapture(path, ffmpeg: ffmpeg)
     do {
-        _ = try capture.open(FormatWish())
+        _ = try capture.open(FormatRequest())
         capture.close()
         return nil
     } catch {

@@ -1,13 +1,18 @@
 import HemiolaSignal
+import HemiolaVisualizer
 import HemiolaWire
 import Testing
 
 @testable import HemiolaBridge
 
 @Suite struct ClientMessageTests {
+    private func message(_ line: some Collection<UInt8>) throws(ClientMessage.Fault) -> ClientMessage {
+        try ClientMessage(Array(line), .test)
+    }
+
     private func fault(_ line: some Collection<UInt8>) -> ClientMessage.Fault? {
         do throws(ClientMessage.Fault) {
-            _ = try ClientMessage(Array(line))
+            _ = try message(line)
             return nil
         } catch {
             return error
@@ -15,25 +20,31 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"type":"nextPreset"}"#, Control.nextPreset), (#"{"type":"previousPreset"}"#, .previousPreset),
-        (#"{"type":"randomPreset"}"#, .randomPreset), (#"{"type":"toggleCycle"}"#, .toggleCycle), (#"{"type":"tap"}"#, .tap),
-        (#"{"type":"loadPreset","name":"a \"b\" \\ </script> \ud83d\ude00\n"}"#, .loadPreset(name: "a \"b\" \\ </script> 😀\n")),
-        (#"{"type":"lockPreset","locked":true}"#, .lockPreset(true)), (#"{"type":"setSpeed","speed":0.5}"#, .setSpeed(0.5)),
-        (#"{"type":"setSpeed","speed":1}"#, .setSpeed(1)), (#"{"type":"lockTempo","bpm":128}"#, .lockTempo(beatsPerMinute: 128)),
-        (#"{"type":"lockTempo","bpm":null}"#, .lockTempo(beatsPerMinute: nil)), (#"{"type":"halveTempo"}"#, .halveTempo),
-        (#"{"type":"doubleTempo"}"#, .doubleTempo), (#"{"type":"setDownbeat"}"#, .setDownbeat),
-        (#"{"type":"resetTempo"}"#, .resetTempo), (#"{"type":"ready","presets":["x","y"]}"#, .ready(presets: ["x", "y"])),
-        (#"{"type":"ready"}"#, .ready(presets: [])), (#"{"type":"presetNames","names":[]}"#, .presetNames([])),
-        (#"{"type":"presetHandler","name":"é"}"#, .presetChanged(name: "é")),
-        (#"{"type":"presetRefused","name":"z"}"#, .presetRefused(name: "z")),
-        (#"{"type":"speedHandler","speed":1.0}"#, .speedChanged(1)),
-        (#"{"type":"keyHandler","key":"a","event":"keydown"}"#, .key(KeyStroke(key: "a", note: 60, phase: .down))),
-        (#"{"type":"keyHandler","key":"p","event":"keyup"}"#, .key(KeyStroke(key: "p", note: 75, phase: .up))),
-        (#"{"type":"keyHandler","key":"Enter","event":"keyup"}"#, .key(KeyStroke(key: "Enter", note: nil, phase: .up))),
-        (#" { "what" : [{}] , "type" : "tap" } "#, .tap),
+        (#"{"type":"nextPreset"}"#, Control(.nextPreset)), (#"{"type":"previousPreset"}"#, Control(.previousPreset)),
+        (#"{"type":"randomPreset"}"#, Control(.randomPreset)), (#"{"type":"toggleCycle"}"#, Control(.toggleCycle)),
+        (#"{"type":"tap"}"#, Control(.tap)),
+        (
+            #"{"type":"loadPreset","name":"a \"b\" \\ </script> \ud83d\ude00\n"}"#,
+            Control(.loadPreset, .text("a \"b\" \\ </script> 😀\n"))
+        ),
+        (#"{"type":"lockPreset","locked":true}"#, Control(.lockPreset, .boolean(true))),
+        (#"{"type":"setSpeed","speed":0.5}"#, Control(.setSpeed, .number(0.5))),
+        (#"{"type":"setSpeed","speed":1}"#, Control(.setSpeed, .number(1))),
+        (#"{"type":"lockTempo","bpm":128}"#, Control(.lockTempo, .number(128))),
+        (#"{"type":"lockTempo","bpm":null}"#, Control(.lockTempo, .none)), (#"{"type":"lockTempo"}"#, Control(.lockTempo)),
+        (#"{"type":"ready","presets":["x","y"]}"#, Control(.ready, .texts(["x", "y"]))),
+        (#"{"type":"ready"}"#, Control(.ready, .texts([]))), (#"{"type":"presetNames","names":[]}"#, Control(.presetNames, .texts([]))),
+        (#"{"type":"presetHandler","name":"é"}"#, Control(.presetHandler, .text("é"))),
+        (#"{"type":"presetRefused","name":"z"}"#, Control(.presetRefused, .text("z"))),
+        (#"{"type":"speedHandler","speed":1.0}"#, Control(.speedHandler, .number(1))),
+        (#"{"type":"keyHandler","key":"a","event":"keydown"}"#, KeyStroke(key: "a", note: 60, phase: .down).control),
+        (#"{"type":"keyHandler","key":"p","event":"keyup","note":null}"#, KeyStroke(key: "p", note: 75, phase: .up).control),
+        (#"{"type":"keyHandler","key":"p","event":"keyup","note":40}"#, KeyStroke(key: "p", note: 40, phase: .up).control),
+        (#"{"type":"keyHandler","key":"Enter","event":"keyup"}"#, KeyStroke(key: "Enter", note: nil, phase: .up).control),
+        (#" { "what" : [{}] , "type" : "tap" } "#, Control(.tap)),
     ])
     func `control: has its name and fields`(line: String, control: Control) throws {
-        let message = try ClientMessage(Array(line.utf8))
+        let message = try self.message(line.utf8)
         #expect(message == ClientMessage(id: nil, body: .control(control)))
     }
 
@@ -55,7 +66,7 @@ import Testing
         "\t{ \"type\" :\r \"tap\" , \"x\" : [ ] } ", #"{"type":"tap","x":"\"\\\/\b\f\n\r\t\u00e9"}"#,
     ])
     func `valid JSON syntax: is read`(line: String) throws {
-        #expect(try ClientMessage(Array(line.utf8)).body == .control(.tap))
+        #expect(try message(line.utf8).body == .control(Control(.tap)))
     }
 
     @Test func `nesting deeper than 512 brackets: is refused`() throws {
@@ -65,35 +76,48 @@ import Testing
         #expect(StrictJSON.isValid(line(500)) && !StrictJSON.isValid(line(513)) && !StrictJSON.isValid(line(500_000)))
     }
 
-    @Test func `text longer than 1024 bytes, list longer than 10000 names: are refused`() throws {
+    @Test func `text longer than 1024 bytes, list longer than 10000 items: are refused`() throws {
         let (fits, long) = (String(repeating: "x", count: 1024), String(repeating: "x", count: 1025))
-        _ = try ClientMessage(Array("{\"type\":\"loadPreset\",\"name\":\"\(fits)\"}".utf8))
+        _ = try message("{\"type\":\"loadPreset\",\"name\":\"\(fits)\"}".utf8)
         #expect(
             fault("{\"type\":\"loadPreset\",\"name\":\"\(long)\",\"id\":3}".utf8)
                 == ClientMessage.Fault(text: "\"name\" is longer than 1024 bytes", id: .integer(3)))
         #expect(
             fault("{\"type\":\"keyHandler\",\"key\":\"\(long)\",\"event\":\"keyup\"}".utf8)?.text == "\"key\" is longer than 1024 bytes")
         #expect(
-            fault("{\"type\":\"presetNames\",\"names\":[\"x\",\"\(long)\"]}".utf8)?.text == "a name in \"names\" is longer than 1024 bytes")
+            fault("{\"type\":\"presetNames\",\"names\":[\"x\",\"\(long)\"]}".utf8)?.text == "a text in \"names\" is longer than 1024 bytes")
         let list = Array(repeating: "\"x\"", count: 10_000).joined(separator: ",")
-        _ = try ClientMessage(Array("{\"type\":\"ready\",\"presets\":[\(list)]}".utf8))
-        #expect(fault("{\"type\":\"ready\",\"presets\":[\(list),\"x\"]}".utf8)?.text == "\"presets\" has more than 10000 names")
+        _ = try message("{\"type\":\"ready\",\"presets\":[\(list)]}".utf8)
+        #expect(fault("{\"type\":\"ready\",\"presets\":[\(list),\"x\"]}".utf8)?.text == "\"presets\" has more than 10000 items")
     }
 
     @Test func `every message type: is parsed`() {
-        for name in ClientMessage.names {
+        for name in ["subscribe", "status", "closeViz"] + RecordCatalog.test.controls.map(\.name) {
             let fault = fault("{\"type\":\"\(name)\"}".utf8)
             #expect(fault == nil || fault!.text.hasPrefix("the control \(name) needs its"), "\(name)")
         }
     }
 
+    @Test func `control that another plugin declares: is parsed, and its texts and lists are limited`() throws {
+        #expect(
+            try message(#"{"type":"setBands","bands":[1,2.5],"names":["x"],"mode":"peak"}"#.utf8).body
+                == .control(Control(.setBands, .numbers([1, 2.5]), .texts(["x"]), .text("peak"), .integer(3))))
+        #expect(fault(#"{"type":"setBands","bands":[1],"names":[],"mode":"x"}"#.utf8)?.text == "\"mode\" is one of: peak, mean")
+        #expect(fault(#"{"type":"setBands","bands":["x"],"names":[],"mode":"peak"}"#.utf8)?.text == "\"bands.0\" has the wrong type")
+        #expect(fault(#"{"type":"setBands","names":[],"mode":"peak"}"#.utf8)?.text == "the control setBands needs its \"bands\"")
+        let long = Array(repeating: "1", count: 10_001).joined(separator: ",")
+        #expect(
+            fault("{\"type\":\"setBands\",\"bands\":[\(long)],\"names\":[],\"mode\":\"peak\"}".utf8)?.text
+                == "\"bands\" has more than 10000 items")
+    }
+
     @Test func `subscribe, closeViz and ids: are parsed`() throws {
         #expect(
-            try ClientMessage(Array(#"{"type":"subscribe","streams":["beat"],"payload":"bare","id":"q"}"#.utf8))
+            try message(#"{"type":"subscribe","streams":["beat"],"payload":"bare","id":"q"}"#.utf8)
                 == ClientMessage(id: .text("q"), body: .subscribe(streams: ["beat"], payload: "bare")))
-        #expect(try ClientMessage(Array(#"{"id":-3,"type":"closeViz"}"#.utf8)) == ClientMessage(id: .integer(-3), body: .close))
-        #expect(try ClientMessage(Array(#"{"id":0.5,"type":"tap"}"#.utf8)).id == .number(0.5))
-        #expect(try ClientMessage(Array(#"{"id":null,"type":"tap"}"#.utf8)).id == nil)
+        #expect(try message(#"{"id":-3,"type":"closeViz"}"#.utf8) == ClientMessage(id: .integer(-3), body: .close))
+        #expect(try message(#"{"id":0.5,"type":"tap"}"#.utf8).id == .number(0.5))
+        #expect(try message(#"{"id":null,"type":"tap"}"#.utf8).id == nil)
     }
 
     @Test(arguments: [
@@ -103,7 +127,7 @@ import Testing
         (#"{"type":"setSpeed"}"#, "the control setSpeed needs its \"speed\""),
         (#"{"type":"setSpeed","speed":"fast"}"#, "\"speed\" has the wrong type"),
         (#"{"type":"presetNames","names":["x",3]}"#, "\"names.1\" has the wrong type"),
-        (#"{"type":"keyHandler","key":"a","event":"hit"}"#, "the control keyHandler needs its \"event\""),
+        (#"{"type":"keyHandler","key":"a","event":"hit"}"#, "\"event\" is one of: keydown, keyup"),
         (#"{"type":"tap","id":{}}"#, "\"id\" has the wrong type"),
         (#"{"type":"tap","id":"\#(String(repeating: "x", count: 257))"}"#, "\"id\" is longer than 256 bytes"),
         (#"{"type":"tap"}{"type":"tap"}"#, "invalid JSON"),
@@ -133,9 +157,27 @@ import Testing
     @Test func `ready with 10000 presets: is parsed`() throws {
         let names = (0..<10_000).map { "preset \($0) \"x\" </script> 😀" }
         let list = names.map { "\"\($0.replacing("\"", with: "\\\""))\"" }.joined(separator: ",")
-        let message = try ClientMessage(Array("{\"type\":\"ready\",\"presets\":[\(list)]}".utf8))
-        #expect(message.body == .control(.ready(presets: names)))
+        let message = try self.message("{\"type\":\"ready\",\"presets\":[\(list)]}".utf8)
+        #expect(message.body == .control(Control(.ready, .texts(names))))
     }
+}
+
+extension RecordCatalog {
+    /// The records and controls of a visualizer, and controls of other plugins.
+    static let test = RecordCatalog(
+        records: [.preset, .speed, .key], controls: ControlType.presetControls + [.keyHandler, .tap, .lockTempo, .setBands])
+}
+
+extension ControlType {
+    static let tap = ControlType("tap", "Marks a beat.")
+    static let lockTempo = ControlType(
+        "lockTempo", "Sets the tempo.", fields: [.number("bpm", nullable: true, default: ParameterValue.none, "The tempo.")])
+    fileprivate static let setBands = ControlType(
+        "setBands", "Sets the bands.",
+        fields: [
+            .numbers("bands", "The limits."), .texts("names", "The names."), .choice("mode", of: ["peak", "mean"], "The mode."),
+            .integer("order", default: .integer(3), "The order."),
+        ])
 }
 
 @Suite struct LineSplitterTests {

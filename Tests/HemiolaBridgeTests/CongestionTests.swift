@@ -12,12 +12,12 @@ import Testing
     private func onLoop(_ body: @escaping @Sendable (BridgeHub) throws -> Void) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         try await loop.submit {
-            try body(BridgeHub(SinkContext(name: "web"), BridgeSettings(), SubscriptionUnion(), on: loop))
+            try body(BridgeHub(SinkContext(name: "web", catalog: .test), BridgeSettings(), SubscriptionUnion(), on: loop))
         }.get()
     }
 
     private static func encoders() -> StreamEncoders {
-        var encoder = BatchEncoder(sink: "web", selection: .all)
+        var encoder = BatchEncoder(sink: "web", selection: .all, catalog: StreamCatalog(.test))
         return encoder.begin(
             StreamHeader(
                 source: StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 1), kind: "test", name: "test"),

@@ -1,3 +1,4 @@
+import HemiolaSignal
 import NIOCore
 import Testing
 
@@ -5,17 +6,18 @@ import Testing
 
 @Suite struct SendQueueTests {
     private static let samples = Subscription()
+    private static let beat = StreamCatalog(.test).stream(named: "beat")!
 
     /// A batch with a batch line and optionally a beat.
     private func batch(_ number: Int, beat: Bool = false, batchLine: Bool = true) -> EncodedBatch {
         let bytes = ByteBuffer(string: "\(number)")
         return EncodedBatch(
             time: Double(number), batchLine: batchLine ? bytes : nil,
-            eventLines: beat ? [.init(stream: StreamSet(named: "beat")!, bytes: ByteBuffer(string: "beat \(number)"))] : [],
+            eventLines: beat ? [.init(stream: Self.beat, bytes: ByteBuffer(string: "beat \(number)"))] : [],
             sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
     }
 
-    private static let subscription = Subscription(streams: [.batch, StreamSet(named: "beat")!], isExplicit: true)
+    private static let subscription = Subscription(streams: [.batch, beat], isExplicit: true)
 
     /// Removes all entries and returns their lines.
     private func read(_ queue: inout SendQueue) -> [String] {
@@ -51,7 +53,7 @@ import Testing
     }
 
     @Test func `dropped batch with events: its batch line and events of other streams are freed`() throws {
-        let (beat, onset) = (try #require(StreamSet(named: "beat")), try #require(StreamSet(named: "onset")))
+        let (beat, onset) = (Self.beat, try #require(StreamCatalog(.test).stream(named: "onset")))
         for isWhole in [true, false] {
             var queue = SendQueue()
             weak var first: EncodedBatch?
@@ -113,10 +115,10 @@ import Testing
     }
 
     @Test func `dropped record of a client: is sent to the other clients only`() {
-        let line = EncodedBatch.EventLine(stream: .dropped, bytes: ByteBuffer(string: "dropped"), excludedClient: "1")
+        let line = EncodedBatch.EventLine(stream: Self.beat, bytes: ByteBuffer(string: "dropped"), excludedClient: "1")
         let batch = EncodedBatch(
             time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
-        let subscription = Subscription(streams: .dropped, isExplicit: true)
+        let subscription = Subscription(streams: Self.beat, isExplicit: true)
         var texts: [String] = []
         batch.forEachLine(for: subscription, client: "1", eventsOnly: false) { texts.append(String(buffer: $0)) }
         #expect(texts == [])
@@ -125,9 +127,21 @@ import Testing
     }
 }
 
-@Suite struct StreamSetTests {
-    @Test func `names of the streams: each has one bit`() {
-        #expect(Set(StreamSet.names.compactMap(StreamSet.init(named:))).count == StreamSet.names.count)
-        #expect(StreamSet(named: "samples") == nil)
+@Suite struct StreamCatalogTests {
+    @Test func `names of the streams: each has one bit`() throws {
+        let catalog = StreamCatalog(.test)
+        let streams = try catalog.names.map { try #require(catalog.stream(named: $0)) }
+        #expect(catalog.names == RecordCatalog.test.recordTypes + ["pushSamples"])
+        #expect(Set(streams).count == streams.count && streams.allSatisfy { $0.rawValue.nonzeroBitCount == 1 })
+        #expect(catalog.stream(named: "samples") == nil)
+    }
+
+    @Test func `more record types than bits: clients can subscribe to the first 124 types of events`() throws {
+        let types = (0..<200).map { RecordType("type_\($0)", "A record.", fields: []) }
+        let catalog = StreamCatalog(RecordCatalog(records: types))
+        let streams = catalog.names.compactMap(catalog.stream(named:))
+        #expect(Set(streams).count == catalog.names.count && catalog.names.count == 128)
+        #expect(catalog.stream(named: "type_199") == nil && catalog.stream(of: Event(at: 0, types[199])).isEmpty)
+        #expect(catalog.stream(of: Event(at: 0, types[0])) == catalog.stream(named: "type_0"))
     }
 }

@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
 import HemiolaSignal
+import HemiolaVisualizer
 import HemiolaWire
 import Testing
 
@@ -9,30 +10,43 @@ import Testing
 
 @Suite struct ControlRecordsTests {
     private func parse(_ text: String) throws -> ControlReplay {
-        try ControlRecords.parse(Array(text.utf8), title: "c.jsonl")
+        try ControlRecords.parse(Array(text.utf8), title: "c.jsonl", Self.catalog)
     }
 
-    private static let controls: [Control] = [
-        .tap, .lockTempo(beatsPerMinute: 128), .lockTempo(beatsPerMinute: nil), .halveTempo, .doubleTempo, .setDownbeat,
-        .resetTempo, .nextPreset, .previousPreset, .randomPreset, .loadPreset(name: "a \"b\" \u{1F600}\n"), .lockPreset(true),
-        .toggleCycle, .setSpeed(0.5), .ready(presets: ["x", "y"]), .presetNames([]), .presetChanged(name: "é"),
-        .presetRefused(name: "z"), .speedChanged(1),
-        .key(KeyStroke(key: "a", note: 60, phase: .down)), .key(KeyStroke(key: "/", note: nil, phase: .up)),
-    ]
+    private static let catalog = PluginRegistry.standard.catalog
 
-    @Test func `every control comes back as it was written`() throws {
+    private static func control(_ name: String, _ values: [String: ParameterValue] = [:]) throws -> Control {
+        try Control(try #require(catalog.control(name))) { values[$0.name] }
+    }
+
+    private static func controls() throws -> [Control] {
+        let plain = [
+            "tap", "halveTempo", "doubleTempo", "setDownbeat", "resetTempo", "nextPreset", "previousPreset", "randomPreset", "toggleCycle",
+        ]
+        return try plain.map { try control($0) } + [
+            control("lockTempo", ["bpm": .number(128)]), control("lockTempo"),
+            control("loadPreset", ["name": .text("a \"b\" \u{1F600}\n")]), control("lockPreset", ["locked": .boolean(true)]),
+            control("setSpeed", ["speed": .number(0.5)]), control("ready", ["presets": .texts(["x", "y"])]),
+            control("presetNames", ["names": .texts([])]), control("presetHandler", ["name": .text("é")]),
+            control("presetRefused", ["name": .text("z")]), control("speedHandler", ["speed": .number(1)]),
+            KeyStroke(key: "a", note: 60, phase: .down).control, KeyStroke(key: "/", note: nil, phase: .up).control,
+        ]
+    }
+
+    @Test func `every control of the standard plugins: parsed as it was written`() throws {
         let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
         let header = StreamHeader(
             source: StreamSource(format: format, kind: "file", name: "x"), file: nil, isLive: false,
-            batching: .standard, seed: 0, analyzers: [])
+            batching: .standard, seed: 0, analyzers: [], catalog: Self.catalog)
         var buffer = JSONBuffer(capacity: 4096)
         var expected = ControlReplay()
         let encoder = RecordEncoder(header, version: "1")
-        for (index, control) in Self.controls.enumerated() {
+        #expect(Set(try Self.controls().map(\.name)) == Set(Self.catalog.controls.map(\.name)))
+        for (index, control) in try Self.controls().enumerated() {
             let stamped = StampedControl(control, at: Int64(index) * 1024, from: "web/\(index)")
             expected.add(stamped)
             encoder.encode(
-                Event(at: format.seconds(at: stamped.frame), .control(stamped)), batchEnd: format.seconds(at: stamped.frame + 1024),
+                Event(at: format.seconds(at: stamped.frame), stamped), batchEnd: format.seconds(at: stamped.frame + 1024),
                 into: &buffer)
         }
         let text = buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
@@ -40,10 +54,10 @@ import Testing
         #expect(try parse("{\"type\":\"header\"}\n\n\(text)\r\n {\"t\":1, \"type\":\"end\"}") == expected)
     }
 
-    @Test func `what has an input's name is for that input`() throws {
+    @Test func `record with a file: for that input only`() throws {
         let replay = try parse(#"{"type":"control","file":"a.wav","frame":5,"control":"tap"}"#)
         var expected = ControlReplay()
-        expected.add(StampedControl(.tap, at: 5, from: "controls"), file: "a.wav")
+        expected.add(StampedControl(try Self.control("tap"), at: 5, from: "controls"), file: "a.wav")
         #expect(replay == expected)
     }
 
@@ -53,17 +67,17 @@ import Testing
         (#"{"type":"control","frame":-1,"control":"tap"}"#, "\"frame\" is -1: no batch contains it"),
         (#"{"type":"control","frame":"x","control":"tap"}"#, "\"frame\" has another type"),
         (#"{"type":"control","frame":1,"control":"setSpeed"}"#, "the control setSpeed needs its \"speed\""),
-        (#"{"type":"control","frame":1,"control":"keyHandler","key":"a","event":"hit"}"#, "the control keyHandler needs its \"event\""),
+        (#"{"type":"control","frame":1,"control":"keyHandler","key":"a","event":"hit"}"#, "\"event\" is one of: keydown, keyup"),
         (#"{"frame":1}"#, "the record has no \"type\""),
         ("[1]", "this is no JSON record"),
         ("tap", "this is no JSON record"),
         (#"{"type":"control","#, "this is no JSON record"),
     ])
-    func `a line that is no control is told with its number`(line: String, message: String) {
+    func `line without a valid control: the error names its number`(line: String, message: String) {
         #expect(throws: Failure("c.jsonl:2: \(message)")) { try parse("{\"type\":\"end\"}\n\(line)") }
     }
 
-    @Test func `a control that nobody obeys is told, and a missing file too`() async throws {
+    @Test func `control that no plugin handles: warning; missing file: error`() async throws {
         let log = Log()
         let console = Console { log.append($0) }
         let sound = try TemporaryFile(Array(repeating: 0, count: 8192))
@@ -72,7 +86,7 @@ import Testing
         let analyze = ["analyze", "--raw", "u8,8000,1", sound.path, "--analyzer", "levels", "-o", output.path, "--controls"]
         #expect(await Root.run(analyze + [controls.path], with: .standard, on: console) == .success)
         #expect(
-            log.text.contains("warning: \(sound.path): the control tap at frame 3 had no effect: nothing in this pipeline obeys tap"))
+            log.text.contains("warning: \(sound.path): the control tap at frame 3 had no effect: nothing in this pipeline handles tap"))
         #expect(await Root.run(analyze + ["/nowhere"], with: .standard, on: console) == .usage)
         #expect(log.text.contains("--controls: cannot read /nowhere: No such file or directory"))
     }

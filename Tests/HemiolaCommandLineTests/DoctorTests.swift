@@ -15,11 +15,11 @@ import Testing
                 monitorOf: "hdmi", isDefault: true, state: .running)
         ])
 
-    private var healthy: Surroundings {
-        Surroundings(
+    private var healthy: Environment {
+        Environment(
             version: "0.1.0", swift: "6.3, runtime linked in", soundFile: "libsndfile-1.2.2", formats: ["flac", "mp3", "ogg", "wav"],
-            transform: "fftw-3.3.10", yaml: "0.2.5", devices: .success(Self.devices), runtime: Surroundings.Folder(path: "/run/user/1"),
-            state: Surroundings.Folder(path: "/home/a/.local/state/hemiola"), temporary: Surroundings.Folder(path: "/tmp"),
+            transform: "fftw-3.3.10", yaml: "0.2.5", devices: .success(Self.devices), runtime: Environment.Folder(path: "/run/user/1"),
+            state: Environment.Folder(path: "/home/a/.local/state/hemiola"), temporary: Environment.Folder(path: "/tmp"),
             terminal: "xterm, 80 columns", locale: "C.UTF-8")
     }
 
@@ -37,9 +37,9 @@ import Testing
         var name: String
         var finding: String
         var remedy: String
-        var apply: @Sendable (inout Surroundings) -> Void
+        var apply: @Sendable (inout Environment) -> Void
 
-        init(_ name: String, _ finding: String, _ remedy: String, apply: @escaping @Sendable (inout Surroundings) -> Void) {
+        init(_ name: String, _ finding: String, _ remedy: String, apply: @escaping @Sendable (inout Environment) -> Void) {
             self.name = name
             self.finding = finding
             self.remedy = remedy
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `this machine has the libraries that are linked`() {
-        let found = System.surroundings()
+        let found = System.environment()
         #expect(found.soundFile?.hasPrefix("libsndfile-") == true)
         #expect(found.transform?.hasPrefix("fftw-") == true)
         #expect(found.yaml?.hasPrefix("0.") == true)

@@ -186,17 +186,17 @@ import Testing
         (.nonFinite(input: "a.wav", samples: 12), "a.wav: 12 samples were NaN or infinite and taken for 0"),
         (.sinkFailed(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no"),
         (.sinkTrouble(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no; trying again"),
-        (.sinkReopened(sink: "socket"), "socket: works again"),
+        (.sinkRecovered(sink: "socket"), "socket: works again"),
         (.pacing(sink: "socket"), "socket needs real time: the sound takes the time that it takes"),
         (
-            .oneAtATime(wished: 4, .pacing),
+            .singleJob(requested: 4, .pacing),
             "the inputs are analysed one at a time, not 4: they take the time that they take"
         ),
         (
-            .oneAtATime(wished: 2, .directing(sink: "presets")),
+            .singleJob(requested: 2, .directing(sink: "presets")),
             "the inputs are analysed one at a time, not 2: presets decides while it hears them, in their order"
         ),
-        (.oneAtATime(wished: 2, .live), "the inputs are analysed one at a time, not 2: they are heard as they play"),
+        (.singleJob(requested: 2, .live), "the inputs are analysed one at a time, not 2: they are heard as they play"),
         (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput)), "a.wav: 1 batch"),
         (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted)), "a.wav: 2 batches (interrupted)"),
     ])

@@ -40,8 +40,8 @@ import Testing
 
     private final class Never: Capture {
         var isLive: Bool { true }
-        func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource { throw CaptureError("never opened") }
-        func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery { .end }
+        func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource { throw CaptureError("never opened") }
+        func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult { .end }
         func close() {}
     }
 
@@ -223,7 +223,7 @@ import Testing
 
     @Test func `devices and silence are told in a person's words`() {
         let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
-        let opened = DeviceNotice(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .opened, format: format)
+        let opened = DeviceEvent(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .opened, format: format)
         #expect(
             PipelineNotice.device(input: "x", opened).text
                 == "listening to \"Monitor of HDMI\" (hdmi.monitor), 44100 Hz, 1 channel")

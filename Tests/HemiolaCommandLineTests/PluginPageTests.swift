@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
 import HemiolaSignal
+import HemiolaVisualizer
 import Testing
 
 @testable import HemiolaCommandLine
@@ -39,6 +40,30 @@ import Testing
         #expect(try text("levels").contains("channel_rms_db   2 values, dBFS, -120..."))
         #expect(try text("json-lines").contains("Settings of every sink\n  select "))
         #expect(try text("json-lines").contains("path is the main setting"))
+    }
+
+    @Test func `page of a plugin with records and controls: lists them with their fields`() throws {
+        let page = try text("presets")
+        #expect(page.contains("\nRecords\n  preset  "))
+        #expect(page.contains("\nControls\n"))
+        let fields = try #require(RecordCatalog(controls: [.setSpeed]).control("setSpeed")).fields
+        #expect(page.contains("  setSpeed"))
+        for field in fields { #expect(page.contains("    \(field.name)  a number, 0.1...1")) }
+        #expect(try text("socket").contains("\nControls that it handles when no other plugin of the pipeline does\n"))
+        #expect(try !text("levels").contains("\nRecords\n"))
+    }
+
+    @Test func `page as JSON: has the declared records and controls`() throws {
+        let all = try #require(JSONSerialization.jsonObject(with: Data(text("presets", "--json").utf8)) as? [[String: Any]])
+        let page = try #require(all.first)
+        let records = try #require(page["records"] as? [[String: Any]])
+        #expect(records.map { $0["name"] as? String } == ["preset", "speed"])
+        let controls = try #require(page["controls"] as? [[String: Any]])
+        let speed = try #require(controls.first { $0["name"] as? String == "setSpeed" })
+        let field = try #require((speed["fields"] as? [[String: Any]])?.first)
+        #expect(field["name"] as? String == "speed")
+        #expect(field["type"] as? String == "number")
+        #expect(field["maximum"] as? Double == 1)
     }
 
     @Test func `its lines fit the terminal`() {

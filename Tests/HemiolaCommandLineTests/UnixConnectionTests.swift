@@ -1,4 +1,4 @@
-import HemiolaBridge
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -90,11 +90,11 @@ private final class CountedCapture: Capture {
 
     var isLive: Bool { false }
 
-    func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
         StreamSource(format: format, kind: "counted", name: "counted")
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         tally.enter()
         defer { tally.leave() }
         if left == 0 { return .end }

@@ -108,7 +108,7 @@ import Testing
         #expect(pipeline.sinkNames.last == "collecting-\(count)")
     }
 
-    @Test(arguments: ["frame", "t", "type", "onset", "end", "bpm", "file"])
+    @Test(arguments: ["frame", "t", "type", "onset", "end", "bpm", "file", "id"])
     func `a name that the records use is refused`(name: String) throws {
         #expect(
             try problems(analyzers: ["levels:as=\(name)"]) == [

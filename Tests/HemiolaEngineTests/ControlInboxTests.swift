@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing
@@ -14,7 +15,7 @@ import Testing
 
     private func post(_ control: Control, from origin: String) {
         let log = log
-        inbox.port(forSink: 0).post(control, from: origin) { reply in
+        inbox.port(forSink: 0).submit(control, from: origin) { reply in
             if reply == .busy { log.append(origin) }
         }
     }
@@ -24,20 +25,20 @@ import Testing
     }
 
     @Test func `a batch takes 32 controls, and the others are answered busy at once`() {
-        for _ in 0..<1000 { post(.tap, from: "a") }
+        for _ in 0..<1000 { post(Control(.tap), from: "a") }
         #expect(log.count == 968)
         #expect(inbox.drain().entries.count == 32)
         #expect(inbox.isEmpty)
-        post(.tap, from: "a")
+        post(Control(.tap), from: "a")
         #expect(inbox.drain().entries.count == 1)
         #expect(log.count == 968)
     }
 
     @Test func `clients share a batch evenly, whoever came first`() {
-        for _ in 0..<1000 { post(.tap, from: "a") }
-        for _ in 0..<3 { post(.halveTempo, from: "b") }
-        for _ in 0..<1000 { post(.tap, from: "c") }
-        post(.doubleTempo, from: "d")
+        for _ in 0..<1000 { post(Control(.tap), from: "a") }
+        for _ in 0..<3 { post(Control(.halveTempo), from: "b") }
+        for _ in 0..<1000 { post(Control(.tap), from: "c") }
+        post(Control(.lockTempo), from: "d")
         let taken = counts(inbox.drain().entries.map(\.origin))
         #expect(taken["b"] == 3 && taken["d"] == 1)
         #expect(taken["a"] == 14 && taken["c"] == 14, "\(taken)")
@@ -47,26 +48,26 @@ import Testing
 
     @Test func `with more clients than a batch has room the first of each win`() {
         for round in 0..<2 {
-            for client in 0..<100 { post(.tap, from: "\(round == 0 ? client : 99 - client)") }
+            for client in 0..<100 { post(Control(.tap), from: "\(round == 0 ? client : 99 - client)") }
         }
         #expect(inbox.drain().entries.map(\.origin) == (0..<32).map { "\($0)" })
         #expect(log.count == 168)
     }
 
     @Test func `lists of names are limited to four a batch`() {
-        for _ in 0..<10 { post(.presetNames(["x"]), from: "a") }
-        post(.tap, from: "a")
+        for _ in 0..<10 { post(Control(.presetNames, .texts(["x"])), from: "a") }
+        post(Control(.tap), from: "a")
         #expect(inbox.drain().entries.map(\.control.name) == ["presetNames", "presetNames", "presetNames", "presetNames", "tap"])
         #expect(log.count == 6)
     }
 
     @Test func `two clients flood with lists of names: the lists of others are accepted`() {
         for _ in 0..<100 {
-            post(.presetNames(["x"]), from: "a")
-            post(.ready(presets: ["x"]), from: "b")
+            post(Control(.presetNames, .texts(["x"])), from: "a")
+            post(Control(.ready, .texts(["x"])), from: "b")
         }
-        for origin in ["c", "d", "e", "f", "g"] { post(.ready(presets: ["y"]), from: origin) }
-        post(.ready(presets: ["y"]), from: "g")
+        for origin in ["c", "d", "e", "f", "g"] { post(Control(.ready, .texts(["y"])), from: origin) }
+        post(Control(.ready, .texts(["y"])), from: "g")
         // One list of each client: none of them can be refused.
         #expect(inbox.drain().entries.map(\.origin) == ["a", "b", "c", "d", "e", "f", "g"])
         #expect(counts(log.items) == ["a": 99, "b": 99, "g": 1])
@@ -88,26 +89,26 @@ import Testing
         let preparer = SlowPreparer()
         inbox.setPreparers([(3, preparer)])
         for number in 0..<5 {
-            post(.loadPreset(name: "\(number)"), from: "a")
-            post(.tap, from: "a")
+            post(Control(.loadPreset, .text("\(number)")), from: "a")
+            post(Control(.tap), from: "a")
         }
-        post(.tap, from: "b")
+        post(Control(.tap), from: "b")
         // Nothing of client a is ready before its first name is looked up.
         #expect(inbox.drain().entries.map(\.origin) == ["b"])
         preparer.gate.open()
         let entries = drain(10)
         #expect(entries.map(\.control.name) == (0..<10).map { $0 % 2 == 0 ? "loadPreset" : "tap" })
-        #expect(entries.filter { $0.control != .tap }.map { $0.preparations.first?.value as? String } == (0..<5).map { "\($0)" })
-        #expect(entries.filter { $0.control != .tap }.allSatisfy { $0.preparations.map(\.director) == [3] })
+        #expect(entries.filter { $0.control != Control(.tap) }.map { $0.preparations.first?.value as? String } == (0..<5).map { "\($0)" })
+        #expect(entries.filter { $0.control != Control(.tap) }.allSatisfy { $0.preparations.map(\.director) == [3] })
         #expect(!preparer.threads.value.contains(currentThread()) && preparer.threads.value.count >= 1)
     }
 
     @Test func `a client that floods with names delays another by one of them`() {
         let preparer = SlowPreparer()
         inbox.setPreparers([(0, preparer)])
-        for number in 0..<30 { post(.loadPreset(name: "\(number)"), from: "a") }
+        for number in 0..<30 { post(Control(.loadPreset, .text("\(number)")), from: "a") }
         while preparer.names.count == 0 { pause(milliseconds: 1) }
-        post(.loadPreset(name: "mine"), from: "b")
+        post(Control(.loadPreset, .text("mine")), from: "b")
         preparer.gate.open()
         _ = drain(31)
         #expect(preparer.names.items.firstIndex(of: "mine") == 1)
@@ -118,7 +119,7 @@ import Testing
         let replies = Log<ControlReply>()
         inbox.setPreparers([(0, preparer)])
         for _ in 0..<3 {
-            inbox.port(forSink: 0).post(.loadPreset(name: "x"), from: "a") { replies.append($0) }
+            inbox.port(forSink: 0).submit(Control(.loadPreset, .text("x")), from: "a") { replies.append($0) }
         }
         while preparer.names.count == 0 { pause(milliseconds: 1) }
         inbox.close()
@@ -135,11 +136,11 @@ private final class SlowPreparer: ControlPreparer {
     let threads = Shared<Set<UInt>>([])
 
     func isNeeded(for control: Control) -> Bool {
-        if case .loadPreset = control { true } else { false }
+        control.type == .loadPreset
     }
 
     func prepare(_ control: Control) -> any Sendable {
-        guard case .loadPreset(let name) = control else { return "" }
+        guard let name = control["name"].string else { return "" }
         threads.value.insert(currentThread())
         names.append(name)
         gate.wait()

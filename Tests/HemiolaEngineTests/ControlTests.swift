@@ -2,60 +2,61 @@ import Hemiola
 import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
+import HemiolaVisualizer
 import LevelsAnalyzer
 import TestSupport
 import Testing
 
-/// The door by which wishes enter.
+/// Controls that sinks submit to a pipeline.
 @Suite(.mayNotHang) struct ControlTests {
     /// Runs three batches, something, and two batches.
     private func run(
         isLive: Bool = false, analyzers: [AnalyzerPlugin] = [.witness()], gate: Gate = Gate(isOpen: true),
-        _ wish: @escaping @Sendable (CollectingSink) -> Void
+        _ submit: @escaping @Sendable (CollectingSink) -> Void
     ) async throws -> CollectingSink {
         let sink = CollectingSink(gate: gate)
         try await Trial(
-            [silence(batches: 3), .call { wish(sink) }, .idle(), silence(batches: 2)], isLive: isLive, analyzers: analyzers,
+            [silence(batches: 3), .call { submit(sink) }, .idle(), silence(batches: 2)], isLive: isLive, analyzers: analyzers,
             sinks: [.collecting(sink)]
         ).run()
         return sink
     }
 
     @Test(arguments: [false, true])
-    func `a wish is obeyed in the next batch and rides in it as a record`(isLive: Bool) async throws {
-        let sink = try await run(isLive: isLive) { $0.post(.tap, from: "web/7") }
+    func `a control takes effect in the next batch, which contains its record`(isLive: Bool) async throws {
+        let sink = try await run(isLive: isLive) { $0.post(Control(.tap), from: "web/7") }
         let stream = sink.streams[0]
-        let event = try #require(stream.events.first { $0.recordType == "control" })
-        #expect(event.payload == .control(StampedControl(.tap, at: 3072, from: "web/7")))
+        let event = try #require(stream.events.first { $0.type.name == "control" })
+        #expect(event.control == StampedControl(Control(.tap), at: 3072, from: "web/7"))
         #expect(event.time == 3072.0 / 44_100)
-        #expect(stream.batchNumber { $0.recordType == "control" } == 3)
+        #expect(stream.batchNumber { $0.type.name == "control" } == 3)
         #expect(sink.replies.map(\.reply) == [.done])
     }
 
-    @Test func `a wish in the middle of a batch waits for the next`() async throws {
+    @Test func `a control in the middle of a batch waits for the next`() async throws {
         let sink = CollectingSink()
         try await Trial(
-            [.samples([0, 0]), .call { sink.post(.tap) }, .idle(times: 3), silence(batches: 3)], analyzers: [.witness()],
+            [.samples([0, 0]), .call { sink.post(Control(.tap)) }, .idle(times: 3), silence(batches: 3)], analyzers: [.witness()],
             sinks: [.collecting(sink)]
         ).run()
-        #expect(sink.streams[0].batchNumber { $0.recordType == "control" } == 1)
+        #expect(sink.streams[0].batchNumber { $0.type.name == "control" } == 1)
     }
 
     @Test(arguments: [(true, 4), (false, 5)])
-    func `the answer comes when the batch with the effect has reached the sink`(isLive: Bool, batches: Int) async throws {
+    func `the reply comes when the batch with the effect has reached the sink`(isLive: Bool, batches: Int) async throws {
         // From a file all five batches travel in one block, live each for itself.
-        let sink = try await run(isLive: isLive) { $0.post(.tap) }
+        let sink = try await run(isLive: isLive) { $0.post(Control(.tap)) }
         #expect(sink.replies.map(\.reply) == [.done])
         #expect(sink.replies.map(\.batchCount) == [batches])
     }
 
-    @Test func `the answer does not come before the batch with the effect`() async throws {
+    @Test func `the reply does not come before the batch with the effect`() async throws {
         let gate = Gate()
         let early = Shared<Int?>(nil)
         let sink = CollectingSink(gate: gate)
         try await Trial(
             [
-                silence(batches: 3), .call { sink.post(.tap) }, .idle(), silence(batches: 2),
+                silence(batches: 3), .call { sink.post(Control(.tap)) }, .idle(), silence(batches: 2),
                 .call {
                     early.value = sink.replies.count
                     gate.open()
@@ -67,7 +68,7 @@ import Testing
     }
 
     @Test func `control during an outage of the device: its record and its reply are sent before audio returns`() async throws {
-        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
+        let lost = DeviceEvent(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
         var opened = lost
         opened.state = .opened
         let sink = CollectingSink()
@@ -76,49 +77,49 @@ import Testing
             [
                 silence(batches: 1), .samples(TestSignal.silence(frames: 300)), .device(lost), .idle(),
                 .call {
-                    sink.post(.tap)
-                    sink.post(.randomPreset)
+                    sink.post(Control(.tap))
+                    sink.post(Control(.randomPreset))
                 }, .idle(times: 2), .pause { sink.streams.first?.recordTypes.contains("control") == true },
                 .call { early.value = sink.replies.map(\.reply) }, .device(opened), silence(batches: 1),
             ], isLive: true, analyzers: [.witness()], sinks: [.collecting(sink)]
         ).run()
-        #expect(early.value == [.done, .refused("nothing in this pipeline obeys randomPreset")])
+        #expect(early.value == [.done, .refused("nothing in this pipeline handles randomPreset")])
         #expect(sink.replies.count == 2)
         #expect(sink.streams[0].recordTypes.filter { $0 != "event" } == ["device", "control", "device"])
     }
 
-    @Test func `each sink hears the answers to its own wishes`() async throws {
+    @Test func `each sink gets the replies to its own controls`() async throws {
         let (one, other) = (CollectingSink(), CollectingSink())
         try await Trial(
             [
                 silence(batches: 1),
                 .call {
-                    one.post(.tap)
-                    other.post(.halveTempo)
-                    one.post(.halveTempo)
+                    one.post(Control(.tap))
+                    other.post(Control(.halveTempo))
+                    one.post(Control(.halveTempo))
                 }, .idle(), silence(batches: 1),
             ], analyzers: [.witness()], sinks: [.collecting(one, as: "one"), .collecting(other, as: "other")]
         ).run()
-        #expect(one.replies.map(\.control) == [.tap, .halveTempo])
-        #expect(other.replies.map(\.control) == [.halveTempo])
-        #expect(one.streams[0].events.filter { $0.recordType == "control" }.count == 3)
+        #expect(one.replies.map(\.control) == [Control(.tap), Control(.halveTempo)])
+        #expect(other.replies.map(\.control) == [Control(.halveTempo)])
+        #expect(one.streams[0].events.filter { $0.type.name == "control" }.count == 3)
         #expect(one.streams[0].batches == other.streams[0].batches)
     }
 
-    @Test func `a refusal says why and leaves no record`() async throws {
+    @Test func `a refused control: the reply has the reason, and there is no record`() async throws {
         let sink = try await run { sink in
-            sink.post(.lockTempo(beatsPerMinute: 120))
-            sink.post(.randomPreset)
+            sink.post(Control(.lockTempo, .number(120)))
+            sink.post(Control(.randomPreset))
         }
         #expect(
-            sink.replies.map(\.reply) == [.refused("not in this test"), .refused("nothing in this pipeline obeys randomPreset")])
+            sink.replies.map(\.reply) == [.refused("not in this test"), .refused("nothing in this pipeline handles randomPreset")])
         #expect(!sink.streams[0].recordTypes.contains("control"))
     }
 
-    @Test func `a full inbox answers busy at once`() async throws {
+    @Test func `a full inbox replies busy at once`() async throws {
         let immediate = Shared(-1)
         let sink = try await run { sink in
-            for _ in 0..<257 { sink.post(.tap) }
+            for _ in 0..<257 { sink.post(Control(.tap)) }
             immediate.value = sink.replies.count
         }
         #expect(immediate.value == 1)
@@ -127,45 +128,45 @@ import Testing
         #expect(sink.streams[0].recordTypes.count { $0 == "control" } == 256)
     }
 
-    @Test func `a wish that comes with the end of a file takes effect in the next`() async throws {
+    @Test func `a control at the end of a file takes effect in the next file`() async throws {
         let sink = CollectingSink()
         var trial = Trial(
-            [silence(batches: 1), .call { sink.post(.tap) }], analyzers: [.witness()], sinks: [.collecting(sink)])
+            [silence(batches: 1), .call { sink.post(Control(.tap)) }], analyzers: [.witness()], sinks: [.collecting(sink)])
         trial.configuration.captures = [PluginSpec("scripted"), PluginSpec("scripted")]
         try await trial.run()
-        #expect(sink.streams[1].batchNumber { $0.recordType == "control" } == 0)
+        #expect(sink.streams[1].batchNumber { $0.type.name == "control" } == 0)
         #expect(Set(sink.replies.map(\.reply)) == [.done, .refused("the stream has ended")])
     }
 
-    @Test func `a wish after the end is refused`() async throws {
+    @Test func `a control after the end of the run is refused`() async throws {
         let sink = CollectingSink { call, sink in
-            if call == .end || call == .close { sink.post(.tap) }
+            if call == .end || call == .close { sink.post(Control(.tap)) }
         }
         try await Trial([silence(batches: 1)], analyzers: [.witness()], sinks: [.collecting(sink)]).run()
-        sink.post(.tap)
+        sink.post(Control(.tap))
         #expect(sink.replies.count == 3)
         #expect(sink.replies.allSatisfy { $0.reply == .refused("the stream has ended") })
     }
 
-    @Test func `what a client lost becomes a record`() async throws {
-        let loss = Loss(sink: "web", client: "9", batches: 4)
+    @Test func `batches that a client lost are reported in a record`() async throws {
+        let loss = DropReport(sink: "web", client: "9", batches: 4)
         let sink = try await run { $0.report(loss) }
-        #expect(sink.streams[0].events.contains(Event(at: 3072.0 / 44_100, .dropped(loss))))
+        #expect(sink.streams[0].events.contains(Event(at: 3072.0 / 44_100, loss)))
     }
 
-    @Test func `a director decides at batch rate and obeys`() async throws {
+    @Test func `a director runs at batch rate and handles controls`() async throws {
         let director = ShowSink()
         let sink = CollectingSink()
         try await Trial(
             [
-                .samples(TestSignal.sine(441, frames: 3072)), .call { sink.post(.nextPreset, from: "key") }, .idle(),
+                .samples(TestSignal.sine(441, frames: 3072)), .call { sink.post(Control(.nextPreset), from: "key") }, .idle(),
                 .samples(TestSignal.sine(441, frames: 2048)), .gap(Gap(frames: 5, reason: .frozen)),
             ], analyzers: [.levels], sinks: [director.plugin, .collecting(sink)]
         ).run()
         let stream = sink.streams[0]
-        #expect(stream.batchNumber { $0.recordType == "preset" } == 3)
-        #expect(stream.events.contains(Event(at: 4096.0 / 44_100, .preset(TestDirector.change))))
-        #expect(stream.batchNumber { $0.recordType == "control" } == 3)
+        #expect(stream.batchNumber { $0.type.name == "preset" } == 3)
+        #expect(stream.events.contains(Event(at: 4096.0 / 44_100, TestDirector.change)))
+        #expect(stream.batchNumber { $0.type.name == "control" } == 3)
         #expect(sink.replies.map(\.reply) == [.done])
         // It reads the row as it is sealed, in decibels.
         #expect(director.levels.items.count == 5)
@@ -182,7 +183,9 @@ final class ShowSink: DirectingSink {
     let levels = Log<Float>()
 
     var plugin: SinkPlugin {
-        SinkPlugin("directing", "Decides something.") { [self] _ throws(ConfigurationError) in self }
+        SinkPlugin("directing", "Decides something.", records: [.preset], controls: [.nextPreset]) {
+            [self] _ throws(ConfigurationError) in self
+        }
     }
 
     func makeDirector() throws(SinkError) -> sending any Director {
@@ -196,7 +199,7 @@ final class ShowSink: DirectingSink {
     func close() async throws(SinkError) { try await sink.close() }
 }
 
-final class TestDirector: Director, Controllable {
+final class TestDirector: Director, ControlHandler {
     static let change = PresetChange(name: "next", cut: .hard, blend: 0, reason: .request)
 
     private let log: Log<String>
@@ -216,7 +219,7 @@ final class TestDirector: Director, Controllable {
 
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
         if let level { levels.append(row[level]) }
-        if isWanted { events.append(.preset(Self.change), at: moment.end) }
+        if isWanted { events.append(Self.change, at: moment.end) }
         isWanted = false
     }
 
@@ -224,8 +227,7 @@ final class TestDirector: Director, Controllable {
         log.append("skip \(gap.frames)")
     }
 
-    func obey(_ control: StampedControl) -> ControlReply? {
-        guard control.control == .nextPreset else { return nil }
+    func handle(_ control: StampedControl) -> ControlReply {
         isWanted = true
         return .done
     }

@@ -10,11 +10,11 @@ import Testing
         source: StreamSource(format: TestSignal.mono, kind: "test", name: "test"), isLive: true, batching: .standard, seed: 0,
         analyzers: [])
     private let lost = Event(
-        at: 2, .device(DeviceNotice(name: "d", summary: "D", state: .lost, format: TestSignal.mono)))
-    private let onset = Event(at: 1.9, .onset(Onset(strength: 1)))
+        at: 2, DeviceEvent(name: "d", summary: "D", state: .lost, format: TestSignal.mono))
+    private let onset = Event(at: 1.9, Onset(strength: 1))
 
     private func schedule(lead: Double? = nil, _ items: [String]? = nil) -> EventSchedule {
-        var schedule = EventSchedule(lead: lead, selection: items.map(Selection.init) ?? .all)
+        var schedule = EventSchedule(lead: lead, selection: items.map { Selection(items: $0) } ?? .all)
         schedule.begin(header)
         return schedule
     }
@@ -24,7 +24,7 @@ import Testing
         let storage = BatchStorage(capacity: 1, width: 1, samplesPerBatch: 0, channelCount: 1)
         var list = EventList()
         for event in events { list.append(event) }
-        storage.seal(BatchStorage.Info(number: 0, frame: 0, frameCount: 85_995, isPartial: false), events: &list)
+        storage.complete(BatchStorage.Info(number: 0, frame: 0, frameCount: 85_995, isPartial: false), events: &list)
         return BatchBlock(storage)
     }
 
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `lead_ms: earlier events that are pending come first, later ones stay`() {
         var schedule = schedule(lead: -0.5)
-        let later = Event(at: 2.1, .onset(Onset(strength: 2)))
+        let later = Event(at: 2.1, Onset(strength: 2))
         #expect(schedule.apply(to: block([onset, later])).events == [])
         #expect(schedule.apply(to: [lost]) == [onset, lost])
         #expect(schedule.apply(to: StreamSummary(frames: 0, batches: 0, reason: .endOfInput)).lateEvents == [later])

@@ -35,13 +35,13 @@ import Testing
     }
 
     @Test func `silence is told by the device's name for people`() async throws {
-        let device = DeviceNotice(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .opened, format: TestSignal.mono)
+        let device = DeviceEvent(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .opened, format: TestSignal.mono)
         let told = try await silences([.device(device)] + Array(repeating: .samples(Self.hush), count: 6))
         #expect(told.first?.contains("Monitor of HDMI") == true)
     }
 
     @Test func `a device's fate is told and recorded`() async throws {
-        let device = DeviceNotice(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .moved, format: TestSignal.mono)
+        let device = DeviceEvent(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .moved, format: TestSignal.mono)
         let (notices, sink) = (Notices(), CollectingSink())
         let trial = Trial(
             [silence(batches: 1), .device(device), silence(batches: 1)], isLive: true, sinks: [.collecting(sink)])
@@ -54,6 +54,6 @@ import Testing
     func `a live capture is asked for 44.1 kHz unless it is told otherwise`(rate: Int?, wish: Int?) {
         var configuration = PipelineConfiguration()
         configuration.sampleRate = rate
-        #expect(configuration.rateWish(isLive: true) == wish)
+        #expect(configuration.requestedSampleRate(isLive: true) == wish)
     }
 }

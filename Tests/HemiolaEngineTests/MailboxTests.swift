@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing
@@ -12,8 +13,8 @@ import Testing
     private func block(_ number: Int64, events: Int = 1) -> BatchBlock {
         let storage = BatchStorage(capacity: 1, width: 1, samplesPerBatch: 0, channelCount: 1)
         var list = EventList()
-        for index in 0..<events { list.append(.speed(Double(number)), at: Double(number) + Double(index) / 10) }
-        storage.seal(BatchStorage.Info(number: number, frame: number, frameCount: 1, isPartial: false), events: &list)
+        for index in 0..<events { list.append(SpeedChange(Double(number)), at: Double(number) + Double(index) / 10) }
+        storage.complete(BatchStorage.Info(number: number, frame: number, frameCount: 1, isPartial: false), events: &list)
         return BatchBlock(storage)
     }
 
@@ -69,7 +70,7 @@ import Testing
         #expect(mailbox.droppedBatches.load(ordering: .relaxed) == 147)
     }
 
-    private func event(_ number: Int) -> Event { Event(at: Double(number), .speed(Double(number))) }
+    private func event(_ number: Int) -> Event { Event(at: Double(number), SpeedChange(Double(number))) }
 
     @Test(arguments: [false, true]) func `events without a batch keep their place among the blocks`(isLossless: Bool) {
         let mailbox = Mailbox(capacity: 8, isLossless: isLossless)
@@ -119,7 +120,7 @@ import Testing
         let mailbox = Mailbox(capacity: 1, isLossless: false)
         let names = Array(repeating: "a name", count: 10_000)
         for number in 0..<50 {
-            mailbox.put(.events([Event(at: Double(number), .control(StampedControl(.presetNames(names), at: 0, from: "test")))]))
+            mailbox.put(.events([Event(at: Double(number), StampedControl(Control(.presetNames, .texts(names)), at: 0, from: "test"))]))
         }
         #expect(mailbox.droppedEvents.load(ordering: .relaxed) == 47)
         #expect(drain(mailbox) == ["+3"])
@@ -158,7 +159,7 @@ import Testing
     @Test func `somebody stands in for the reader only while it waits for more`() {
         let mailbox = Mailbox(capacity: 3, isLossless: false)
         let read = Log<Int64>()
-        #expect(!mailbox.standIn { true })
+        #expect(!mailbox.performIfIdle { true })
         let (isReading, mayRead) = (Gate(), Gate())
         startThread {
             while let item = mailbox.next() {
@@ -170,19 +171,19 @@ import Testing
             read.append(-1)
         }
         // It has nothing to do: soon it waits.
-        while !mailbox.standIn({ true }) { pause(milliseconds: 1) }
-        #expect(!mailbox.standIn { false })
+        while !mailbox.performIfIdle({ true }) { pause(milliseconds: 1) }
+        #expect(!mailbox.performIfIdle { false })
         mailbox.put(.block(block(1), replies: []))
         while !isReading.isOpen { pause(milliseconds: 1) }
         // It is busy, and with something behind that.
-        #expect(!mailbox.standIn { true })
+        #expect(!mailbox.performIfIdle { true })
         mailbox.put(.block(block(2), replies: []))
-        #expect(!mailbox.standIn { true })
+        #expect(!mailbox.performIfIdle { true })
         mayRead.open()
-        while !mailbox.standIn({ true }) { pause(milliseconds: 1) }
+        while !mailbox.performIfIdle({ true }) { pause(milliseconds: 1) }
         #expect(read.items == [1, 2])
         mailbox.finish()
-        #expect(!mailbox.standIn { true })
+        #expect(!mailbox.performIfIdle { true })
         while read.items.last != -1 { pause(milliseconds: 1) }
     }
 
@@ -193,9 +194,9 @@ import Testing
             _ = mailbox.next()
             isOver.open()
         }
-        while !mailbox.standIn({ true }) { pause(milliseconds: 1) }
+        while !mailbox.performIfIdle({ true }) { pause(milliseconds: 1) }
         mailbox.abandon()
-        #expect(!mailbox.standIn { true })
+        #expect(!mailbox.performIfIdle { true })
         mailbox.finish()
         while !isOver.isOpen { pause(milliseconds: 1) }
     }

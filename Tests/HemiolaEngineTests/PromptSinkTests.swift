@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-private final class EagerSink: PromptSink {
+private final class EagerSink: NonBlockingSink {
     private struct State {
         var calls: [String] = []
         var numbers: [Int64] = []
@@ -75,7 +75,7 @@ private final class EagerSink: PromptSink {
     func end(_ summary: StreamSummary) async throws(SinkError) { note("end") }
     func close() async throws(SinkError) { note("close") }
 
-    func writeAtOnce(_ batches: BatchBlock) -> Bool {
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
         guard wants(batches[0].number) else { return false }
         take(batches, isPrompt: true)
         return true

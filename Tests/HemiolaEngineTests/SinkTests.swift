@@ -52,9 +52,7 @@ import Testing
         #expect(whole.summary?.dropped.map(\.sink) == ["stuck"])
         #expect(whole.summary?.dropped.map(\.batches) == [153])
         #expect(held.summary == whole.summary)
-        let told = whole.events.compactMap { event -> Loss? in
-            if case .dropped(let loss) = event.payload { loss } else { nil }
-        }
+        let told = whole.events.compactMap { DropReport($0) }
         #expect(!told.isEmpty && told.allSatisfy { $0.sink == "stuck" && $0.client == nil })
         // What was lost in the last second is told in the end alone.
         #expect(told.reduce(0) { $0 + $1.batches } <= 153 && told.reduce(0) { $0 + $1.batches } >= 153 - 44)
@@ -63,7 +61,7 @@ import Testing
     @Test func `live no event is lost: those of lost batches come with the next one`() async throws {
         let (stuck, free) = try await runBlocked(batches: 150)
         #expect(stuck.streams[0].events == free.streams[0].events)
-        #expect(stuck.streams[0].batches[1].events.count { $0.recordType == "event" } == 104)
+        #expect(stuck.streams[0].batches[1].events.count { $0.type.name == "event" } == 104)
     }
 
     @Test func `a sink that is stuck does not delay another`() async throws {
@@ -104,7 +102,7 @@ import Testing
         #expect(sink.streams[0].summary != nil)
         #expect(sink.calls.count { $0 == call } == 3)
         #expect(outcome.failedSinks == 0)
-        #expect(notices.count("sinkTrouble") == 0 && notices.count("sinkReopened") == 0)
+        #expect(notices.count("sinkTrouble") == 0 && notices.count("sinkRecovered") == 0)
     }
 
     @Test func `retry for more than 0.8 s: the outage and the recovery are reported once each`() async throws {
@@ -114,7 +112,7 @@ import Testing
         let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run(report: notices)
         #expect(sink.streams.map { $0.batches.count } == [3])
         #expect(outcome.failedSinks == 0)
-        #expect(notices.count("sinkTrouble") == 1 && notices.count("sinkReopened") == 1)
+        #expect(notices.count("sinkTrouble") == 1 && notices.count("sinkRecovered") == 1)
     }
 
     @Test func `reopen: close, open and the header again, then the same batches`() async throws {
@@ -273,14 +271,14 @@ import Testing
         var before = -Double.infinity
         for batch in stream.batches {
             let end = Double(batch.frame + Int64(batch.frameCount)) / 44_100
-            for event in batch.events where event.recordType == "beat" {
+            for event in batch.events where event.type.name == "beat" {
                 #expect(event.time - lead / 1000 <= end && event.time - lead / 1000 > before - 1e-9)
             }
             #expect(batch.events.map(\.time) == batch.events.map(\.time).sorted())
             before = end
         }
         // None is lost: what was not due is told before the end.
-        let times = { (stream: CollectedStream) in stream.events.filter { $0.recordType == "beat" }.map(\.time) }
+        let times = { (stream: CollectedStream) in stream.events.filter { $0.type.name == "beat" }.map(\.time) }
         #expect(times(stream) == times(plain.streams[0]))
         #expect(stream.summary?.lateEvents.isEmpty == false)
         let late = stream.summary?.lateEvents.map(\.time) ?? []

@@ -71,7 +71,7 @@ import Testing
         ).stream()
         let bins = { (name: String) in
             stream.events.compactMap { event -> Double? in
-                guard case .finding(let finding) = event.payload, finding.analyzer == name else { return nil }
+                guard let finding = AnalyzerEvent(event), finding.analyzer == name else { return nil }
                 return finding.values[1]
             }
         }

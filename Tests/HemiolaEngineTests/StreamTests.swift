@@ -61,7 +61,7 @@ import Testing
 
     @Test func `a new source ends the stream, and the next one's header and device record name it`() async throws {
         let stereo = StreamFormat(sampleRate: 48_000, channelCount: 2)
-        let moved = DeviceNotice(name: "other", summary: "Other", state: .moved, format: stereo)
+        let moved = DeviceEvent(name: "other", summary: "Other", state: .moved, format: stereo)
         let streams = try await Trial(
             [
                 silence(batches: 2), .source("other", stereo), .device(moved), .gap(Gap(frames: 480, reason: .deviceLost)),
@@ -71,7 +71,7 @@ import Testing
         #expect(streams.map(\.header.source.name) == ["script", "other"])
         #expect(streams.map(\.header.format) == [TestSignal.mono, stereo])
         #expect(streams[0].summary?.reason == .formatChange && streams[0].events.isEmpty)
-        #expect(streams[1].events.map(\.recordType) == ["device", "gap"])
+        #expect(streams[1].events.map(\.type.name) == ["device", "gap"])
         #expect(streams[1].batches.map(\.frame) == [480])
     }
 
@@ -91,29 +91,29 @@ import Testing
 
     @Test func `a lost device is reported while no audio comes, behind the partial batch`() async throws {
         let sink = CollectingSink()
-        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
+        let lost = DeviceEvent(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
         var opened = lost
         opened.state = .opened
         let steps: [CaptureStep] = [
             silence(batches: 1), .samples(TestSignal.silence(frames: 300)), .device(lost), .idle(),
             // It goes on only when the sink has what it is to have.
-            .pause { sink.streams.first.map { $0.batches.count == 2 && $0.events.contains { $0.payload == .device(lost) } } == true },
+            .pause { sink.streams.first.map { $0.batches.count == 2 && $0.events.contains { DeviceEvent($0) == lost } } == true },
             .device(opened), .gap(Gap(frames: 1000, reason: .frozen)), silence(batches: 1),
         ]
         try await Trial(steps, isLive: true, analyzers: [.levels], sinks: [.collecting(sink)]).run()
         let stream = try #require(sink.streams.first)
         #expect(stream.batches.map(\.frame) == [0, 1024, 2324])
         #expect(stream.batches.map(\.isPartial) == [false, true, false])
-        #expect(stream.events.map(\.recordType) == ["device", "device", "gap"])
+        #expect(stream.events.map(\.type.name) == ["device", "device", "gap"])
         #expect(stream.events.first?.time == 1324.0 / 44_100)
     }
 
     @Test func `a lost device between two batches is reported without one`() async throws {
         let sink = CollectingSink()
-        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
+        let lost = DeviceEvent(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
         let steps: [CaptureStep] = [
             silence(batches: 2), .device(lost), .idle(),
-            .pause { sink.streams.first?.eventsBetween.first?.events == [Event(at: 2048.0 / 44_100, .device(lost))] },
+            .pause { sink.streams.first?.eventsBetween.first?.events == [Event(at: 2048.0 / 44_100, lost)] },
         ]
         try await Trial(steps, isLive: true, analyzers: [.levels], sinks: [.collecting(sink)]).run()
         let stream = try #require(sink.streams.first)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func `an opened device waits for its batch while one is under way`() async throws {
-        let opened = DeviceNotice(name: "d", summary: "D", state: .opened, format: TestSignal.mono)
+        let opened = DeviceEvent(name: "d", summary: "D", state: .opened, format: TestSignal.mono)
         let stream = try await Trial(
             [.samples(TestSignal.silence(frames: 300)), .device(opened), .idle(times: 3), .samples(TestSignal.silence(frames: 724))],
             isLive: true, analyzers: [.levels]
@@ -228,18 +228,18 @@ import Testing
         let stream = try await Trial([
             silence(batches: 1), .samples([0, 0]), .gap(Gap(frames: 44_100, reason: .deviceLost)), silence(batches: 1),
         ]).stream()
-        let gap = try #require(stream.events.first { $0.recordType == "gap" })
+        let gap = try #require(stream.events.first { $0.type.name == "gap" })
         #expect(gap.time == 1026.0 / 44_100)
-        #expect(gap.payload == .gap(Gap(frames: 44_100, reason: .deviceLost)))
-        #expect(stream.batchNumber { $0.recordType == "gap" } == 1)
+        #expect(Gap(gap) == Gap(frames: 44_100, reason: .deviceLost))
+        #expect(stream.batchNumber { $0.type.name == "gap" } == 1)
     }
 
     @Test func `a gap between batches rides in the next, and one at the end is told before the end`() async throws {
         let loss = Gap(frames: 7, reason: .frozen)
         let stream = try await Trial([silence(batches: 1), .gap(loss), silence(batches: 1), .gap(loss)]).stream()
         #expect(stream.batches.map(\.frame) == [0, 1031])
-        #expect(stream.batches.map { $0.events.map(\.recordType) } == [[], ["gap"]])
-        #expect(stream.summary?.lateEvents.map(\.recordType) == ["gap"])
+        #expect(stream.batches.map { $0.events.map(\.type.name) } == [[], ["gap"]])
+        #expect(stream.summary?.lateEvents.map(\.type.name) == ["gap"])
         #expect(stream.summary?.frames == 2062)
     }
 
@@ -254,12 +254,12 @@ import Testing
     }
 
     @Test func `idle adds nothing, a device notice is an event`() async throws {
-        let notice = DeviceNotice(name: "usb", summary: "A USB device.", state: .opened, format: TestSignal.mono)
+        let notice = DeviceEvent(name: "usb", summary: "A USB device.", state: .opened, format: TestSignal.mono)
         let stream = try await Trial(
             [.device(notice), .idle(times: 5), .samples([0, 0]), .idle(), silence(batches: 1)], isLive: true
         ).stream()
         #expect(stream.batches.map(\.frameCount) == [1024, 2])
-        #expect(stream.events == [Event(at: 0, .device(notice))])
+        #expect(stream.events == [Event(at: 0, notice)])
     }
 
     @Test(arguments: [1, 7, 441, 1023, 1024, 1025, 5000])
@@ -321,9 +321,7 @@ import Testing
         for batch in stream.batches {
             #expect(batch.events.map(\.time) == batch.events.map(\.time).sorted())
         }
-        let names = stream.events.compactMap { event -> String? in
-            if case .finding(let finding) = event.payload { finding.analyzer } else { nil }
-        }
+        let names = stream.events.compactMap { AnalyzerEvent($0)?.analyzer }
         #expect(Set(names) == ["eye"])
         #expect(names.count == 7)
         #expect(stream.recordTypes.contains("beat") && stream.recordTypes.contains("onset"))

@@ -4,8 +4,8 @@ import HemiolaSpectrum
 import HemiolaTesting
 import Synchronization
 
-/// Tells what it was given: hops, frames, gaps, controls, passes.
-final class Witness: SummarizingAnalyzer, OfflineAnalyzer, Controllable {
+/// Records its calls: hops, frames, gaps, controls, passes.
+final class Witness: SummarizingAnalyzer, OfflineAnalyzer, ControlHandler {
     private let log: Log<String>
     private var hops = FeatureHandle(offset: 0, count: 0)
     private var frames = FeatureHandle(offset: 0, count: 0)
@@ -28,11 +28,11 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, Controllable {
         format = stream.format
         reset()
         var outputs = AnalyzerOutputs()
-        hops = outputs.add(Feature("hops", .none, fold: .sum, "Hops of the batch."))
-        frames = outputs.add(Feature("frames", .none, fold: .sum, "Real frames of the batch."))
-        place = outputs.add(Feature("place", .none, fold: .latest, "The last hop's place."))
-        peak = outputs.add(Feature("peak", .none, fold: .maximum, "The largest first sample of a hop."))
-        mean = outputs.add(Feature("mean", .none, fold: .mean, "The mean of the hops' first samples."))
+        hops = outputs.add(Feature("hops", .none, aggregation: .sum, "Hops of the batch."))
+        frames = outputs.add(Feature("frames", .none, aggregation: .sum, "Real frames of the batch."))
+        place = outputs.add(Feature("place", .none, aggregation: .latest, "The last hop's place."))
+        peak = outputs.add(Feature("peak", .none, aggregation: .maximum, "The largest first sample of a hop."))
+        mean = outputs.add(Feature("mean", .none, aggregation: .mean, "The mean of the hops' first samples."))
         surveyed = outputs.add(Feature("surveyed", .none, "Hops that were surveyed."))
         outputs.add(EventOutput("hop", .none, "A hop begins."))
         outputs.add(EventOutput("last", .none, "The stream is over."))
@@ -49,14 +49,14 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, Controllable {
         hopCount += 1
         end = format.seconds(at: hop.frame + Int64(hop.frameCount))
         events.append(
-            .finding(Finding(output: "hop", values: [Double(hop.frame), Double(hop.frameCount)])), at: format.seconds(at: hop.frame))
+            AnalyzerEvent(output: "hop", values: [Double(hop.frame), Double(hop.frameCount)]), at: format.seconds(at: hop.frame))
     }
 
-    func survey(_ hop: borrowing Hop) {
+    func analyzeFirstPass(_ hop: borrowing Hop) {
         surveyCount += 1
     }
 
-    func concludeSurvey() {
+    func finishFirstPass() {
         isConcluded = true
     }
 
@@ -65,7 +65,7 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, Controllable {
     }
 
     func finish(into events: inout EventList) {
-        events.append(.finding(Finding(output: "last")), at: end)
+        events.append(AnalyzerEvent(output: "last"), at: end)
     }
 
     func reset() {
@@ -79,18 +79,23 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, Controllable {
         [SummaryValue("hops", count: Int64(hopCount))]
     }
 
-    func obey(_ control: StampedControl) -> ControlReply? {
-        switch control.control {
-        case .tap, .halveTempo: .done
-        case .lockTempo: .refused("not in this test")
-        default: nil
-        }
+    func handle(_ control: StampedControl) -> ControlReply {
+        control.control.type == .lockTempo ? .refused("not in this test") : .done
     }
+}
+
+extension ControlType {
+    static let tap = ControlType("tap", "Marks a beat now.")
+    static let halveTempo = ControlType("halveTempo", "Halves the tempo.")
+    static let lockTempo = ControlType(
+        "lockTempo", "Keeps a tempo.", fields: [.number("bpm", nullable: true, default: ParameterValue.none, "The tempo.")])
 }
 
 extension AnalyzerPlugin {
     static func witness(_ log: Log<String> = Log()) -> AnalyzerPlugin {
-        AnalyzerPlugin("witness", "Tells what it was given.") { _ throws(ConfigurationError) in Witness(log) }
+        AnalyzerPlugin("witness", "Records its calls.", controls: [.tap, .halveTempo, .lockTempo]) {
+            _ throws(ConfigurationError) in Witness(log)
+        }
     }
 }
 
@@ -119,7 +124,7 @@ final class Centres: Analyzer {
             var loudest = 0
             for bin in 0..<spectra.binCount where power[bin] > power[loudest] { loudest = bin }
             events.append(
-                .finding(Finding(output: "spectrum", values: [spectra.center(of: index), Double(loudest)])),
+                AnalyzerEvent(output: "spectrum", values: [spectra.center(of: index), Double(loudest)]),
                 at: max(0, spectra.center(of: index) / Double(format.sampleRate)))
         }
     }
@@ -150,10 +155,10 @@ final class Herald: Analyzer {
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         let end = format.seconds(at: hop.frame + Int64(hop.frameCount))
         while Double(next) / 10 < end + 0.5 {
-            events.append(.beat(Beat(beatsPerMinute: 600, position: nil, confidence: 1)), at: Double(next) / 10)
+            events.append(Beat(beatsPerMinute: 600, position: nil, confidence: 1), at: Double(next) / 10)
             next += 1
         }
-        events.append(.onset(Onset(strength: 1)), at: format.seconds(at: hop.frame))
+        events.append(Onset(strength: 1), at: format.seconds(at: hop.frame))
     }
 
     func reset() {

@@ -98,13 +98,13 @@ extension CollectedStream {
     /// The findings of one output, in the order they came.
     func findings(_ output: String) -> [(time: Double, values: [Double])] {
         events.compactMap { event in
-            guard case .finding(let finding) = event.payload, finding.output == output else { return nil }
+            guard let finding = AnalyzerEvent(event), finding.output == output else { return nil }
             return (event.time, finding.values)
         }
     }
 
     /// The types of all records but batches, in the order they came.
-    var recordTypes: [String] { events.map(\.recordType) }
+    var recordTypes: [String] { events.map(\.type.name) }
 
     /// The number of the batch that an event rides in.
     func batchNumber(where isMeant: (Event) -> Bool) -> Int64? {

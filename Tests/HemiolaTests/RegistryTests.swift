@@ -37,4 +37,22 @@ import Testing
         _ = registry.adding(sinks: [sink("two")])
         #expect(registry.sinks.map(\.about.id) == ["one"])
     }
+
+    @Test func `the catalog has the types of all plugins behind those of the plugin API, each once`() {
+        let (clap, wave) = (RecordType("clap", "A clap.", fields: []), RecordType("wave", "A wave.", fields: []))
+        let (start, stop) = (ControlType("start", "Starts."), ControlType("stop", "Stops."))
+        let analyzer = AnalyzerPlugin("mood", "An analyzer.", records: [clap], controls: [start]) { _ throws(ConfigurationError) in
+            throw ConfigurationError("never made")
+        }
+        let sink = SinkPlugin("lamp", "A sink.", records: [clap, wave], controls: [start], fallbackControls: [stop]) {
+            _ throws(ConfigurationError) in throw ConfigurationError("never made")
+        }
+        let catalog = PluginRegistry(analyzers: [analyzer]).adding(sinks: [sink]).catalog
+        #expect(
+            catalog.recordTypes == [
+                "header", "batch", "onset", "beat", "event", "clap", "wave", "control", "device", "gap", "dropped", "end",
+            ])
+        #expect(catalog.controls.map(\.name) == ["start", "stop"])
+        #expect(catalog.control("stop") == stop && catalog.event("wave") == wave && catalog.control("wave") == nil)
+    }
 }

@@ -1,11 +1,14 @@
 import Hemiola
 import HemiolaSignal
+import HemiolaVisualizer
 import Testing
 
 @Suite struct SelectionTests {
+    private let catalog = RecordCatalog(records: [.preset, .speed, .key])
+
     @Test func `everything is everything`() {
         #expect(Selection.all.isAll)
-        for type in Selection.recordTypes { #expect(Selection.all.contains(type)) }
+        for type in catalog.recordTypes { #expect(Selection.all.contains(type)) }
         #expect(Selection.all.contains("levels", "rms_db"))
         #expect(Selection.all.featurePaths.isEmpty)
     }
@@ -37,18 +40,26 @@ import Testing
         #expect(Selection(items: ["batch", "levels.rms_db"]).contains("spectrum", "flux"))
     }
 
-    @Test func `every kind of event has a record type that can be selected`() {
+    @Test func `every type of event has a record type that can be selected`() {
         let format = StreamFormat(sampleRate: 8_000, channelCount: 1)
-        let key = KeyStroke(key: "a", note: nil, phase: .up)
-        let payloads: [Event.Payload] = [
-            .onset(Onset(strength: 1)), .beat(Beat(beatsPerMinute: 1, position: nil, confidence: 1)), .finding(Finding(output: "x")),
-            .preset(PresetChange(name: "x", cut: .soft, blend: 0, reason: .start)), .speed(1), .key(key),
-            .control(StampedControl(.tap, at: 0, from: "x")),
-            .device(DeviceNotice(name: "x", summary: "x", state: .lost, format: format)),
-            .gap(Gap(frames: 1, reason: .frozen)), .dropped(Loss(sink: "x", batches: 1)),
+        let records: [any EventRecord] = [
+            Onset(strength: 1), Beat(beatsPerMinute: 1, position: nil, confidence: 1), AnalyzerEvent(output: "x"),
+            PresetChange(name: "x", cut: .soft, blend: 0, reason: .start), SpeedChange(1), KeyStroke(key: "a", note: nil, phase: .up),
+            DeviceEvent(name: "x", summary: "x", state: .lost, format: format), Gap(frames: 1, reason: .frozen),
+            DropReport(sink: "x", batches: 1),
         ]
-        #expect(payloads.allSatisfy { Selection.recordTypes.contains(Event(at: 0, $0).recordType) })
-        #expect(Set(payloads.map { Event(at: 0, $0).recordType }).count == payloads.count)
+        let tap = Event(at: 0, StampedControl(Control(ControlType("tap", "A tap.")), at: 0, from: "x"))
+        let types = (records.map { $0.event(at: 0) } + [tap]).map(\.type.name)
+        #expect(types.allSatisfy { Selection(items: [$0], catalog: catalog).contains($0) })
+        #expect(types.allSatisfy { !Selection(items: ["header"], catalog: catalog).contains($0) })
+        #expect(Set(types) == Set(catalog.recordTypes).subtracting(["header", "batch", "end"]) && Set(types).count == types.count)
+    }
+
+    @Test func `a record type is an item only in a program that declares it: elsewhere it is an analyzer`() {
+        let speed = Selection(items: ["speed"], catalog: catalog)
+        #expect(speed.contains("speed") && !speed.contains("batch") && speed.featurePaths.isEmpty)
+        let other = Selection(items: ["speed"])
+        #expect(!other.contains("speed") && other.contains("batch") && other.featurePaths.map(\.text) == ["speed"])
     }
 }
 

@@ -1,4 +1,5 @@
 import HemiolaSignal
+import HemiolaVisualizer
 import HemiolaWire
 
 /// A stream with two analyzers and a batch of every shape.
@@ -44,7 +45,7 @@ enum Fixture {
                         ("magnitudes", .boolean(false)), ("limit", .none), ("weights", .list([.number(1), .number(2.5)])),
                     ], outputs: spectrum),
                 .init(name: "tracker", id: "tracker", version: 1, parameters: [], outputs: tracker),
-            ])
+            ], catalog: catalog)
     }
 
     static let row: [Float] = [-12.3456, -3.01, -120, -60.5, .nan, -0.0001, 1234.567, 0.123456789, 12_345.678]
@@ -59,7 +60,7 @@ enum Fixture {
             var list = EventList()
             for event in events { list.append(event) }
             _ = storage.openRow.update(fromContentsOf: row)
-            storage.seal(
+            storage.complete(
                 .init(
                     number: Int64(number), frame: Int64(number) * 1024, frameCount: partial ? 100 : 1024, isPartial: partial),
                 events: &list)
@@ -74,32 +75,39 @@ enum Fixture {
             .init(analyzer: "tracker", values: [SummaryValue("beats", count: 12)]),
         ], reason: .endOfInput)
 
-    /// One of every kind, with every optional part both there and missing.
+    /// The types of a program with a beat tracker, a preset cycler, a bridge and a plugin from outside.
+    static let catalog = RecordCatalog(
+        records: [.preset, .speed, .key, .clap],
+        controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .resetTempo] + ControlType.presetControls
+            + [.keyHandler, .setClap])
+
+    /// At least one event of every type, with every optional part both there and missing.
     static let events: [Event] = {
-        var finding = Finding(output: "peaks", duration: 0.5, values: [440.1234, 880], label: "A")
-        finding.analyzer = "tracker"
-        var bare = Finding(output: "other", values: [0.123456789])
+        var peaks = AnalyzerEvent(output: "peaks", duration: 0.5, values: [440.1234, 880], label: "A")
+        peaks.analyzer = "tracker"
+        var bare = AnalyzerEvent(output: "other", values: [0.123456789])
         bare.analyzer = "unknown"
-        let controls: [Control] = [
-            .tap, .lockTempo(beatsPerMinute: 120), .lockTempo(beatsPerMinute: nil), .halveTempo, .doubleTempo, .setDownbeat,
-            .resetTempo, .nextPreset, .previousPreset, .randomPreset, .loadPreset(name: "x"), .lockPreset(true), .toggleCycle,
-            .setSpeed(0.5), .ready(presets: ["a", "b"]), .presetNames([]), .presetChanged(name: "y"),
-            .presetRefused(name: "y"), .speedChanged(1),
-            .key(KeyStroke(key: "a", note: 60, phase: .down)), .key(KeyStroke(key: "q", note: nil, phase: .up)),
-        ]
-        let payloads: [Event.Payload] =
+        let keys = [KeyStroke(key: "a", note: 60, phase: .down), KeyStroke(key: "q", note: nil, phase: .up)]
+        let controls: [Control] =
             [
-                .onset(Onset(strength: 1.25)), .beat(Beat(beatsPerMinute: 120.456, position: 1, confidence: 0.75)),
-                .beat(Beat(beatsPerMinute: 90, position: nil, confidence: 0)), .finding(finding), .finding(bare),
-                .speed(1), .key(KeyStroke(key: "a", note: 60, phase: .down)), .key(KeyStroke(key: "q", note: nil, phase: .up)),
-                .dropped(Loss(sink: "socket", client: "3", batches: 2)), .dropped(Loss(sink: "json-lines", batches: 2)),
+                Control(.tap), Control(.lockTempo, .number(120)), Control(.lockTempo), Control(.halveTempo), Control(.doubleTempo),
+                Control(.setDownbeat), Control(.resetTempo), Control(.nextPreset), Control(.previousPreset), Control(.randomPreset),
+                Control(.loadPreset, .text("x")), Control(.lockPreset, .boolean(true)), Control(.toggleCycle),
+                Control(.setSpeed, .number(0.5)), Control(.ready, .texts(["a", "b"])), Control(.presetNames, .texts([])),
+                Control(.presetHandler, .text("y")), Control(.presetRefused, .text("y")), Control(.speedHandler, .number(1)),
+            ] + keys.map(\.control) + clapControls
+        let records: [any EventRecord] =
+            [
+                Onset(strength: 1.25), Beat(beatsPerMinute: 120.456, position: 1, confidence: 0.75),
+                Beat(beatsPerMinute: 90, position: nil, confidence: 0), peaks, bare, SpeedChange(1), keys[0], keys[1],
+                DropReport(sink: "socket", client: "3", batches: 2), DropReport(sink: "json-lines", batches: 2),
+                PresetChange(name: "p", cut: .hard, blend: 0, reason: .start),
             ]
-            + PresetChange.Reason.allCases.map { .preset(PresetChange(name: "p", cut: .soft, blend: 2.7, reason: $0)) }
-            + [.preset(PresetChange(name: "p", cut: .hard, blend: 0, reason: .start))]
-            + DeviceNotice.State.allCases.map { .device(DeviceNotice(name: "d", summary: "D", state: $0, format: format)) }
-            + Gap.Reason.allCases.map { .gap(Gap(frames: 441, reason: $0)) }
-            + controls.map { .control(StampedControl($0, at: 1024, from: "socket/2")) }
-        return payloads.map { Event(at: 0.5, $0) }
+            + PresetChange.Reason.allCases.map { PresetChange(name: "p", cut: .soft, blend: 2.7, reason: $0) }
+            + DeviceEvent.State.allCases.map { DeviceEvent(name: "d", summary: "D", state: $0, format: format) }
+            + Gap.Reason.allCases.map { Gap(frames: 441, reason: $0) }
+        return records.map { $0.event(at: 0.5) } + claps
+            + controls.map { Event(at: 0.5, StampedControl($0, at: 1024, from: "socket/2")) }
     }()
 
     /// Of 5.1.
@@ -137,8 +145,32 @@ enum Fixture {
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// The line of one event in a stream without a file.
-    static func line(_ payload: Event.Payload, at time: Double = 0.5, batchEnd: Double = 0.25) -> String {
-        lines { RecordEncoder(header(), version: "1.2.3").encode(Event(at: time, payload), batchEnd: batchEnd, into: &$0) }[0]
+    /// The line of one record in a stream without a file.
+    static func line(_ record: some EventRecord, at time: Double = 0.5, batchEnd: Double = 0.25) -> String {
+        line(record.event(at: time), batchEnd: batchEnd)
     }
+
+    /// The line of a control that took effect.
+    static func line(_ control: StampedControl) -> String {
+        line(Event(at: 0.5, control), batchEnd: 0.25)
+    }
+
+    /// The line of one event in a stream without a file.
+    static func line(_ event: Event, batchEnd: Double) -> String {
+        lines { RecordEncoder(header(), version: "1.2.3").encode(event, batchEnd: batchEnd, into: &$0) }[0]
+    }
+}
+
+/// The controls of a beat tracker.
+extension ControlType {
+    static let tap = ControlType("tap", "Marks a beat now.")
+    static let lockTempo = ControlType(
+        "lockTempo", "Keeps a tempo.",
+        fields: [
+            .number("bpm", unit: .beatsPerMinute, nullable: true, minimum: 0, default: ParameterValue.none, "The tempo; null: none.")
+        ])
+    static let halveTempo = ControlType("halveTempo", "Halves the tempo.")
+    static let doubleTempo = ControlType("doubleTempo", "Doubles the tempo.")
+    static let setDownbeat = ControlType("setDownbeat", "Marks the first beat of a bar.")
+    static let resetTempo = ControlType("resetTempo", "Discards the tempo.")
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HemiolaSignal
+import HemiolaVisualizer
 import HemiolaWire
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
 
     // MARK: Header
 
-    @Test func `the header tells what the stream is and what its batches hold`() throws {
+    @Test func `the header has the source, the format and the outputs of each analyzer`() throws {
         let line = Fixture.lines { RecordEncoder(Fixture.header(), version: "1.2.3").encodeHeader(into: &$0) }[0]
         try expect(
             line,
@@ -94,7 +95,7 @@ import Testing
 
     @Test func `the events of a batch follow its line in their order, emitted at its end`() throws {
         let events = [
-            Event(at: 0.02, .beat(Beat(beatsPerMinute: 120, position: nil, confidence: 1))), Event(at: 0.01, .onset(Onset(strength: 1))),
+            Event(at: 0.02, Beat(beatsPerMinute: 120, position: nil, confidence: 1)), Event(at: 0.01, Onset(strength: 1)),
         ]
         let lines = Fixture.lines {
             RecordEncoder(Fixture.header(), version: "1").encode(Fixture.block(events: [events])[0], into: &$0)
@@ -114,75 +115,78 @@ import Testing
 
     // MARK: Events
 
-    @Test func `an announced beat says how far ahead it is`() throws {
+    @Test func `an announced beat has the time until it is due`() throws {
         try expect(
-            Fixture.line(.beat(Beat(beatsPerMinute: 120.456, position: 1, confidence: 0.75)), at: 10.5, batchEnd: 10.25),
+            Fixture.line(Beat(beatsPerMinute: 120.456, position: 1, confidence: 0.75), at: 10.5, batchEnd: 10.25),
             is: #"{"type":"beat","t":10.5,"bpm":120.46,"position":1,"confidence":0.75,"emitted_t":10.25,"due_in_s":0.25}"#)
     }
 
     @Test func `a beat whose place in the bar is unknown has a null for it`() throws {
         try expect(
-            Fixture.line(.beat(Beat(beatsPerMinute: 90, position: nil, confidence: 0)), at: 1, batchEnd: 1.5),
+            Fixture.line(Beat(beatsPerMinute: 90, position: nil, confidence: 0), at: 1, batchEnd: 1.5),
             is: #"{"type":"beat","t":1.0,"bpm":90.0,"position":null,"confidence":0.0,"emitted_t":1.5,"due_in_s":-0.5}"#)
     }
 
-    @Test func `the values of a finding are written in the unit of its output`() throws {
-        var finding = Finding(output: "peaks", duration: 0.5, values: [440.1234, 880, .nan], label: "A\n")
+    @Test func `the values of an analyzer's event are written in the unit of its output`() throws {
+        var finding = AnalyzerEvent(output: "peaks", duration: 0.5, values: [440.1234, 880, .nan], label: "A\n")
         finding.analyzer = "tracker"
         try expect(
-            Fixture.line(.finding(finding)),
+            Fixture.line(finding),
             is: #"{"type":"event","t":0.5,"duration_s":0.5,"analyzer":"tracker","output":"peaks","#
                 + #""values":[440.12,880.0,null],"label":"A\n"}"#)
         finding.output = "undeclared"
         finding.duration = nil
         finding.values = [440.123456]
         try expect(
-            Fixture.line(.finding(finding)),
+            Fixture.line(finding),
             is: #"{"type":"event","t":0.5,"duration_s":null,"analyzer":"tracker","output":"undeclared","#
                 + #""values":[440.123],"label":"A\n"}"#)
     }
 
-    @Test func `a preset change tells its frame`() throws {
+    @Test func `a preset change has its frame`() throws {
         try expect(
-            Fixture.line(.preset(PresetChange(name: "Fire & Ice", cut: .hard, blend: 0, reason: .hardCut))),
+            Fixture.line(PresetChange(name: "Fire & Ice", cut: .hard, blend: 0, reason: .hardCut)),
             is: #"{"type":"preset","t":0.5,"frame":22050,"emitted_t":0.25,"action":"load","name":"Fire & Ice","cut":"hard","#
                 + #""blend_s":0.0,"reason":"hard-cut","next_in_s":null}"#)
     }
 
-    @Test func `speed and keys are told`() throws {
-        try expect(Fixture.line(.speed(1)), is: #"{"type":"speed","t":0.5,"speed":1.0}"#)
+    @Test func `records of speed and keys`() throws {
+        try expect(Fixture.line(SpeedChange(1)), is: #"{"type":"speed","t":0.5,"speed":1.0}"#)
         try expect(
-            Fixture.line(.key(KeyStroke(key: "a", note: 60, phase: .down))),
+            Fixture.line(KeyStroke(key: "a", note: 60, phase: .down)),
             is: #"{"type":"key","t":0.5,"key":"a","note":60,"event":"keydown"}"#)
         try expect(
-            Fixture.line(.key(KeyStroke(key: "\"", note: nil, phase: .up))),
+            Fixture.line(KeyStroke(key: "\"", note: nil, phase: .up)),
             is: #"{"type":"key","t":0.5,"key":"\"","note":null,"event":"keyup"}"#)
     }
 
     @Test(arguments: [
-        (Control.tap, ""), (.lockTempo(beatsPerMinute: 128), #","bpm":128.0"#), (.lockTempo(beatsPerMinute: nil), #","bpm":null"#),
-        (.loadPreset(name: "x"), #","name":"x""#), (.presetChanged(name: "x"), #","name":"x""#), (.lockPreset(false), #","locked":false"#),
-        (.setSpeed(0.5), #","speed":0.5"#), (.speedChanged(1), #","speed":1.0"#), (.ready(presets: ["a", "b"]), #","presets":["a","b"]"#),
-        (.presetNames([]), #","names":[]"#), (.key(KeyStroke(key: "a", note: nil, phase: .up)), #","key":"a","note":null,"event":"keyup""#),
+        (Control(.tap), ""), (Control(.lockTempo, .number(128)), #","bpm":128.0"#), (Control(.lockTempo), #","bpm":null"#),
+        (Control(.loadPreset, .text("x")), #","name":"x""#), (Control(.presetHandler, .text("x")), #","name":"x""#),
+        (Control(.lockPreset, .boolean(false)), #","locked":false"#),
+        (Control(.setSpeed, .number(0.5)), #","speed":0.5"#), (Control(.speedHandler, .number(1)), #","speed":1.0"#),
+        (Control(.ready, .texts(["a", "b"])), #","presets":["a","b"]"#), (Control(.presetNames, .texts([])), #","names":[]"#),
+        (KeyStroke(key: "a", note: nil, phase: .up).control, #","key":"a","note":null,"event":"keyup""#),
+        (Control(.ready), #","presets":[]"#),
     ])
     func `a control lies flat between its name and its origin`(control: Control, fields: String) throws {
         try expect(
-            Fixture.line(.control(StampedControl(control, at: 22_528, from: "socket/2"))),
+            Fixture.line(StampedControl(control, at: 22_528, from: "socket/2")),
             is: #"{"type":"control","t":0.5,"frame":22528,"control":"\#(control.name)"\#(fields),"from":"socket/2"}"#)
     }
 
-    @Test func `what befalls the stream is told`() throws {
+    @Test func `records of devices, gaps and drops`() throws {
         try expect(
-            Fixture.line(.device(DeviceNotice(name: "d", summary: "D", state: .moved, format: Fixture.format))),
+            Fixture.line(DeviceEvent(name: "d", summary: "D", state: .moved, format: Fixture.format)),
             is: #"{"type":"device","t":0.5,"name":"d","description":"D","state":"moved","sample_rate":44100,"channels":2}"#)
         try expect(
-            Fixture.line(.gap(Gap(frames: 441, reason: .deviceLost))),
+            Fixture.line(Gap(frames: 441, reason: .deviceLost)),
             is: #"{"type":"gap","t":0.5,"duration_s":0.01,"frames":441,"reason":"device-lost"}"#)
         try expect(
-            Fixture.line(.dropped(Loss(sink: "socket", client: "3", batches: 2))),
+            Fixture.line(DropReport(sink: "socket", client: "3", batches: 2)),
             is: #"{"type":"dropped","t":0.5,"sink":"socket","client":"3","batches":2,"events":0}"#)
         try expect(
-            Fixture.line(.dropped(Loss(sink: "socket", batches: 2))),
+            Fixture.line(DropReport(sink: "socket", batches: 2)),
             is: #"{"type":"dropped","t":0.5,"sink":"socket","client":null,"batches":2,"events":0}"#)
     }
 
@@ -190,7 +194,7 @@ import Testing
 
     @Test func `the end sums up, after the events that came late`() throws {
         var summary = Fixture.summary
-        summary.lateEvents = [Event(at: 2.4, .onset(Onset(strength: 0.5)))]
+        summary.lateEvents = [Event(at: 2.4, Onset(strength: 0.5))]
         let lines = Fixture.lines { RecordEncoder(Fixture.header(), version: "1").encodeEnd(summary, into: &$0) }
         try expect(lines[0], is: #"{"type":"onset","t":2.4,"strength":0.5,"emitted_t":2.5}"#)
         try expect(
@@ -214,7 +218,7 @@ import Testing
 
     @Test func `a line of events that grows the buffer is whole`() {
         let long = String(repeating: "x", count: 100_000)
-        #expect(Fixture.line(.control(StampedControl(.loadPreset(name: long), at: 0, from: "a"))).contains(long))
+        #expect(Fixture.line(StampedControl(Control(.loadPreset, .text(long)), at: 0, from: "a")).contains(long))
     }
 
     // MARK: Selection

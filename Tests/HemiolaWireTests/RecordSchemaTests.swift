@@ -4,25 +4,31 @@ import HemiolaWire
 import Testing
 
 @Suite struct RecordSchemaTests {
+    private let catalog = Fixture.catalog
+    private let records = RecordSchema.records(Fixture.catalog)
+
     @Test func `every type of record is in the table, in the order of the manual`() {
-        #expect(RecordSchema.records.map(\.type) == Selection.recordTypes)
+        #expect(RecordSchema.records(catalog).map(\.type) == catalog.recordTypes)
     }
 
     @Test func `no analyzer can have the name of a record's key`() {
-        #expect(RecordSchema.reservedNames.isSubset(of: Selection.reservedNames))
-        #expect(RecordSchema.reservedNames.isSuperset(of: ["type", "file", "n", "t", "source", "analyzer", "dropped", "presets"]))
-        #expect(RecordSchema.reservedNames.isDisjoint(with: ["levels", "spectrum", "visualizer", "beat"]))
+        let reserved = RecordSchema.reservedNames(catalog)
+        #expect(reserved.isSuperset(of: ["type", "file", "n", "t", "source", "analyzer", "dropped", "presets"]))
+        #expect(reserved.isDisjoint(with: ["levels", "spectrum", "visualizer", "beat"]))
+        // A key that only a plugin declares, in a record or in a control, is reserved only with that plugin.
+        #expect(reserved.isSuperset(of: ["verb", "hands", "people", "speed"]))
+        #expect(RecordSchema.reservedNames(.standard).isDisjoint(with: ["verb", "hands", "people", "speed", "presets"]))
     }
 
     @Test func `the fixture has a line of every type`() throws {
-        #expect(Set(try Fixture.allLines().map { try ParsedJSON($0)["type"]?.string }) == Set(Selection.recordTypes))
+        #expect(Set(try Fixture.allLines().map { try ParsedJSON($0)["type"]?.string }) == Set(catalog.recordTypes))
     }
 
     @Test(arguments: [nil, "a.wav"])
     func `every line has exactly the keys of the table, in its order, with its types`(file: String?) throws {
         for line in Fixture.allLines(file: file) {
             let parsed = try ParsedJSON(line)
-            let record = try #require(RecordSchema.records.first { $0.type == parsed["type"]?.string })
+            let record = try #require(records.first { $0.type == parsed["type"]?.string })
             let analyzers = ["levels", "wide"]
             let members = parsed.members.dropFirst(file == nil ? 1 : 2).filter { !analyzers.contains($0.key) }
             if let fault = fault(in: members, record.fields) { Issue.record("\(record.type): \(fault) in \(line)") }
@@ -39,7 +45,7 @@ import Testing
                 if let text = member.value.string { seen.insert("\(type).\(member.key).\(text)") }
             }
         }
-        for record in RecordSchema.records {
+        for record in records {
             for field in record.fields {
                 #expect(seen.contains("\(record.type).\(field.name)"))
                 if case .choice(let names) = field.type {
@@ -77,7 +83,7 @@ import Testing
 
     @Test func `a key has one type in the whole table`() {
         var kinds: [String: RecordSchema.FieldType] = [:]
-        for field in RecordSchema.records.flatMap(\.fields) {
+        for field in records.flatMap(\.fields) {
             let known = kinds.updateValue(field.type.base, forKey: field.name) ?? field.type.base
             #expect(known == field.type.base, "\(field.name)")
         }
@@ -99,6 +105,9 @@ import Testing
         case (.integer, .integer), (.number, .number), (.boolean, .boolean), (.text, .text), (.nullable, .null),
             (.figure, .integer), (.figure, .number), (.parameter, _):
             return nil
+        case (.measurement(let minimum, let maximum), .number(let text)):
+            guard let number = Double(text) else { return "\(text) is no number" }
+            return number >= minimum ?? number && number <= maximum ?? number ? nil : "\(text) is out of range"
         case (.choice(let names), .text(let text)):
             return names.contains(text) ? nil : "\(text) is no choice"
         case (.nullable(let type), _):
@@ -117,11 +126,13 @@ import Testing
 }
 
 extension RecordSchema.FieldType {
-    /// The type as a reader of any record sees it: whether it can be null and which choices there are may differ.
+    /// The JSON type alone: whether the value can be null, its range and its choices may differ from record to record.
     fileprivate var base: Self {
         switch self {
         case .nullable(let type): type.base
         case .choice: .text
+        case .measurement: .number
+        case .list(let type, _): .list(type.base, count: nil)
         default: self
         }
     }

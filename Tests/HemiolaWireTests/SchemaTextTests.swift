@@ -6,6 +6,9 @@ import Testing
 @Suite struct SchemaTextTests {
     private let analyzers: SchemaText.Analyzers = [("levels", Fixture.levels.features), ("wide", Fixture.spectrum.features)]
 
+    private let columns = SchemaText.columns(
+        analyzers: [("levels", Fixture.levels.features), ("wide", Fixture.spectrum.features)], catalog: Fixture.catalog)
+
     private func document(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
@@ -21,10 +24,10 @@ import Testing
     // MARK: JSON Schema
 
     @Test func `the schema has one alternative per type of record`() throws {
-        let text = SchemaText.jsonSchema(analyzers: analyzers)
+        let text = SchemaText.jsonSchema(analyzers: analyzers, catalog: Fixture.catalog)
         let references = try #require(try document(text)["oneOf"] as? [[String: String]])
-        #expect(references.map { $0["$ref"] } == Selection.recordTypes.map { "#/$defs/\($0)" })
-        for type in Selection.recordTypes {
+        #expect(references.map { $0["$ref"] } == Fixture.catalog.recordTypes.map { "#/$defs/\($0)" })
+        for type in Fixture.catalog.recordTypes {
             let record = try record(type, in: text)
             #expect(properties(record)["type"]?["const"] as? String == type)
             #expect(record["additionalProperties"] as? Bool == false)
@@ -33,7 +36,7 @@ import Testing
     }
 
     @Test func `a batch spells its analyzers out, with the length of every list`() throws {
-        let batch = try record("batch", in: SchemaText.jsonSchema(analyzers: analyzers))
+        let batch = try record("batch", in: SchemaText.jsonSchema(analyzers: analyzers, catalog: Fixture.catalog))
         #expect(batch["required"] as? [String] == ["type", "n", "frame", "t", "levels", "wide"])
         let wide = try #require(properties(batch)["wide"])
         #expect(wide["required"] as? [String] == ["bands_db", "centroid_hz", "flatness", "mfcc"])
@@ -49,21 +52,22 @@ import Testing
     }
 
     @Test func `without analyzers any may be in a batch`() throws {
-        let batch = try record("batch", in: SchemaText.jsonSchema(analyzers: nil))
+        let batch = try record("batch", in: SchemaText.jsonSchema(analyzers: nil, catalog: Fixture.catalog))
         #expect(batch["additionalProperties"] is [String: Any])
-        let onset = try record("onset", in: SchemaText.jsonSchema(analyzers: nil))
+        let onset = try record("onset", in: SchemaText.jsonSchema(analyzers: nil, catalog: Fixture.catalog))
         #expect(onset["additionalProperties"] as? Bool == false)
     }
 
     @Test func `a selection leaves out what is not written`() throws {
-        let text = SchemaText.jsonSchema(analyzers: analyzers, selection: Selection(items: ["beat", "wide.mfcc"]))
+        let text = SchemaText.jsonSchema(
+            analyzers: analyzers, selection: Selection(items: ["beat", "wide.mfcc"]), catalog: Fixture.catalog)
         #expect((try document(text)["oneOf"] as? [Any])?.count == 2)
         #expect(
             Set(properties(try record("batch", in: text)).keys) == ["type", "file", "file_base64", "n", "frame", "t", "wide", "partial"])
     }
 
     @Test func `null is allowed exactly where the table says so`() throws {
-        let text = SchemaText.jsonSchema(analyzers: analyzers)
+        let text = SchemaText.jsonSchema(analyzers: analyzers, catalog: Fixture.catalog)
         let beat = properties(try record("beat", in: text))
         #expect(beat["position"]?["type"] as? [String] == ["integer", "null"])
         #expect(beat["bpm"]?["type"] as? String == "number")
@@ -75,18 +79,19 @@ import Testing
     // MARK: Columns
 
     @Test func `there is a column for every key of every record`() throws {
-        let text = SchemaText.columns(analyzers: analyzers)
+        let text = columns
         let document = try document(text)
         let columns = try #require(document["columns"] as? [String: Any])
         let duckDB = try #require(document["duckdb"] as? [String: String])
-        let names = Set(RecordSchema.records.flatMap { $0.fields.map(\.name) } + ["type", "file", "file_base64", "levels", "wide"])
+        let names = Set(
+            RecordSchema.records(Fixture.catalog).flatMap { $0.fields.map(\.name) } + ["type", "file", "file_base64", "levels", "wide"])
         #expect(Set(columns.keys) == names)
         #expect(Set(duckDB.keys) == names)
         #expect(try ParsedJSON(text.filter { $0 != "\n" && $0 != " " })["columns"]?.keys.prefix(2) == ["type", "file"])
     }
 
     @Test func `columns have neutral nested types`() throws {
-        let columns = try #require(try document(SchemaText.columns(analyzers: analyzers))["columns"] as? [String: Any])
+        let columns = try #require(try document(self.columns)["columns"] as? [String: Any])
         #expect(columns["type"] as? String == "string")
         #expect(columns["n"] as? String == "int64")
         #expect(columns["t"] as? String == "float64")
@@ -101,8 +106,8 @@ import Testing
         #expect((analyzer["outputs"] as? [[String: Any]])?.first?["edges_hz"] as? [String] == ["float64"])
     }
 
-    @Test func `columns are told in DuckDB's and pandas' own words`() throws {
-        let document = try document(SchemaText.columns(analyzers: analyzers))
+    @Test func `columns have the types of DuckDB and pandas`() throws {
+        let document = try document(self.columns)
         let duckDB = try #require(document["duckdb"] as? [String: String])
         #expect(duckDB["levels"] == #"STRUCT("rms_db" DOUBLE, "channel_rms_db" DOUBLE[])"#)
         #expect(

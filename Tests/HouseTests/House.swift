@@ -238,6 +238,7 @@ struct Manifest {
             if name == "arguments" { return "ArgumentParser" }
             if name == "nioCore" { return "NIOCore" }
             if name == "nioPosix" { return "NIOPosix" }
+            if name == "socketSink" { return "SocketSink" }
             return name.hasPrefix("\"") ? name.trimmingCharacters(in: ["\""]) : nil
         }
     }

@@ -32,7 +32,7 @@ enum Fixture {
             if number == first { for event in events { list.append(event) } }
             _ = storage.openRow.update(fromContentsOf: [-13.012, -10.004 - Float(number % 10) / 4])
             let isPartial = endsPartial && number == first + count - 1
-            storage.seal(
+            storage.complete(
                 .init(number: Int64(number), frame: Int64(number) * 1024, frameCount: isPartial ? 740 : 1024, isPartial: isPartial),
                 events: &list)
         }

@@ -13,7 +13,7 @@ import Testing
         try await sink.open(SinkContext(name: "json-lines", isLive: live))
         try await sink.begin(Fixture.header)
         #expect(try recordTypes(pipe.available()) == (atOnce ? ["header"] : []))
-        try await sink.write(Fixture.block(events: [Event(at: 0, .onset(Onset(strength: 1)))]))
+        try await sink.write(Fixture.block(events: [Event(at: 0, Onset(strength: 1))]))
         #expect(try recordTypes(pipe.available()) == (atOnce ? ["batch", "onset", "batch"] : []))
         try await sink.end(Fixture.summary)
         try await sink.close()

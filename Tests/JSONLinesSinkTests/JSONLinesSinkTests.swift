@@ -3,6 +3,7 @@ import Glibc
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import HemiolaVisualizer
 import JSONLinesSink
 import TestSupport
 import Testing
@@ -44,7 +45,7 @@ import Testing
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await sink.open(SinkContext(name: "json-lines", selection: Selection(items: ["onset", "levels.peak_db"])))
         try await sink.begin(Fixture.header)
-        try await sink.write(Fixture.block(count: 1, events: [Event(at: 0, .onset(Onset(strength: 1))), Event(at: 0, .speed(1))]))
+        try await sink.write(Fixture.block(count: 1, events: [Event(at: 0, Onset(strength: 1)), Event(at: 0, SpeedChange(1))]))
         try await sink.end(Fixture.summary)
         try await sink.close()
         #expect(
@@ -59,7 +60,7 @@ import Testing
 
     @Test(arguments: ["jsonl", "jsonl.zst"]) func `conformance tests: passed`(ending: String) async throws {
         // Live runs do not replace a file: each has its own.
-        try await SinkExam(.jsonLines, settings: folder("a.{n}.\(ending)")).sit()
+        try await SinkConformanceSuite(.jsonLines, settings: folder("a.{n}.\(ending)")).run()
         #expect(folder.names.first == "a.0001.\(ending)")
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }

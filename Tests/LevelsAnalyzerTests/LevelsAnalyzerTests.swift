@@ -171,8 +171,8 @@ private func decibels(_ amplitude: Double) -> Double {
 }
 
 @Suite struct `Levels as a plugin` {
-    @Test func `it passes the exam`() throws {
-        try AnalyzerExam(.levels).sit()
+    @Test func `conformance suite: passes`() throws {
+        try AnalyzerConformanceSuite(.levels).run()
     }
 
     @Test func `its README tells its settings and shows a batch`() async throws {

@@ -137,7 +137,7 @@ struct Recording {
 
     /// - Parameter frames: Size of the buffer of each read, in frames.
     init(_ capture: any Capture, frames: Int = 1024) throws {
-        source = try capture.open(FormatWish())
+        source = try capture.open(FormatRequest())
         defer { capture.close() }
         try read(capture, frames: frames)
     }

@@ -103,9 +103,9 @@ import Testing
     @Test func `writer that pauses: idle within 0.1 s`() throws {
         let pipe = TestPipe()
         let capture = PCMCapture(try settings(Self.stereo), descriptor: pipe.reader)
-        _ = try capture.open(FormatWish())
+        _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 64)
-        func read() throws -> Delivery {
+        func read() throws -> ReadResult {
             var span = buffer.mutableSpan
             return try capture.read(into: &span)
         }
@@ -114,7 +114,7 @@ import Testing
         let waited = ContinuousClock.now - start
         #expect(waited > .milliseconds(80) && waited < .seconds(5))
         // 12 bytes are needed to check for a WAV header, which is one and a half frames.
-        for (count, delivery) in [(8, Delivery.idle), (5, .frames(1)), (2, .idle), (2, .frames(1))] {
+        for (count, delivery) in [(8, ReadResult.idle), (5, .frames(1)), (2, .idle), (2, .frames(1))] {
             _ = Self.rampBytes.withUnsafeBytes { write(pipe.writer, $0.baseAddress!, count) }
             #expect(try read() == delivery, "after \(count) bytes more")
         }
@@ -145,7 +145,7 @@ import Testing
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
         let capture = PCMCapture(try settings("pcm:\(path),raw=f32le:44100:2"))
-        _ = try capture.open(FormatWish())
+        _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 64)
         do {
             var span = buffer.mutableSpan
@@ -195,7 +195,7 @@ import Testing
         let wav = WAVBytes(encoding: .f32le, channelCount: 2, declaredLength: .max, samples: Self.rampBytes)
         let pipe = TestPipe(wav.bytes, fragment: 1_001)
         let capture = SpooledPCMCapture(try settings("pcm:spool=true"), descriptor: pipe.reader)
-        _ = try capture.open(FormatWish())
+        _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 20)
         var count = 0
         while count < framesBefore {
@@ -215,7 +215,7 @@ import Testing
     @Test func `file after a rewind: the same samples`() throws {
         let file = TemporaryFile(Self.rampBytes)
         let capture = SpooledPCMCapture(try settings("pcm:\(file.path),raw=f32le:44100:2,spool=true"))
-        _ = try capture.open(FormatWish())
+        _ = try capture.open(FormatRequest())
         var recording = try Recording(OpenedCapture(capture))
         try capture.rewind()
         try recording.read(capture)
@@ -237,9 +237,9 @@ private final class OpenedCapture: Capture {
     var isLive: Bool { false }
 
     init(_ base: any Capture) { self.base = base }
-    func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
         StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "pcm", name: "opened")
     }
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery { try base.read(into: &samples) }
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult { try base.read(into: &samples) }
     func close() {}
 }

@@ -2,6 +2,7 @@ import AllocationCounter
 import Hemiola
 import HemiolaSignal
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
         for number in 0..<430 as Range<Int64> {
             let moment = BatchMoment(number: number, frame: number * 1024, frameCount: 1024, format: format)
             if number % 20 == 0 {
-                events.append(.beat(Beat(beatsPerMinute: 120, position: 1, confidence: 0.9)), at: moment.end + 0.1)
+                events.append(Beat(beatsPerMinute: 120, position: 1, confidence: 0.9), at: moment.end + 0.1)
             }
             allocation_trace(number < 30 ? 0 : 4)
             before = allocation_count()

@@ -1,4 +1,5 @@
 import HemiolaSignal
+import HemiolaVisualizer
 
 @testable import PresetsSink
 
@@ -67,13 +68,13 @@ extension PresetChange {
 
 extension [Event] {
     var presets: [PresetChange] {
-        compactMap { if case .preset(let change) = $0.payload { change } else { nil } }
+        compactMap { PresetChange($0) }
     }
     var presetTimes: [Double] {
-        compactMap { if case .preset = $0.payload { $0.time } else { nil } }
+        filter { $0.type == .preset }.map(\.time)
     }
     var speeds: [Double] {
-        compactMap { if case .speed(let speed) = $0.payload { speed } else { nil } }
+        compactMap { SpeedChange($0)?.speed }
     }
 }
 

@@ -1,4 +1,5 @@
 import HemiolaSignal
+import HemiolaVisualizer
 import Testing
 
 @testable import PresetsSink

@@ -1,5 +1,6 @@
 import Foundation
 import HemiolaSignal
+import HemiolaVisualizer
 import Testing
 
 @testable import PresetsSink

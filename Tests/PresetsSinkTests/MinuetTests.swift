@@ -5,6 +5,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
+import HemiolaVisualizer
 import Testing
 
 @testable import PresetsSink

@@ -84,7 +84,8 @@ extension SinkPlugin {
     fileprivate static func counted(_ counter: WrittenBatchCounter) -> SinkPlugin {
         let plugin = SinkPlugin.presets
         return SinkPlugin(
-            plugin.about.id, plugin.about.summary, settings: plugin.about.settings, primary: plugin.about.primary, needs: plugin.needs,
+            plugin.about.id, plugin.about.summary, settings: plugin.about.settings, primary: plugin.about.primary,
+            records: plugin.about.records, controls: plugin.about.controls, needs: plugin.needs,
             make: { settings throws(ConfigurationError) in
                 guard let sink = try plugin.make(settings) as? any DirectingSink else {
                     throw ConfigurationError("the sink has no director")
@@ -115,7 +116,7 @@ final class SteadyBeats: Analyzer {
         let end = hop.format.seconds(at: hop.frame + Int64(hop.frameCount))
         while 0.5 + Double(next) * period < end + 0.1 {
             let beat = Beat(beatsPerMinute: 60 / period, position: next % 4 + 1, confidence: 0.9)
-            events.append(.beat(beat), at: 0.5 + Double(next) * period)
+            events.append(beat, at: 0.5 + Double(next) * period)
             next += 1
         }
     }

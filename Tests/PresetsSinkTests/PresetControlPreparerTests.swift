@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaSignal
+import HemiolaVisualizer
 import Testing
 
 @testable import PresetsSink
@@ -37,11 +38,12 @@ import Testing
     @Test func `cost on the analysis thread: independent of the length of names and lists`() {
         let long = String(repeating: "an unknown name ", count: 64)
         let (few, many) = (director(names(10)), director(Self.many))
-        let (short, small) = (Control.loadPreset(name: "p3"), Control.presetNames(names(10)))
+        let (short, small) = (Control(.loadPreset, .text("p3")), Control(.presetNames, .texts(names(10))))
         let base = max(seconds(short, few), seconds(small, few))
         for control in [
-            Control.loadPreset(name: long), .loadPreset(name: Self.many[9_999]), .presetNames(Self.many), .ready(presets: Self.many),
-            .presetRefused(name: Self.many[5]),
+            Control(.loadPreset, .text(long)), Control(.loadPreset, .text(Self.many[9_999])), Control(.presetNames, .texts(Self.many)),
+            Control(.ready, .texts(Self.many)),
+            Control(.presetRefused, .text(Self.many[5])),
         ] {
             let time = seconds(control, many)
             #expect(time < 20 * base + 1e-5, "\(control.name): \(time) s and not \(base) s")
@@ -51,9 +53,11 @@ import Testing
     @Test func `a prepared control has the same effect as an unprepared one`() {
         let names = ["Élan", "Nebula A", "Nebula B"]
         let controls: [Control] = [
-            .loadPreset(name: "nebula b"), .loadPreset(name: "nebula"), .presetRefused(name: "Élan"), .loadPreset(name: "elan"),
-            .presetNames(["Nebula A"]), .loadPreset(name: "Nebula B"), .presetNames(["x"]), .ready(presets: names),
-            .loadPreset(name: "elan"), .nextPreset,
+            Control(.loadPreset, .text("nebula b")), Control(.loadPreset, .text("nebula")), Control(.presetRefused, .text("Élan")),
+            Control(.loadPreset, .text("elan")),
+            Control(.presetNames, .texts(["Nebula A"])), Control(.loadPreset, .text("Nebula B")), Control(.presetNames, .texts(["x"])),
+            Control(.ready, .texts(names)),
+            Control(.loadPreset, .text("elan")), Control(.nextPreset),
         ]
         let (direct, prepared) = (director(names), director(names))
         for control in controls {
@@ -61,8 +65,8 @@ import Testing
             let preparer = prepared.preparer
             let reply =
                 preparer.isNeeded(for: control)
-                ? prepared.handle(stamped, preparation: preparer.prepare(control)) : prepared.obey(stamped)
-            #expect(reply == direct.obey(stamped), "\(control.name)")
+                ? prepared.handle(stamped, preparation: preparer.prepare(control)) : prepared.handle(stamped)
+            #expect(reply == direct.handle(stamped), "\(control.name)")
             #expect(prepared.status == direct.status)
         }
     }
@@ -70,24 +74,26 @@ import Testing
     @Test func `a preparation made before a new schedule is repeated`() {
         let preparer = PresetControlPreparer(settings(names(3)))
         var old = PresetSchedule(settings(names(3)), preparer: preparer, seed: 0)
-        _ = old.handle(.presetNames(["p1"]), at: 0)
-        let preparation = preparer.preparation(for: .loadPreset(name: "p0"))
+        _ = old.handle(Control(.presetNames, .texts(["p1"])), at: 0)
+        let preparation = preparer.preparation(for: Control(.loadPreset, .text("p0")))
         #expect(preparation.error != nil)
         var new = PresetSchedule(settings(names(3)), preparer: preparer, seed: 0)
-        #expect(new.handle(.loadPreset(name: "p0"), at: 0, preparation: preparation) == .done)
+        #expect(new.handle(Control(.loadPreset, .text("p0")), at: 0, preparation: preparation) == .done)
     }
 
     @Test func `unknown name of 1 kB: quoted truncated and without a suggestion`() {
         let preparer = PresetControlPreparer(settings(Self.many))
         let long = String(repeating: "x", count: 1024)
-        #expect(preparer.preparation(for: .loadPreset(name: long)).error == "there is no preset \"\(String(repeating: "x", count: 80))…\"")
-        let near = preparer.preparation(for: .loadPreset(name: "Author 5 - The lomg name of preset 5"))
+        #expect(
+            preparer.preparation(for: Control(.loadPreset, .text(long))).error
+                == "there is no preset \"\(String(repeating: "x", count: 80))…\"")
+        let near = preparer.preparation(for: Control(.loadPreset, .text("Author 5 - The lomg name of preset 5")))
         #expect(near.error?.contains("did you mean \"Author 5 - The long name of preset 5\"?") == true, "\(near)")
     }
 
     @Test func `refused names that are in no list are not stored`() {
         let preparer = PresetControlPreparer(settings(names(3)))
-        for number in 0..<100 { _ = preparer.preparation(for: .presetRefused(name: "unknown \(number)")) }
-        #expect(preparer.preparation(for: .presetRefused(name: "p1")).known.names == ["p0", "p2"])
+        for number in 0..<100 { _ = preparer.preparation(for: Control(.presetRefused, .text("unknown \(number)"))) }
+        #expect(preparer.preparation(for: Control(.presetRefused, .text("p1"))).known.names == ["p0", "p2"])
     }
 }

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 
@@ -21,10 +22,11 @@ import Testing
         }
     }
 
-    @Test func `passes the conformance tests for sinks`() async throws {
+    @Test func `conformance suites of sinks and directors: pass`() async throws {
         for settings in ["names=a+b+c", "names=a+b,mode=milkdrop", "names=a+b,mode=drop,state=\(folder("state.json"))", "bars=4"] {
-            // Not a temporary file: a live run does not overwrite an existing plan.
-            try await SinkExam(.presets, settings: "/dev/null,\(settings)").sit()
+            // In real time a plan does not replace a file.
+            try await SinkConformanceSuite(.presets, settings: "/dev/null,\(settings)").run()
+            try await DirectorConformanceSuite(.presets, settings: "/dev/null,\(settings)").run()
         }
     }
 
@@ -49,7 +51,8 @@ import Testing
     func `live and file input: identical plans`(mode: String) async throws {
         var replay = ControlReplay()
         let controls: [(Int, Control)] = [
-            (3, .nextPreset), (9, .setSpeed(0.4)), (11, .randomPreset), (20, .lockPreset(true)), (26, .lockPreset(false)),
+            (3, Control(.nextPreset)), (9, Control(.setSpeed, .number(0.4))), (11, Control(.randomPreset)),
+            (20, Control(.lockPreset, .boolean(true))), (26, Control(.lockPreset, .boolean(false))),
         ]
         for (second, control) in controls {
             replay.add(StampedControl(control, at: Int64(second * 44_100), from: "test"))
@@ -88,7 +91,7 @@ import Testing
         let pipeline = PipelineFixture(
             steps: [.samples(TestSignal.silence(frames: 60 * 44_100))], settings: "\(folder("plan")),names=a+b+c,bars=4")
         let events = try await pipeline.run().streams[0].events
-        let bars = events.filter { if case .preset(let change) = $0.payload { change.reason == .bar } else { false } }
+        let bars = events.filter { PresetChange($0)?.reason == .bar }
         #expect(bars.count == 7)
         for (index, event) in bars.enumerated() { #expect(abs(event.time - (0.5 + 2 * Double(3 + 4 * index))) < 1e-9) }
     }
@@ -97,7 +100,7 @@ import Testing
         let pipeline = PipelineFixture(
             steps: [.samples(bursts(seconds: 30))], settings: "\(folder("plan")),names=a+b+c,mode=milkdrop")
         let stream = try await pipeline.run().streams[0]
-        let cuts = stream.events.filter { if case .preset(let change) = $0.payload { change.reason == .hardCut } else { false } }
+        let cuts = stream.events.filter { PresetChange($0)?.reason == .hardCut }
         #expect(cuts.count >= 2)
         // The expected times, computed from the rows with MilkDrop's formula.
         let sums = zip(zip(stream.value("milkdrop", "bass"), stream.value("milkdrop", "mid")), stream.value("milkdrop", "treb"))
@@ -121,16 +124,16 @@ import Testing
             steps: [
                 .samples(TestSignal.silence(frames: 4096)),
                 .call {
-                    sink.post(.loadPreset(name: "C"), from: "key")
-                    sink.post(.loadPreset(name: "zz"))
-                    sink.post(.toggleCycle)
+                    sink.post(Control(.loadPreset, .text("C")), from: "key")
+                    sink.post(Control(.loadPreset, .text("zz")))
+                    sink.post(Control(.toggleCycle))
                 }, .idle(), .samples(TestSignal.silence(frames: 44_100 * 20)),
             ], settings: "\(folder("plan")),names=a+b+c,order=sequential", sinks: [.collecting(sink)])
         let stream = try await pipeline.run().streams[0]
         #expect(sink.replies.map(\.reply) == [.done, .refused("there is no preset \"zz\""), .done])
         #expect(stream.events.presets.map(\.name) == ["a", "c"])
         // The order of the two clients' controls depends on the duration of the lookup.
-        let types = stream.events.map(\.recordType)
+        let types = stream.events.map(\.type.name)
         #expect(types.first == "preset" && types.count { $0 == "control" } == 2 && types.count == 4)
     }
 
@@ -225,9 +228,9 @@ import Testing
             let run = try await pipeline.run()
             return (run.streams[0].events, run.notices)
         }
-        #expect(try await run([.loadPreset(name: "c"), .setSpeed(0.25)]).notices.isEmpty)
+        #expect(try await run([Control(.loadPreset, .text("c")), Control(.setSpeed, .number(0.25))]).notices.isEmpty)
         #expect(try folder.text(of: "state.json") == "{\"preset\":\"c\",\"speed\":0.25}\n")
-        let next = try await run([.nextPreset]).events
+        let next = try await run([Control(.nextPreset)]).events
         #expect(next.presets.map(\.name) == ["c", "d"])
         #expect(next.speeds == [0.25])
         #expect(try folder.text(of: "state.json") == "{\"preset\":\"d\",\"speed\":0.25}\n")

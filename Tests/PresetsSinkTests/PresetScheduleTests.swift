@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaSignal
+import HemiolaVisualizer
 import Testing
 
 @testable import PresetsSink
@@ -29,27 +30,27 @@ import Testing
     @Test func `next, previous and random take effect at the end of the batch`() {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(.nextPreset, at: batches.time) == .done)
+        #expect(schedule.handle(Control(.nextPreset), at: batches.time) == .done)
         var events = schedule.step(&batches)
         #expect(events.presetTimes == [batches.time])
         #expect(events.presets.map(\.withoutCountdown) == [PresetChange(name: "p1", cut: .soft, blend: 1.7, reason: .request)])
-        #expect(schedule.handle(.previousPreset, at: batches.time) == .done)
+        #expect(schedule.handle(Control(.previousPreset), at: batches.time) == .done)
         events = schedule.step(&batches)
         #expect(events.presets.map(\.name) == ["p0"])
-        #expect(schedule.handle(.previousPreset, at: batches.time) == .refused("there is no preset before this one"))
-        #expect(schedule.handle(.randomPreset, at: batches.time) == .done)
+        #expect(schedule.handle(Control(.previousPreset), at: batches.time) == .refused("there is no preset before this one"))
+        #expect(schedule.handle(Control(.randomPreset), at: batches.time) == .done)
         #expect(schedule.step(&batches).presets.first.map { $0.name != "p0" } == true)
     }
 
     @Test func `every change carries the time until the timer changes the preset`() {
         var (schedule, batches) = (schedule(), BatchSequence())
         #expect(schedule.run(&batches, until: 40).presets.map { $0.nextIn?.rounded() } == [15, 15, 15])
-        _ = schedule.handle(.nextPreset, at: batches.time)
+        _ = schedule.handle(Control(.nextPreset), at: batches.time)
         let requested = schedule.step(&batches).presets
         #expect(requested.count == 1 && abs((requested[0].nextIn ?? 0) - 15) < 1e-9)
         // While locked, no timer change is scheduled.
-        _ = schedule.handle(.lockPreset(true), at: batches.time)
-        _ = schedule.handle(.nextPreset, at: batches.time)
+        _ = schedule.handle(Control(.lockPreset, .boolean(true)), at: batches.time)
+        _ = schedule.handle(Control(.nextPreset), at: batches.time)
         let locked = schedule.step(&batches).presets
         #expect(locked.count == 1 && locked[0].nextIn == nil)
     }
@@ -57,7 +58,7 @@ import Testing
     @Test func `a request restarts the timer`() {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.run(&batches, until: 10)
-        _ = schedule.handle(.nextPreset, at: batches.time)
+        _ = schedule.handle(Control(.nextPreset), at: batches.time)
         let events = schedule.run(&batches, until: 30)
         #expect(events.presets.map(\.reason) == [.request, .timer])
         #expect(events.presetTimes[1] - events.presetTimes[0] == 15)
@@ -73,19 +74,20 @@ import Testing
             let times = schedule.run(&batches, until: 200).presetTimes
             return zip(times, times.dropFirst()).map { $1 - $0 }
         }
-        #expect(intervals(.setSpeed(0.5)).first == intervals(nil).first)
-        #expect(zip(intervals(.setSpeed(0.5)), intervals(nil)).allSatisfy { abs($0 - $1) < 1e-9 })
+        #expect(intervals(Control(.setSpeed, .number(0.5))).first == intervals(nil).first)
+        #expect(zip(intervals(Control(.setSpeed, .number(0.5))), intervals(nil)).allSatisfy { abs($0 - $1) < 1e-9 })
     }
 
     @Test func `loadPreset: by name regardless of case; an ambiguous name lists the matches`() {
         var (schedule, batches) = (schedule(["Élan", "Nebula A", "Nebula B"]), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(.loadPreset(name: "nebula b"), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.loadPreset, .text("nebula b")), at: batches.time) == .done)
         #expect(schedule.step(&batches).presets.map(\.name) == ["Nebula B"])
         #expect(
-            schedule.handle(.loadPreset(name: "nebula"), at: batches.time) == .refused("\"nebula\" could be \"Nebula A\", \"Nebula B\""))
+            schedule.handle(Control(.loadPreset, .text("nebula")), at: batches.time)
+                == .refused("\"nebula\" could be \"Nebula A\", \"Nebula B\""))
         #expect(
-            schedule.handle(.loadPreset(name: "Elam"), at: batches.time)
+            schedule.handle(Control(.loadPreset, .text("Elam")), at: batches.time)
                 == .refused("there is no preset \"Elam\"; did you mean \"Élan\"?"))
         #expect(schedule.step(&batches).isEmpty)
     }
@@ -93,13 +95,13 @@ import Testing
     @Test func `lockPreset: no automatic change, and requests still work`() {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.run(&batches, until: 10)
-        #expect(schedule.handle(.lockPreset(true), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.lockPreset, .boolean(true)), at: batches.time) == .done)
         #expect(schedule.status(at: batches.time).isLocked && schedule.status(at: batches.time).nextIn == nil)
         #expect(schedule.run(&batches, until: 50).isEmpty)
-        _ = schedule.handle(.nextPreset, at: batches.time)
+        _ = schedule.handle(Control(.nextPreset), at: batches.time)
         #expect(schedule.step(&batches).presets.map(\.name) == ["p1"])
         let unlocked = batches.time
-        _ = schedule.handle(.lockPreset(false), at: unlocked)
+        _ = schedule.handle(Control(.lockPreset, .boolean(false)), at: unlocked)
         let events = schedule.run(&batches, until: 70)
         #expect(events.presetTimes.count == 1)
         #expect(abs(events.presetTimes[0] - unlocked - 15) < 1e-9)
@@ -108,18 +110,19 @@ import Testing
     @Test func `toggleCycle turns automatic changes off and on`() {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(.toggleCycle, at: batches.time) == .done)
+        #expect(schedule.handle(Control(.toggleCycle), at: batches.time) == .done)
         #expect(!schedule.status(at: batches.time).isCycling)
         #expect(schedule.run(&batches, until: 40).isEmpty)
-        _ = schedule.handle(.toggleCycle, at: batches.time)
+        _ = schedule.handle(Control(.toggleCycle), at: batches.time)
         #expect(schedule.run(&batches, until: 56).presets.map(\.reason) == [.timer])
     }
 
     @Test func `mode manual: only requests change the preset`() {
         var (schedule, batches) = (schedule(duration: nil), BatchSequence())
         #expect(schedule.run(&batches, until: 100).presets.map(\.reason) == [.start])
-        #expect(schedule.handle(.toggleCycle, at: batches.time) == .refused("there are no automatic preset changes in mode manual"))
-        #expect(schedule.handle(.nextPreset, at: batches.time) == .done)
+        #expect(
+            schedule.handle(Control(.toggleCycle), at: batches.time) == .refused("there are no automatic preset changes in mode manual"))
+        #expect(schedule.handle(Control(.nextPreset), at: batches.time) == .done)
         #expect(schedule.step(&batches).presets.map(\.name) == ["p1"])
     }
 
@@ -127,7 +130,7 @@ import Testing
     func `page's speed: clamped and rounded to steps`(reported: Double, speed: Double) {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(.speedChanged(reported), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.speedHandler, .number(reported)), at: batches.time) == .done)
         #expect(schedule.step(&batches).speeds == [speed])
         #expect(schedule.status(at: batches.time).speed == speed)
     }
@@ -135,7 +138,7 @@ import Testing
     @Test(arguments: [Double.nan, .infinity, 0.09, 1.01, -1, 7]) func `setSpeed out of range: refused`(speed: Double) {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(.setSpeed(speed), at: 0) == .refused("the speed must be a number from 0.1 to 1"))
+        #expect(schedule.handle(Control(.setSpeed, .number(speed)), at: 0) == .refused("the speed must be a number from 0.1 to 1"))
         #expect(schedule.step(&batches).isEmpty)
     }
 
@@ -154,8 +157,8 @@ import Testing
         var (schedule, batches) = (schedule(nil), BatchSequence())
         #expect(schedule.run(&batches, until: 100).isEmpty)
         #expect(schedule.status(at: batches.time).nextIn == nil)
-        #expect(schedule.handle(.nextPreset, at: batches.time) == .refused("there is no list of presets"))
-        #expect(schedule.handle(.loadPreset(name: "anything"), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.nextPreset), at: batches.time) == .refused("there is no list of presets"))
+        #expect(schedule.handle(Control(.loadPreset, .text("anything")), at: batches.time) == .done)
         #expect(schedule.step(&batches).presets.map(\.name) == ["anything"])
         #expect(schedule.run(&batches, until: 200).isEmpty)
     }
@@ -168,7 +171,7 @@ import Testing
     @Test func `no user list: the page's list is used`() {
         var (schedule, batches) = (schedule(nil), BatchSequence())
         _ = schedule.run(&batches, until: 5)
-        #expect(schedule.handle(.ready(presets: ["a", "b", "a"]), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.ready, .texts(["a", "b", "a"])), at: batches.time) == .done)
         let start = batches.time + BatchSequence.standardLength
         let events = schedule.run(&batches, until: 40)
         #expect(events.presets.map(\.name) == ["a", "b", "a"])
@@ -179,10 +182,10 @@ import Testing
     @Test func `user list and page list: only presets of both are used`() {
         var (schedule, batches) = (schedule(["a", "b", "c"]), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(.presetNames(["c", "b", "x"]), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.presetNames, .texts(["c", "b", "x"])), at: batches.time) == .done)
         #expect(schedule.names == ["b", "c"])
         #expect(schedule.run(&batches, until: 31).presets.map(\.name) == ["b", "c"])
-        guard case .refused = schedule.handle(.presetNames(["x", "y"]), at: batches.time) else {
+        guard case .refused = schedule.handle(Control(.presetNames, .texts(["x", "y"])), at: batches.time) else {
             Issue.record("presets that are not in the user's list are not refused")
             return
         }
@@ -191,18 +194,18 @@ import Testing
 
     @Test func `page's list shrinks: only its presets follow`() {
         var (schedule, batches) = (schedule(nil), BatchSequence())
-        _ = schedule.handle(.ready(presets: names(20)), at: 0)
+        _ = schedule.handle(Control(.ready, .texts(names(20))), at: 0)
         _ = schedule.run(&batches, until: 100)
-        _ = schedule.handle(.presetNames(["p3", "p4"]), at: batches.time)
+        _ = schedule.handle(Control(.presetNames, .texts(["p3", "p4"])), at: batches.time)
         #expect(Set(schedule.run(&batches, until: 200).presets.map(\.name)) == ["p3", "p4"])
-        _ = schedule.handle(.presetNames([]), at: batches.time)
+        _ = schedule.handle(Control(.presetNames, .texts([])), at: batches.time)
         #expect(schedule.run(&batches, until: 300).isEmpty)
     }
 
     @Test func `page changes the preset itself: the timer restarts`() {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.run(&batches, until: 10)
-        #expect(schedule.handle(.presetChanged(name: "p4"), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.presetHandler, .text("p4")), at: batches.time) == .done)
         let events = schedule.run(&batches, until: 30)
         #expect(events.presets.map(\.reason) == [.page, .timer])
         #expect(events.presets.map(\.name) == ["p4", "p5"])
@@ -212,43 +215,43 @@ import Testing
     @Test func `page confirms a load: no change event`() {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.step(&batches)
-        _ = schedule.handle(.nextPreset, at: batches.time)
+        _ = schedule.handle(Control(.nextPreset), at: batches.time)
         _ = schedule.step(&batches)
-        _ = schedule.handle(.nextPreset, at: batches.time)
+        _ = schedule.handle(Control(.nextPreset), at: batches.time)
         _ = schedule.step(&batches)
-        for name in ["p1", "p2"] { #expect(schedule.handle(.presetChanged(name: name), at: batches.time) == .done) }
+        for name in ["p1", "p2"] { #expect(schedule.handle(Control(.presetHandler, .text(name)), at: batches.time) == .done) }
         #expect(schedule.step(&batches).isEmpty)
         #expect(schedule.status(at: batches.time).preset == "p2")
         // After 3 s a report is no longer a confirmation.
         _ = schedule.run(&batches, until: 10)
-        _ = schedule.handle(.presetChanged(name: "p1"), at: batches.time)
+        _ = schedule.handle(Control(.presetHandler, .text("p1")), at: batches.time)
         #expect(schedule.step(&batches).presets.map(\.reason) == [.page])
     }
 
     @Test func `page refuses a preset: it is skipped and the next one loaded`() {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(.presetRefused(name: "p0"), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.presetRefused, .text("p0")), at: batches.time) == .done)
         #expect(
             schedule.step(&batches).presets.map(\.withoutCountdown)
                 == [PresetChange(name: "p1", cut: .soft, blend: 1.7, reason: .refused)])
-        #expect(schedule.handle(.presetRefused(name: "p1"), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.presetRefused, .text("p1")), at: batches.time) == .done)
         #expect(schedule.step(&batches).presets.map(\.name) == ["p2"])
         let later = schedule.run(&batches, until: 200).presets
         #expect(later.count == 13)
         #expect(later.allSatisfy { !["p0", "p1"].contains($0.name) })
         // A new page may have the presets that an earlier page refused.
-        _ = schedule.handle(.ready(presets: names(6)), at: batches.time)
+        _ = schedule.handle(Control(.ready, .texts(names(6))), at: batches.time)
         #expect(schedule.names == names(6))
     }
 
     @Test func `page refuses all presets: the control is refused and changes stop`() {
         var (schedule, batches) = (schedule(names(2)), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(.presetRefused(name: "p0"), at: batches.time) == .done)
+        #expect(schedule.handle(Control(.presetRefused, .text("p0")), at: batches.time) == .done)
         _ = schedule.step(&batches)
         #expect(
-            schedule.handle(.presetRefused(name: "p1"), at: batches.time)
+            schedule.handle(Control(.presetRefused, .text("p1")), at: batches.time)
                 == .refused("there is no other preset to show instead of \"p1\""))
         #expect(schedule.run(&batches, until: 100).isEmpty)
     }
@@ -262,7 +265,7 @@ import Testing
         #expect(PresetSchedule(chosen, seed: 0).names == ["A", "Élan"])
         // loadPreset ignores favourites and skip.
         var schedule = PresetSchedule(chosen, seed: 0)
-        #expect(schedule.handle(.loadPreset(name: "B"), at: 0) == .done)
+        #expect(schedule.handle(Control(.loadPreset, .text("B")), at: 0) == .done)
         chosen.favourites = ["nowhere"]
         #expect(PresetSchedule(chosen, seed: 0).names == ["A", "B", "Élan"])
     }
@@ -298,9 +301,9 @@ import Testing
         #expect(abs(events.presetTimes[0] - (30 - old)) < 1e-9)
     }
 
-    @Test func `tempo controls are not handled`() {
+    @Test func `control of another plugin: refused`() {
         var schedule = schedule()
-        #expect(schedule.handle(.tap, at: 0) == nil)
-        #expect(schedule.handle(.resetTempo, at: 0) == nil)
+        let control = Control(ControlType("setDepth", "Sets the depth of a reverb."))
+        #expect(schedule.handle(control, at: 0) == .refused("the preset cycler does not handle setDepth"))
     }
 }

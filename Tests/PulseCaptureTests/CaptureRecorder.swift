@@ -16,7 +16,7 @@ final class CaptureRecorder: Sendable {
     struct Entry {
         /// Seconds on the clock of `now`.
         var time: Double
-        var delivery: Delivery
+        var delivery: ReadResult
     }
 
     struct Log {
@@ -44,13 +44,13 @@ final class CaptureRecorder: Sendable {
     init(_ spec: String, rate: Int? = 44_100, batchFrames: Int = 1024, keepsSamples: Bool = false) throws {
         _ = try pulse(spec)
         let thread = Thread { [self] in
-            let wish = FormatWish(sampleRate: rate, batchFrames: batchFrames) { self.shallStop.load(ordering: .relaxed) }
+            let wish = FormatRequest(sampleRate: rate, batchFrames: batchFrames) { self.shallStop.load(ordering: .relaxed) }
             run(spec, wish, keepsSamples)
         }
         thread.start()
     }
 
-    private func run(_ spec: String, _ wish: FormatWish, _ keepsSamples: Bool) {
+    private func run(_ spec: String, _ wish: FormatRequest, _ keepsSamples: Bool) {
         do throws(CaptureError) {
             guard let capture = try? pulse(spec) else { return }
             var source = try capture.open(wish)
@@ -130,7 +130,7 @@ extension CaptureRecorder.Log {
         entries.compactMap { if case .gap(let gap) = $0.delivery { gap } else { nil } }
     }
 
-    var deviceEvents: [DeviceNotice] {
+    var deviceEvents: [DeviceEvent] {
         entries.compactMap { if case .device(let notice) = $0.delivery { notice } else { nil } }
     }
 
@@ -163,7 +163,7 @@ extension CaptureRecorder.Log {
     var formats: [StreamFormat] { sources.map(\.format) }
 
     /// All deliveries other than frames.
-    var events: [Delivery] {
+    var events: [ReadResult] {
         entries.compactMap { if case .frames = $0.delivery { nil } else { $0.delivery } }
     }
 

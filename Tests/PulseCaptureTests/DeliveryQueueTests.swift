@@ -10,8 +10,8 @@ import Testing
     private static let mono = StreamFormat(sampleRate: 8_000, channelCount: 1)
 
     /// Reads all queued deliveries.
-    private func drain(_ queue: DeliveryQueue, room: Int = 100_000) -> (deliveries: [Delivery], samples: [Float]) {
-        var deliveries: [Delivery] = []
+    private func drain(_ queue: DeliveryQueue, room: Int = 100_000) -> (deliveries: [ReadResult], samples: [Float]) {
+        var deliveries: [ReadResult] = []
         var samples: [Float] = []
         var buffer = [Float](repeating: .nan, count: room)
         while true {
@@ -24,7 +24,7 @@ import Testing
 
     @Test func `gaps between frames: delivered at their position`() {
         let queue = DeliveryQueue(Self.mono, wakeUpPipe: WakeUpPipe())
-        let gap = Delivery.gap(Gap(frames: 7, reason: .frozen))
+        let gap = ReadResult.gap(Gap(frames: 7, reason: .frozen))
         queue.append(gap)
         queue.write([1, 2, 3], frames: 3)
         queue.append(gap)
@@ -94,10 +94,10 @@ import Testing
         let queue = DeliveryQueue(StreamFormat(sampleRate: 8_000, channelCount: 2), wakeUpPipe: wakeUpPipe)
         let total = 400_000
         let taken = Atomic(0)
-        let (stream, done) = AsyncStream<[Delivery]>.makeStream()
+        let (stream, done) = AsyncStream<[ReadResult]>.makeStream()
         let reader = Thread {
             var next = 0
-            var problems: [Delivery] = []
+            var problems: [ReadResult] = []
             var frames = [2, 6, 64, 1000].map { $0 * 2 }
             while next < total {
                 frames.append(frames.removeFirst())

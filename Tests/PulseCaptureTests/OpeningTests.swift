@@ -12,7 +12,7 @@ struct OpeningTests {
     private func refusal(_ spec: String) -> CaptureError? {
         do throws(CaptureError) {
             guard let capture = try? pulse(spec) else { return nil }
-            _ = try capture.open(FormatWish(sampleRate: 44_100))
+            _ = try capture.open(FormatRequest(sampleRate: 44_100))
             capture.close()
             return nil
         } catch {
@@ -147,7 +147,7 @@ struct OpeningTests {
             weak var session: CaptureSession?
             do {
                 let capture = try #require(try pulse("pulse:server=\(server.address)") as? PulseCapture)
-                _ = try capture.open(FormatWish(sampleRate: 44_100))
+                _ = try capture.open(FormatRequest(sampleRate: 44_100))
                 var buffer = [Float](repeating: 0, count: 2048)
                 var span = buffer.mutableSpan
                 _ = try capture.read(into: &span)

@@ -1,13 +1,13 @@
-import Hemiola
 import HemiolaTesting
 import SocketSink
 import TestSupport
 import Testing
 
 @Suite(.mayNotHang) struct ConformanceTests {
-    @Test func `socket sink passes the sink conformance tests`() async throws {
+    @Test func `conformance suites of sinks and directors: pass, and the socket is removed`() async throws {
         let folder = try TemporaryFolder()
-        try await SinkExam(.socket, settings: folder("exam.sock")).sit()
+        try await SinkConformanceSuite(.socket, settings: folder("test.sock")).run()
+        try await DirectorConformanceSuite(.socket, settings: folder("test.sock")).run()
         #expect(folder.names == [])
     }
 }

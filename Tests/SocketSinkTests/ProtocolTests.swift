@@ -1,12 +1,13 @@
 import Foundation
 import HemiolaSignal
+import HemiolaVisualizer
 import TestSupport
 import Testing
 
 /// The messages between clients and the sink.
 @Suite(.mayNotHang) struct ProtocolTests {
-    private static func preset(_ name: String, _ reason: PresetChange.Reason = .timer) -> Event.Payload {
-        .preset(PresetChange(name: name, cut: .soft, blend: 2.7, reason: reason))
+    private static func preset(_ name: String, _ reason: PresetChange.Reason = .timer) -> PresetChange {
+        PresetChange(name: name, cut: .soft, blend: 2.7, reason: reason)
     }
 
     @Test func `page that has not sent ready: gets preset and speed after ready, not before`() async throws {
@@ -14,7 +15,7 @@ import Testing
         try await fixture.begin()
         let client = try fixture.client()
         try client.expectHello()
-        try await fixture.play(events: [Self.preset("one"), .speed(0.5)])
+        try await fixture.play(events: [Self.preset("one"), SpeedChange(0.5)])
         #expect(try client.line().type == "pushSamples")
         try await fixture.play()
         #expect(try client.line().type == "pushSamples")
@@ -27,7 +28,7 @@ import Testing
         #expect(try client.line().type == "pushSamples")
         #expect(try client.line().text == #"{"type":"loadPresetByName","name":"two \"</script>\" 😀\n","blend_s":2.7}"#)
         try await fixture.wait { fixture.submitted.count == 1 }
-        #expect(fixture.submitted[0].control == .ready(presets: ["one", "two"]) && fixture.submitted[0].origin == "socket/1")
+        #expect(fixture.submitted[0].control == Control(.ready, .texts(["one", "two"])) && fixture.submitted[0].origin == "socket/1")
         try await fixture.close()
     }
 
@@ -40,7 +41,7 @@ import Testing
         #expect(try client.line().type == "getPresetNames")
         try client.send(#"{"type":"presetNames","names":["x"]}"#)
         try await fixture.wait { fixture.submitted.count == 2 }
-        #expect(fixture.submitted[1].control == .presetNames(["x"]))
+        #expect(fixture.submitted[1].control == Control(.presetNames, .texts(["x"])))
         try await fixture.close()
     }
 
@@ -52,8 +53,8 @@ import Testing
         #expect(hello.int("schema") == 1 && hello.int("sample_rate") == 44_100 && hello.int("batch_frames") == 1024)
         #expect(hello.object("source")["name"] as? String == "fixture \"1\"")
         #expect(hello.object("visualizer").values.allSatisfy { $0 is NSNull } && hello.object("visualizer").count == 4)
-        let toggle = StampedControl(.toggleCycle, at: 0, from: "socket/1")
-        try await fixture.play(events: [Self.preset("one"), Self.preset("two"), .speed(0.25), .control(toggle)])
+        let toggle = StampedControl(Control(.toggleCycle), at: 0, from: "socket/1")
+        try await fixture.play(events: [Self.preset("one"), Self.preset("two"), SpeedChange(0.25)], controls: [toggle])
         #expect(try early.line(except: "resumeAudio").type == "pushSamples")
         let late = try fixture.client()
         let state = try late.line().object("visualizer")
@@ -70,9 +71,9 @@ import Testing
             try client.send(#"{"type":"ready","presets":["x"]}"#)
         }
         try await fixture.wait { fixture.submitted.count == 2 }
-        let changed = StampedControl(.presetChanged(name: "x"), at: 0, from: "socket/1")
-        let faster = StampedControl(.speedChanged(0.3), at: 0, from: "socket/1")
-        try await fixture.play(events: [.control(changed), Self.preset("x", .page), .control(faster), .speed(0.3)])
+        let changed = StampedControl(Control(.presetHandler, .text("x")), at: 0, from: "socket/1")
+        let faster = StampedControl(Control(.speedHandler, .number(0.3)), at: 0, from: "socket/1")
+        try await fixture.play(events: [Self.preset("x", .page), SpeedChange(0.3)], controls: [changed, faster])
         try await fixture.play()
         #expect(try (0..<2).map { _ in try one.line().type } == ["pushSamples", "pushSamples"])
         #expect(try (0..<3).map { _ in try two.line().type } == ["pushSamples", "loadPresetByName", "setSpeed"])
@@ -91,7 +92,7 @@ import Testing
         try client.send(#"{"type":"setSpeed","id":4}"#)
         try client.send(#"{"type":"doubleTempo","id":5}"#)
         try await fixture.wait { fixture.submitted.count == 4 }
-        #expect(fixture.submitted.map(\.control) == [.tap, .halveTempo, .nextPreset, .doubleTempo])
+        #expect(fixture.submitted.map(\.control.type) == [.tap, .halveTempo, .nextPreset, .doubleTempo])
         fixture.reply(to: 3, with: .busy)
         fixture.reply(to: 1, with: .refused("no \"tempo\""))
         fixture.reply(to: 0)
@@ -157,8 +158,8 @@ import Testing
         try client.send("{\"type\":\"ready\",\"presets\":[\(names.map { "\"\($0)\"" }.joined(separator: ","))],\"id\":1}")
         for number in 0..<500 { try client.send("{\"type\":\"loadPreset\",\"name\":\"\(number)\"}") }
         try await fixture.wait { fixture.submitted.count == 501 }
-        #expect(fixture.submitted[0].control == .ready(presets: names))
-        #expect(fixture.submitted.dropFirst().map(\.control) == (0..<500).map { .loadPreset(name: "\($0)") })
+        #expect(fixture.submitted[0].control == Control(.ready, .texts(names)))
+        #expect(fixture.submitted.dropFirst().map(\.control) == (0..<500).map { Control(.loadPreset, .text("\($0)")) })
         fixture.reply(to: 0)
         #expect(try client.line().type == "reply")
         try await fixture.close()
@@ -175,9 +176,9 @@ import Testing
                 == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"bpm":null,"source":"fixture \"1\"","device":null}"#
         )
         #expect(try client.line().text == #"{"type":"reply","id":1,"ok":true,"error":null}"#)
-        let opened = DeviceNotice(name: "hdmi.monitor", summary: "HDMI \"1\"", state: .opened, format: fixture.format)
+        let opened = DeviceEvent(name: "hdmi.monitor", summary: "HDMI \"1\"", state: .opened, format: fixture.format)
         try await fixture.play(events: [
-            Self.preset("one"), .speed(0.5), .beat(Beat(beatsPerMinute: 120.5, position: 1, confidence: 1)), .device(opened),
+            Self.preset("one"), SpeedChange(0.5), Beat(beatsPerMinute: 120.5, position: 1, confidence: 1), opened,
         ])
         // A device change is sent without a request.
         let text =
@@ -202,13 +203,33 @@ import Testing
         let (page, other) = (try fixture.client(), try fixture.client())
         for client in [page, other] { try client.expectHello() }
         #expect(try other.request(#"{"type":"subscribe","streams":["device"],"id":1}"#).bool("ok") == true)
-        let lost = DeviceNotice(name: "d", summary: "D", state: .lost, format: fixture.format)
-        try await fixture.write([Event(at: 3, .device(lost))])
+        let lost = DeviceEvent(name: "d", summary: "D", state: .lost, format: fixture.format)
+        try await fixture.write([Event(at: 3, lost)])
         let status = try page.line()
         #expect(status.type == "status" && status.object("device")["state"] as? String == "lost")
         let record = try other.line()
         #expect(record.type == "device" && record["state"] == "lost" && record.double("t") == 3)
         try await fixture.close()
+    }
+
+    @Test func `record type and control of another plugin: are declared in hello, sent and submitted`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        let hello = try client.line()
+        #expect(hello.text.contains(#"{"name":"clap","#) && hello.text.contains(#"{"name":"setClap","#))
+        #expect(try client.line().type == "resumeAudio")
+        #expect(try client.request(#"{"type":"subscribe","streams":["clap"],"id":1}"#).bool("ok") == true)
+        try client.send(#"{"type":"setClap","level":0.5,"id":2}"#)
+        try await fixture.wait { fixture.submitted.count == 1 }
+        #expect(fixture.submitted[0].control == Control(.setClap, .number(0.5)))
+        fixture.reply(to: 0)
+        #expect(try client.line().bool("ok") == true)
+        try await fixture.play(events: [Clap(strength: 0.25), Onset(strength: 1)])
+        let record = try client.line()
+        #expect(record.type == "clap" && record.double("strength") == 0.25)
+        try await fixture.close()
+        #expect(try client.readLine() == nil)
     }
 
     @Test func `client that closes its sending side: continues to receive`() async throws {

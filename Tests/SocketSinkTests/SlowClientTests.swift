@@ -1,5 +1,6 @@
 import Foundation
 import HemiolaSignal
+import HemiolaVisualizer
 import TestSupport
 import Testing
 
@@ -43,7 +44,7 @@ import Testing
         let client = try fixture.client()
         try client.expectHello()
         #expect(try client.request(#"{"type":"subscribe","streams":["pushSamples","onset"],"id":1}"#).bool("ok") == true)
-        for number in 0..<200 { try await fixture.play(events: [.onset(Onset(strength: Double(number)))]) }
+        for number in 0..<200 { try await fixture.play(events: [Onset(strength: Double(number))]) }
         async let closed: Void = fixture.close()
         let lines = try client.readAll().map { try Line($0) }
         try await closed
@@ -73,9 +74,9 @@ import Testing
         }
         // A hundred records of 100 KB each: ten of them exceed the queue's limit of 1 MiB.
         let names = (0..<100).map { "\($0)" + String(repeating: "x", count: 1000) }
-        let list = Event.Payload.control(StampedControl(.presetNames(names), at: 0, from: "socket/9"))
+        let list = StampedControl(Control(.presetNames, .texts(names)), at: 0, from: "socket/9")
         for _ in 0..<100 {
-            try await fixture.play(events: [list])
+            try await fixture.play(controls: [list])
             #expect(try other.line().type == "control")
         }
         var (received, lost) = (0, 0)

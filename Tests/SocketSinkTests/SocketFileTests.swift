@@ -107,6 +107,41 @@ import Testing
         #expect(folder.names == ["s"])
     }
 
+    @Test func `socket removed from its path: write requests to be reopened, and a new socket accepts clients`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        try await fixture.play()
+        unlink(fixture.path)
+        let error = await #expect(throws: SinkError.self) { try await fixture.play() }
+        #expect(error?.remedy == .reopen && error?.message == "\(fixture.path): the socket was removed")
+        try await fixture.reopen()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try await fixture.play()
+        #expect(try client.line().type == "pushSamples")
+        #expect(mode(fixture.path) == 0o600)
+        #expect(
+            fixture.warnings == ["\(fixture.path): the socket was removed; a new socket was created, and clients have to connect again"])
+        try await fixture.close()
+        #expect(fixture.names == [])
+    }
+
+    @Test func `another file at the path of the socket: connected clients remain served`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try await fixture.play()
+        #expect(try client.line().type == "pushSamples")
+        unlink(fixture.path)
+        try "another".write(toFile: fixture.path, atomically: false, encoding: .utf8)
+        try await fixture.play()
+        #expect(try client.line().type == "pushSamples")
+        try await fixture.close()
+        #expect(fixture.names == ["s"])
+    }
+
     @Test func `folder writable by all users: is refused unless it is sticky`() async throws {
         chmod(folder.path, 0o777)
         #expect(await error("socket:\(folder("s"))").contains("writable by all users"))

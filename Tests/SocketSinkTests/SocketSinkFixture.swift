@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaSignal
+import HemiolaVisualizer
 import SocketSink
 import Synchronization
 import TestSupport
@@ -17,7 +18,7 @@ final class SocketSinkFixture: Sendable {
 
     private struct State {
         var submitted: [Submission] = []
-        var drops: [Loss] = []
+        var drops: [DropReport] = []
         var warnings: [String] = []
         var endRunCount = 0
         var frame: Int64 = 0
@@ -49,9 +50,9 @@ final class SocketSinkFixture: Sendable {
 
     private func context(_ selection: Selection) -> SinkContext {
         SinkContext(
-            name: "socket", selection: selection, isLive: true,
+            name: "socket", selection: selection, catalog: Self.catalog, isLive: true,
             controls: ControlPort(
-                post: { [self] control, origin, reply in
+                submit: { [self] control, origin, reply in
                     state.withLock { $0.submitted.append(Submission(control: control, origin: origin, reply: reply)) }
                 }, report: { [self] loss in state.withLock { $0.drops.append(loss) } }),
             warn: { [self] text in state.withLock { $0.warnings.append(text) } },
@@ -60,12 +61,17 @@ final class SocketSinkFixture: Sendable {
 
     // The elements are copied: ThreadSanitizer does not see reference counts, and reports a race for an array whose buffer was shared.
     var submitted: [Submission] { state.withLock { $0.submitted.map { $0 } } }
-    var drops: [Loss] { state.withLock { $0.drops.map { $0 } } }
+    var drops: [DropReport] { state.withLock { $0.drops.map { $0 } } }
     var warnings: [String] { state.withLock { $0.warnings.map { $0 } } }
     var endRunCount: Int { state.withLock { $0.endRunCount } }
     var names: [String] { folder.names }
 
     func client() throws -> SocketClient { try SocketClient(path) }
+
+    /// The sink's declarations, and those of other plugins.
+    static let catalog = RecordCatalog(
+        records: [.preset, .speed, .key, Clap.recordType],
+        controls: ControlType.presetControls + [.keyHandler, .tap, .halveTempo, .doubleTempo, .setClap])
 
     // MARK: - The stream
 
@@ -81,12 +87,14 @@ final class SocketSinkFixture: Sendable {
         let header = StreamHeader(
             source: StreamSource(format: format, kind: "fixture", name: "fixture \"1\""), isLive: true,
             batching: Batching(batchFrames: batchFrames)!, seed: 7,
-            analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)])
+            analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)], catalog: Self.catalog)
         try await sink.begin(header)
     }
 
-    /// Writes batches. The events are in the first one.
-    func play(_ count: Int = 1, frames: Int = 1024, partial: Bool = false, events: [Event.Payload] = []) async throws {
+    /// Writes batches. The controls and events are in the first one.
+    func play(_ count: Int = 1, frames: Int = 1024, partial: Bool = false, events: [any EventRecord] = [], controls: [StampedControl] = [])
+        async throws
+    {
         for index in 0..<count {
             let (number, frame) = state.withLock { state in
                 defer {
@@ -102,8 +110,12 @@ final class SocketSinkFixture: Sendable {
                 storage.openSamples[place] = Self.sample(frame + Int64(place / channels), place % channels)
             }
             var list = EventList()
-            for event in index == 0 ? events : [] { list.append(event, at: format.seconds(at: frame)) }
-            storage.seal(.init(number: number, frame: frame, frameCount: frames, isPartial: partial), events: &list)
+            if index == 0 {
+                let time = format.seconds(at: frame)
+                for control in controls { list.append(Event(at: time, control)) }
+                for event in events { list.append(event, at: time) }
+            }
+            storage.complete(.init(number: number, frame: frame, frameCount: frames, isPartial: partial), events: &list)
             try await sink.write(BatchBlock(storage))
         }
     }
@@ -121,6 +133,12 @@ final class SocketSinkFixture: Sendable {
     func end() async throws {
         let (frame, number) = state.withLock { ($0.frame, $0.number) }
         try await sink.end(StreamSummary(frames: frame, batches: number, reason: .endOfInput))
+    }
+
+    /// Closes the sink and opens it again, as the engine does after the remedy `reopen`.
+    func reopen() async throws {
+        try await sink.close()
+        try await sink.open(context(.all))
     }
 
     func close() async throws {
@@ -144,6 +162,27 @@ final class SocketSinkFixture: Sendable {
     func reply(to index: Int, with reply: ControlReply = .done) {
         submitted[index].reply?(reply)
     }
+}
+
+extension ControlType {
+    static let tap = ControlType("tap", "Marks a beat.")
+    static let halveTempo = ControlType("halveTempo", "Halves the tempo.")
+    static let doubleTempo = ControlType("doubleTempo", "Doubles the tempo.")
+    /// A control of a plugin outside.
+    static let setClap = ControlType("setClap", "Sets the threshold.", fields: [.number("level", in: 0...1, "The level.")])
+}
+
+/// A record of a plugin outside.
+struct Clap: EventRecord {
+    static let recordType = RecordType("clap", "A clap.", fields: [.number("strength", "The strength.")])
+    var strength: Double
+
+    init(strength: Double) { self.strength = strength }
+    init?(_ event: Event) {
+        guard event.type == Self.recordType, let strength = event[0].number else { return nil }
+        self.strength = strength
+    }
+    func event(at time: Double) -> Event { Event(at: time, Self.recordType, .number(strength)) }
 }
 
 /// A line, parsed as JSON.

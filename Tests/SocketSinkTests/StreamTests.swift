@@ -1,5 +1,6 @@
 import Foundation
 import HemiolaSignal
+import HemiolaVisualizer
 import TestSupport
 import Testing
 
@@ -45,7 +46,7 @@ import Testing
         try client.expectHello()
         try await fixture.play(1, frames: 256)
         fixture.skip(5000)
-        try await fixture.play(4, frames: 256, events: [.gap(Gap(frames: 5000, reason: .deviceLost))])
+        try await fixture.play(4, frames: 256, events: [Gap(frames: 5000, reason: .deviceLost)])
         let first = try client.line()
         #expect(first.int("frame") == 0 && first.samples.count == 2048 && first.samples[512...].allSatisfy { $0 == 0 })
         // A page may have suspended its audio during the gap.
@@ -88,7 +89,7 @@ import Testing
         try client.send(#"{"type":"tap","id":1}"#)
         try await fixture.wait { !fixture.submitted.isEmpty }
         fixture.reply(to: 0)
-        try await fixture.play(3, events: [.speed(0.5), .preset(PresetChange(name: "x", cut: .soft, blend: 1, reason: .timer))])
+        try await fixture.play(3, events: [SpeedChange(0.5), PresetChange(name: "x", cut: .soft, blend: 1, reason: .timer)])
         try await fixture.end()
         try await fixture.close()
         let lines = try client.readAll()
@@ -105,7 +106,7 @@ import Testing
         try two.send(#"{"type":"subscribe","streams":["pushSamples","beat"],"payload":"bare","id":1}"#)
         try two.send(#"{"type":"tap"}"#)
         try await fixture.wait { !fixture.submitted.isEmpty }
-        try await fixture.play(events: [.beat(Beat(beatsPerMinute: 120, position: 1, confidence: 0.5))])
+        try await fixture.play(events: [Beat(beatsPerMinute: 120, position: 1, confidence: 0.5)])
         try await fixture.close()
         #expect(try one.readAll().map { try Line($0).type } == ["beat"])
         let lines = try two.readAll()
@@ -119,7 +120,7 @@ import Testing
         try client.expectHello()
         #expect(try client.request(#"{"type":"subscribe","streams":["header","batch","beat","end"],"id":"s"}"#)["id"] == "s")
         let beat = Beat(beatsPerMinute: 120, position: 1, confidence: 0.5)
-        try await fixture.play(2, events: [.onset(Onset(strength: 1)), .beat(beat), .speed(0.5)])
+        try await fixture.play(2, events: [Onset(strength: 1), beat, SpeedChange(0.5)])
         try await fixture.end()
         try await fixture.close()
         #expect(try client.readAll().map { try Line($0).type } == ["batch", "beat", "batch", "end"])
@@ -133,7 +134,7 @@ import Testing
         #expect(try reader.request(#"{"type":"subscribe","streams":["batch","beat","speed"],"id":1}"#).bool("ok") == true)
         try page.send(#"{"type":"ready","presets":["x"]}"#)
         try await fixture.wait { !fixture.submitted.isEmpty }
-        try await fixture.play(events: [.beat(Beat(beatsPerMinute: 120, position: 1, confidence: 0.5)), .speed(0.5)])
+        try await fixture.play(events: [Beat(beatsPerMinute: 120, position: 1, confidence: 0.5), SpeedChange(0.5)])
         #expect(try page.line().type == "pushSamples")
         #expect(try page.line().double("speed") == 0.5)
         try await fixture.end()

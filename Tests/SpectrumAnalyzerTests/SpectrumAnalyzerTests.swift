@@ -264,8 +264,8 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
 }
 
 @Suite struct `The spectrum as a plugin` {
-    @Test func `it passes the exam with all that it has`() throws {
-        try AnalyzerExam(.spectrum, settings: "size=1000,scale=mel-slaney,magnitudes=true,mfcc=13").sit()
+    @Test func `conformance suite with all outputs: passes`() throws {
+        try AnalyzerConformanceSuite(.spectrum, settings: "size=1000,scale=mel-slaney,magnitudes=true,mfcc=13").run()
     }
 
     @Test func `its README tells its settings and shows a batch`() async throws {

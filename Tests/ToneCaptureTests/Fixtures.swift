@@ -30,7 +30,7 @@ extension ToneCapture {
 /// All samples of a SPEC with one channel; the default sample rate is 44.1 kHz.
 func mono(_ spec: String, frames: Int = 1024) throws -> [Float] {
     let capture = try tone("\(spec),channels=1")
-    _ = try capture.open(FormatWish())
+    _ = try capture.open(FormatRequest())
     return try capture.samples(1, frames: frames)
 }
 

@@ -104,7 +104,7 @@ import Testing
 
     @Test func `sweep at a low sample rate: ends at half of it`() throws {
         let capture = try tone("tone:sweep,rate=8000")
-        #expect(try capture.open(FormatWish()).format.sampleRate == 8_000)
+        #expect(try capture.open(FormatRequest()).format.sampleRate == 8_000)
         #expect(try capture.samples(2).peak > 0.24)
     }
 
@@ -144,7 +144,7 @@ import Testing
     func `seed: equal seeds give equal noise, different in each channel`(color: String) throws {
         func noise(_ seed: Int) throws -> [Float] {
             let capture = try tone("tone:noise,color=\(color),seed=\(seed),seconds=0.5")
-            _ = try capture.open(FormatWish())
+            _ = try capture.open(FormatRequest())
             return try capture.samples(2)
         }
         let one = try noise(1)
@@ -183,7 +183,7 @@ import Testing
     @Test(arguments: specs, [1, 7, 1_000, 50_000])
     func `any buffer size, and after a rewind: the same samples`(spec: String, frames: Int) throws {
         let capture = try tone("\(spec),seconds=0.5,channels=3")
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         #expect(source.duration == 0.5)
         let whole = try capture.samples(3, frames: 22_050)
         #expect(whole.count == 3 * 22_050)
@@ -198,23 +198,23 @@ import Testing
 
     @Test func `clicks in 4 channels: all equal`() throws {
         let capture = try tone("tone:clicks,seconds=0.1,channels=4")
-        _ = try capture.open(FormatWish())
+        _ = try capture.open(FormatRequest())
         let samples = try capture.samples(4)
         #expect(samples.indices.allSatisfy { samples[$0] == samples[$0 & ~3] })
     }
 
     @Test func `seconds=0: endless`() throws {
         let capture = try tone("tone:sine,seconds=0")
-        #expect(try capture.open(FormatWish()).duration == nil)
+        #expect(try capture.open(FormatRequest()).duration == nil)
         #expect(try capture.samples(2, limit: 4_000_000).count == 4_000_000)
         #expect(capture.isLive == false)
     }
 
     @Test func `sample rate: the setting, else the requested one, else 44100`() throws {
-        #expect(try tone("tone:sine,rate=96000").open(FormatWish(sampleRate: 22_050)).format.sampleRate == 96_000)
-        #expect(try tone("tone:sine").open(FormatWish(sampleRate: 22_050)).format.sampleRate == 22_050)
+        #expect(try tone("tone:sine,rate=96000").open(FormatRequest(sampleRate: 22_050)).format.sampleRate == 96_000)
+        #expect(try tone("tone:sine").open(FormatRequest(sampleRate: 22_050)).format.sampleRate == 22_050)
         #expect(
-            try tone("tone").open(FormatWish())
+            try tone("tone").open(FormatRequest())
                 == StreamSource(
                     format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "tone", name: "sine 440 Hz", duration: 10))
     }
@@ -222,7 +222,7 @@ import Testing
     @Test func `frequency above half of the sample rate, or an endless sweep: refused`() throws {
         let early = #expect(throws: ConfigurationError.self) { try tone("tone:sine,hz=5000,rate=8000") }
         #expect(early?.description == "hz: 5000 Hz is above half of the sample rate, 8000 Hz; lower it or raise rate")
-        let late = #expect(throws: CaptureError.self) { try tone("tone:sweep,to_hz=20000").open(FormatWish(sampleRate: 8_000)) }
+        let late = #expect(throws: CaptureError.self) { try tone("tone:sweep,to_hz=20000").open(FormatRequest(sampleRate: 8_000)) }
         #expect(late?.message == "tone: to_hz: 20000 Hz is above half of the sample rate, 8000 Hz; lower it or raise rate")
         let endless = #expect(throws: ConfigurationError.self) { try tone("tone:sweep,seconds=0") }
         #expect(endless?.description == "seconds: a sweep needs a duration above 0")

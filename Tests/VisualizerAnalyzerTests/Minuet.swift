@@ -15,7 +15,7 @@ enum Minuet {
         let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let spec = PluginSpec("file", primary: .text("/\(here)/examples/music/minuet.flac"))
         let capture = try CapturePlugin.file.make(CapturePlugin.file.about.values(from: spec))
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         precondition(source.format == StreamFormat(sampleRate: 44_100, channelCount: 2), "the minuet is stereo at 44.1 kHz")
         defer { capture.close() }
         var samples: [Float] = []

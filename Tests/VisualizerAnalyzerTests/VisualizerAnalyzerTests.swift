@@ -9,8 +9,8 @@ import Testing
 
 @Suite struct VisualizerAnalyzerTests {
     @Test(arguments: ["", "milkdrop,bars=40,bars_min_hz=1,noise_reduction=0"])
-    func `the analyzer passes the conformance tests`(settings: String) throws {
-        try AnalyzerExam(.visualizer, settings: settings).sit()
+    func `conformance suite: passes`(settings: String) throws {
+        try AnalyzerConformanceSuite(.visualizer, settings: settings).run()
     }
 
     @Test(arguments: ["", "milkdrop"])

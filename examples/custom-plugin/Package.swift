@@ -1,23 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// In a package of your own: .package(url: "https://github.com/hemiola/hemiola", from: "0.1.0", traits: [])
+// Without its default traits, Hemiola needs no SwiftNIO.
+let hemiola = Package.Dependency.package(name: "hemiola", path: "../..", traits: [])
+
+func product(_ name: String) -> Target.Dependency { .product(name: name, package: "hemiola") }
+
 let package = Package(
     name: "custom-plugin",
-    dependencies: [
-        // In a package of your own: .package(url: "https://github.com/hemiola/hemiola", from: "0.1.0")
-        .package(name: "hemiola", path: "../..")
-    ],
+    products: [.library(name: "MyPlugins", targets: ["MyPlugins"])],
+    dependencies: [hemiola],
     targets: [
-        // The plugin: needs the plugin API and nothing else.
-        .target(name: "ZeroCrossings", dependencies: [.product(name: "Hemiola", package: "hemiola")]),
-        // Hemiola with the plugin built in.
-        .executableTarget(
-            name: "my-hemiola",
-            dependencies: [
-                "ZeroCrossings", .product(name: "HemiolaCommandLine", package: "hemiola"),
-                .product(name: "HemiolaPlugins", package: "hemiola"),
-            ]),
-        .testTarget(
-            name: "ZeroCrossingsTests", dependencies: ["ZeroCrossings", .product(name: "HemiolaTesting", package: "hemiola")]),
+        // The plugins need the plugin API; the sink also needs the encoder of records.
+        .target(
+            name: "MyPlugins", dependencies: [product("Hemiola"), product("HemiolaWire")],
+            // The methods of a sink run on the sink's own thread, where they may block, not on Swift's shared pool.
+            swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+        // The conformance tests.
+        .testTarget(name: "MyPluginsTests", dependencies: ["MyPlugins", product("HemiolaTesting")]),
     ]
 )

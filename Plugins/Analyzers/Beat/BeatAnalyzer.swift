@@ -11,7 +11,7 @@ extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
         "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
-        version: 2
+        version: 2, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .resetTempo]
     ) { settings throws(ConfigurationError) in
         BeatAnalyzer(try BeatSettings(settings))
     }
@@ -40,7 +40,7 @@ struct BeatSettings: Sendable {
 /// Detects onsets and estimates tempo, beats and bars.
 ///
 /// - Complexity: one transform and O(bins + states / 8) every 10 ms; no allocation.
-final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
+final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
     /// Time between spectra, in seconds.
     private static let hopSeconds = 0.01
     /// Window length, 46 ms, and sample rate of the spectra. Spectra have the same rate for all streams, so that the beats do not
@@ -117,7 +117,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
             strength = index == 0 ? difference.onsetStrength : max(strength, difference.onsetStrength)
             if let marked = picker.advance(difference.onsetStrength) {
                 onsetCount += 1
-                events.append(.onset(Onset(strength: Double(marked))), at: max(0, end - Self.onsetDelay))
+                events.append(Onset(strength: Double(marked)), at: max(0, end - Self.onsetDelay))
             }
             if timeline == nil, let beat = tracker.advance(difference, at: end - Self.delay) { emit(beat, &events) }
             while let beat = timeline?.next(before: end + BeatTracker.leadTime) { emit(beat, &events) }
@@ -130,7 +130,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         beatCount += 1
         histogram.add(beat.beatsPerMinute)
         events.append(
-            .beat(Beat(beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence)), at: beat.time)
+            Beat(beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence), at: beat.time)
     }
 
     private func write(at now: Double, into row: inout FeatureRow) {
@@ -153,7 +153,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         if let bar = state.barPhase { row[barPhase] = Float(bar) }
     }
 
-    func survey(_ hop: borrowing Hop) {
+    func analyzeFirstPass(_ hop: borrowing Hop) {
         let spectra = hop.spectra(spectrum)
         if firstPass == nil { firstPass = BeatFirstPass(tracker.space) }
         for index in 0..<spectra.count {
@@ -162,28 +162,25 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, Controllable {
         }
     }
 
-    func concludeSurvey() {
+    func finishFirstPass() {
         firstPass?.finish()
         timeline = BeatTimeline(firstPass?.beats ?? [])
         firstPass = nil
         flux.reset()
     }
 
-    func obey(_ control: StampedControl) -> ControlReply? {
-        switch control.control {
-        case .tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .resetTempo: break
-        default: return nil
-        }
+    func handle(_ control: StampedControl) -> ControlReply {
         if timeline != nil { return .refused("the whole file has been heard before; leave out --whole-file") }
         let moment = Double(control.frame) / sampleRate
-        switch control.control {
+        switch control.control.type {
         case .tap: tracker.tap(at: moment)
-        case .lockTempo(let tempo):
+        case .lockTempo:
+            let tempo = control.control["bpm"].number
             if !tracker.lock(tempo) {
                 return .refused("\(tempo ?? 0) BPM is outside \(settings.tempi.lowerBound)...\(settings.tempi.upperBound)")
             }
         case .halveTempo, .doubleTempo:
-            let factor = control.control == .halveTempo ? 0.5 : 2
+            let factor = control.control.type == .halveTempo ? 0.5 : 2
             if tracker.beatsPerMinute == nil { return .refused("there is no tempo yet") }
             if tracker.multiply(by: factor) == nil {
                 return .refused("that would be outside \(settings.tempi.lowerBound)...\(settings.tempi.upperBound) BPM")

@@ -27,18 +27,18 @@ final class LevelsAnalyzer: SummarizingAnalyzer {
         reset()
         var outputs = AnalyzerOutputs()
         rms = outputs.add(
-            Feature("rms_db", .decibels, minimum: -120, fold: .mean, scale: .powerDecibels, "RMS level of the mono mix."))
+            Feature("rms_db", .decibels, minimum: -120, aggregation: .mean, scale: .powerDecibels, "RMS level of the mono mix."))
         peak = outputs.add(
             Feature(
-                "peak_db", .decibels, minimum: -120, fold: .maximum, scale: .amplitudeDecibels,
+                "peak_db", .decibels, minimum: -120, aggregation: .maximum, scale: .amplitudeDecibels,
                 "Largest sample of the mono mix."))
         channelRMS = outputs.add(
             Feature(
-                "channel_rms_db", .decibels, count: channelCount, minimum: -120, fold: .mean,
+                "channel_rms_db", .decibels, count: channelCount, minimum: -120, aggregation: .mean,
                 scale: .powerDecibels, "RMS level of each channel."))
         channelPeak = outputs.add(
             Feature(
-                "channel_peak_db", .decibels, count: channelCount, minimum: -120, fold: .maximum,
+                "channel_peak_db", .decibels, count: channelCount, minimum: -120, aggregation: .maximum,
                 scale: .amplitudeDecibels, "Largest sample of each channel."))
         return outputs
     }

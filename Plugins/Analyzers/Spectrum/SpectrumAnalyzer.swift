@@ -168,7 +168,7 @@ final class SpectrumAnalyzer: Analyzer {
             Feature("flatness", .ratio, in: 0...1, centerOffset: center, "Geometric over arithmetic mean of the power: 1 is noise."))
         flux = outputs.add(
             Feature(
-                "flux", .amplitude, minimum: 0, fold: .sum, centerOffset: center,
+                "flux", .amplitude, minimum: 0, aggregation: .sum, centerOffset: center,
                 "How much each bin's magnitude grew since the last hop, summed."))
         magnitudes =
             settings.hasMagnitudes

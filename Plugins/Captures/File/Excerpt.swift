@@ -40,7 +40,7 @@ struct ExcerptPosition {
     /// Clips a delivery to the excerpt; nil where nothing of it is delivered.
     ///
     /// - Parameter old: The format in which the delivery was read.
-    mutating func clip(_ delivery: Delivery, from old: StreamFormat) -> Delivery? {
+    mutating func clip(_ delivery: ReadResult, from old: StreamFormat) -> ReadResult? {
         switch delivery {
         case .frames(let count):
             if framesBefore > 0 {

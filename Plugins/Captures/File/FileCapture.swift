@@ -49,7 +49,7 @@ final class FileCapture: RewindableCapture {
     /// Duration of the sections before, in seconds.
     private var secondsBefore = 0.0
     /// Deliveries that precede the next read, in reverse order.
-    private var pending: [Delivery] = []
+    private var pending: [ReadResult] = []
     private var isFinished = false
 
     /// - Parameters:
@@ -68,8 +68,8 @@ final class FileCapture: RewindableCapture {
         self.openFile = openFile
     }
 
-    func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
-        let opening = try openWatched(isCancelled: wish.isCancelled)
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+        let opening = try openWatched(isCancelled: request.isCancelled)
         header = opening.header
         format = mapped(opening.sound.format)
         firstFormat = format
@@ -81,7 +81,7 @@ final class FileCapture: RewindableCapture {
             start: excerpt.start > 0 ? excerpt.start : nil)
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         if excerpt.isWhole { return try readNext(into: &samples) }
         // At most one second of audio is skipped in a call, so that the caller can stop in between.
         let stop = excerptPosition.framesBefore - Int64(format.sampleRate)
@@ -98,7 +98,7 @@ final class FileCapture: RewindableCapture {
     }
 
     /// Reads on, without regard to the excerpt.
-    private func readNext(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+    private func readNext(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         while true {
             if let delivery = pending.popLast() { return delivery }
             guard !isFinished else { return .end }
@@ -196,7 +196,7 @@ final class FileCapture: RewindableCapture {
     }
 
     /// A gap for damaged or missing frames, limited to the longest plausible length.
-    private func damage(_ frames: Int64) -> Delivery {
+    private func damage(_ frames: Int64) -> ReadResult {
         .gap(Gap(frames: min(frames, DeclaredLength.maximumFrames), reason: .damagedFile))
     }
 

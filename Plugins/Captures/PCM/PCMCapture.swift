@@ -56,7 +56,7 @@ class PCMCapture: Capture {
     /// Whether the stream is stored for a second pass.
     var spools: Bool { false }
 
-    final func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
+    final func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
         let stream: ByteStream
         let name = path == "-" ? "standard input" : path
         if let descriptor {
@@ -64,7 +64,7 @@ class PCMCapture: Capture {
         } else {
             stream = try ByteStream(path: path, spools: spools)
         }
-        stream.isCancelled = wish.isCancelled
+        stream.isCancelled = request.isCancelled
         var bytes: Int64?
         if let rawFormat {
             format = rawFormat
@@ -84,7 +84,7 @@ class PCMCapture: Capture {
             format: format.stream, kind: "pcm", path: name, duration: known.map { format.stream.seconds(at: $0) })
     }
 
-    final func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+    final func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         guard let stream else { preconditionFailure("read before open") }
         if state == .over { return .end }
         let room = samples.count / format.stream.channelCount
@@ -127,7 +127,7 @@ class PCMCapture: Capture {
     }
 
     /// All declared frames are delivered.
-    private func finishDeclared(_ stream: ByteStream) throws(CaptureError) -> Delivery {
+    private func finishDeclared(_ stream: ByteStream) throws(CaptureError) -> ReadResult {
         if stream.count < declaredRemainder {
             switch try stream.fill(waiting: 100) {
             case .bytes, .idle: return .idle
@@ -139,7 +139,7 @@ class PCMCapture: Capture {
     }
 
     /// Handles the end of the stream.
-    private func finish(_ stream: ByteStream) throws(CaptureError) -> Delivery {
+    private func finish(_ stream: ByteStream) throws(CaptureError) -> ReadResult {
         state = .over
         if stream.count == 0, stream.consumed == 0 { throw WAVHeader.empty(stream.name) }
         if let declaredFrames { return .gap(Gap(frames: declaredFrames - frames, reason: .truncatedFile)) }

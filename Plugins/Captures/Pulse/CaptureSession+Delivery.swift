@@ -37,10 +37,10 @@ extension CaptureSession {
             clock = StreamClock(sampleRate: format.sampleRate)
             outcome = .success(Opening(source: source, queue: queue))
         }
-        let state: DeviceNotice.State? =
+        let state: DeviceEvent.State? =
             if let reported { reported.name != name ? .moved : reported.isPresent && !isNewStream ? nil : .opened } else { .opened }
         reported = (name, summary, true)
-        if let state { queue?.append(.device(DeviceNotice(name: name, summary: summary, state: state, format: format))) }
+        if let state { queue?.append(.device(DeviceEvent(name: name, summary: summary, state: state, format: format))) }
         wakeUpPipe.signal()
     }
 
@@ -56,7 +56,7 @@ extension CaptureSession {
     func reportLost() {
         guard let reported, reported.isPresent, let queue else { return }
         self.reported?.isPresent = false
-        queue.append(.device(DeviceNotice(name: reported.name, summary: reported.summary, state: .lost, format: queue.format)))
+        queue.append(.device(DeviceEvent(name: reported.name, summary: reported.summary, state: .lost, format: queue.format)))
     }
 
     /// Fails the opening, or notes the reason where the settings ask to wait.

@@ -11,7 +11,7 @@ final class DeliveryQueue: @unchecked Sendable {
     /// A delivery other than frames, at a position in the ring.
     private struct Marker {
         var position: Int
-        var delivery: Delivery
+        var delivery: ReadResult
         /// The ring of the samples after this position, where the format changes.
         var ring: AudioRing?
     }
@@ -65,7 +65,7 @@ final class DeliveryQueue: @unchecked Sendable {
     }
 
     /// Appends a delivery other than frames.
-    func append(_ delivery: Delivery) {
+    func append(_ delivery: ReadResult) {
         appendOverrun()
         append(Marker(position: target.end, delivery: delivery))
     }
@@ -96,7 +96,7 @@ final class DeliveryQueue: @unchecked Sendable {
     // MARK: - Reading thread
 
     /// The next delivery; `.idle` when none arrives in time. Frames fill `samples` unless the time is over or another delivery follows.
-    func next(into samples: UnsafeMutableBufferPointer<Float>, waiting milliseconds: Int32) -> Delivery {
+    func next(into samples: UnsafeMutableBufferPointer<Float>, waiting milliseconds: Int32) -> ReadResult {
         let room = samples.count / channelCount * channelCount
         precondition(room > 0, "there is no room for a frame")
         if let delivery = take(into: samples, room: room, allowsPartial: false) { return delivery }
@@ -108,7 +108,7 @@ final class DeliveryQueue: @unchecked Sendable {
         return take(into: samples, room: room, allowsPartial: true) ?? .idle
     }
 
-    private func take(into samples: UnsafeMutableBufferPointer<Float>, room: Int, allowsPartial: Bool) -> Delivery? {
+    private func take(into samples: UnsafeMutableBufferPointer<Float>, room: Int, allowsPartial: Bool) -> ReadResult? {
         // In this order: a thread that sees samples after a marker also sees the marker.
         let end = source.end
         let marker = nextMarker.load(ordering: .sequentiallyConsistent)
@@ -120,7 +120,7 @@ final class DeliveryQueue: @unchecked Sendable {
         return .frames(count / channelCount)
     }
 
-    private func takeMarker() -> Delivery {
+    private func takeMarker() -> ReadResult {
         let marker = markers.withLock { markers in
             let marker = markers.removeFirst()
             nextMarker.store(markers.first?.position ?? .max, ordering: .sequentiallyConsistent)

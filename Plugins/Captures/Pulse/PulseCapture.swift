@@ -29,17 +29,17 @@ final class PulseCapture: Capture {
         self.settings = settings
     }
 
-    func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
         let wakeUpPipe = WakeUpPipe()
         let options = CaptureSession.Options(
-            sampleRate: wish.sampleRate, channelCount: wish.channelCount, batchFrames: wish.batchFrames, waits: settings.waits)
+            sampleRate: request.sampleRate, channelCount: request.channelCount, batchFrames: request.batchFrames, waits: settings.waits)
         let session = try CaptureSession(settings.device, options: options, server: settings.server, wakeUpPipe: wakeUpPipe)
         guard session.connection.start() else {
             session.stop()
             throw CaptureError("cannot create a thread for the sound server connection")
         }
         do {
-            let opening = try Self.outcome(of: session, wakeUpPipe, wish, waits: settings.waits)
+            let opening = try Self.outcome(of: session, wakeUpPipe, request, waits: settings.waits)
             self.session = session
             queue = opening.queue
             return opening.source
@@ -50,7 +50,7 @@ final class PulseCapture: Capture {
     }
 
     private static func outcome(
-        of session: CaptureSession, _ wakeUpPipe: WakeUpPipe, _ wish: FormatWish, waits: Bool
+        of session: CaptureSession, _ wakeUpPipe: WakeUpPipe, _ request: FormatRequest, waits: Bool
     ) throws(CaptureError) -> CaptureSession.Opening {
         let start = Connection.now
         var isReported = false
@@ -58,10 +58,10 @@ final class PulseCapture: Capture {
             let (outcome, waitReason) = session.connection.locked { (session.outcome, session.waitReason) }
             if let outcome { return try outcome.get() }
             if let waitReason, !isReported {
-                wish.warn("waiting for \(session.query): \(waitReason)")
+                request.warn("waiting for \(session.query): \(waitReason)")
                 isReported = true
             }
-            if wish.isCancelled() {
+            if request.isCancelled() {
                 throw CaptureError("interrupted while waiting for \(session.query)", remedy: .finish)
             }
             if !waits, Connection.now - start > responseTimeout {
@@ -72,7 +72,7 @@ final class PulseCapture: Capture {
         }
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         guard let queue else { preconditionFailure("a capture is opened before it is read") }
         return samples.withUnsafeMutableBufferPointer { queue.next(into: $0, waiting: 100) }
     }

@@ -40,8 +40,8 @@ final class ToneCapture: RewindableCapture {
 
     var isLive: Bool { false }
 
-    func open(_ wish: FormatWish) throws(CaptureError) -> StreamSource {
-        let sampleRate = settings.sampleRate ?? wish.sampleRate ?? Self.defaultSampleRate
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+        let sampleRate = settings.sampleRate ?? request.sampleRate ?? Self.defaultSampleRate
         if let problem = settings.problem(at: sampleRate) { throw CaptureError("tone: \(problem)") }
         let format = StreamFormat(sampleRate: sampleRate, channelCount: settings.channelCount)
         channelCount = settings.channelCount
@@ -83,7 +83,7 @@ final class ToneCapture: RewindableCapture {
         }
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Delivery {
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         let room = samples.count / channelCount
         precondition(room > 0, "the buffer holds no frame")
         let count = Int(min(Int64(room), frameCount.map { $0 - frame } ?? .max))

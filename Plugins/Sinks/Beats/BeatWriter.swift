@@ -141,7 +141,7 @@ final class BeatWriter: Sink {
     }
 
     private func add(_ event: Event, _ state: inout State) {
-        guard case .beat(let beat) = event.payload else { return }
+        guard let beat = Beat(event) else { return }
         state.track?.beats.append(BeatTrack.Item(time: event.time, beat: beat))
         if format.isLinewise { append(BeatTrack.line(event.time, beat, format), &state) }
     }

@@ -14,6 +14,7 @@ final class CSVWriter: Sink {
         let plan: OutputPlan
         var opener: OutputOpener?
         var selection = Selection.all
+        var catalog = RecordCatalog.standard
         // The tables under way. Where each input has its own, none before the first begins.
         var rows: TableFile?
         var events: TableFile?
@@ -79,6 +80,7 @@ final class CSVWriter: Sink {
 extension CSVWriter.State {
     mutating func open(_ context: SinkContext) throws(SinkError) {
         selection = context.selection
+        catalog = context.catalog
         opener = OutputOpener(plan, context)
         streams = WrittenStreams()
         if !places.isPerInput { try openTables(number: 1) }
@@ -86,7 +88,7 @@ extension CSVWriter.State {
 
     private mutating func openTables(number first: Int) throws(SinkError) {
         guard let opener else { return }
-        let wanted = TablesWanted(rows: selection.contains("batch"), events: EventTable.isWanted(by: selection))
+        let wanted = TablesWanted(rows: selection.contains("batch"), events: EventTable.isWanted(by: selection, catalog))
         func paths(_ number: Int) -> (rows: String?, events: String?) {
             places.paths(wanted) { opener.path($0, for: input, number: number) }
         }
@@ -155,12 +157,11 @@ extension CSVWriter.State {
     }
 
     fileprivate func write(_ event: Event, batchEnd: Double) throws(SinkError) {
-        guard let events, let fields = eventTable?.fields(of: event, batchEnd: batchEnd) else { return }
-        let columns = events.columns
+        guard let events, let row = eventTable?.row(of: event, batchEnd: batchEnd, columns: events.columns) else { return }
         try events.append { buffer in
-            for (index, column) in columns.enumerated() {
+            for (index, text) in row.enumerated() {
                 if index > 0 { buffer.append(",") }
-                if let text = fields[column] { buffer.append(field: text) }
+                buffer.append(field: text)
             }
         }
     }

@@ -2,47 +2,50 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaWire
 
-/// What the columns of a stream's events are called, and what is in them: the fields of the JSON records.
+/// The columns of a stream's events, and the fields of each event: those of its record, as declared.
 struct EventTable: Sendable {
-    /// What the record of each type has besides `type`, `file` and `t`. A table has those of the types that are selected,
-    /// whether any such event comes or not.
-    private static let fields: [(type: String, names: [String])] = [
-        ("onset", ["strength", "emitted_t"]),
-        ("beat", ["bpm", "position", "confidence", "emitted_t", "due_in_s"]),
-        ("event", ["duration_s", "analyzer", "output", "values", "label"]),
-        ("preset", ["frame", "emitted_t", "action", "name", "cut", "blend_s", "reason", "next_in_s"]),
-        ("speed", ["speed"]),
-        ("key", ["key", "note", "event"]),
-        (
-            "control",
-            ["frame", "control", "bpm", "name", "locked", "speed", "presets", "names", "key", "note", "event", "from"]
-        ),
-        ("device", ["name", "description", "state", "sample_rate", "channels"]),
-        ("gap", ["duration_s", "frames", "reason"]),
-        ("dropped", ["sink", "client", "batches", "events"]),
-    ]
-
+    /// The names of the columns. A table has those of all selected types, whether an event of the type comes or not.
     let names: [String]
     private let encoder: RecordEncoder
 
     init(_ header: StreamHeader, selection: Selection) {
         var names = header.file == nil ? ["type", "t"] : ["file", "type", "t"]
-        for (type, fields) in Self.fields where selection.contains(type) {
-            names += fields.filter { !names.contains($0) }
+        for type in header.catalog.events where selection.contains(type.name) {
+            names += header.catalog.fields(of: type).map(\.field.name).filter { !names.contains($0) }
         }
         self.names = names
         encoder = RecordEncoder(header, selection: selection, version: HemiolaVersion.current)
     }
 
     /// Whether a selection leaves any events.
-    static func isWanted(by selection: Selection) -> Bool {
-        fields.contains { selection.contains($0.type) }
+    static func isWanted(by selection: Selection, _ catalog: RecordCatalog) -> Bool {
+        catalog.events.contains { selection.contains($0.name) }
     }
 
-    /// The fields of an event by their names; nil when it is not selected.
-    func fields(of event: Event, batchEnd: Double) -> [String: String]? {
-        var record = JSONBuffer(capacity: 512)
-        encoder.encode(event, batchEnd: batchEnd, into: &record)
-        return record.count == 0 ? nil : record.withUnsafeBytes { FlatRecord.fields(of: Array($0)) }
+    /// The text of each column; nil when the event is not selected.
+    ///
+    /// - Parameter columns: The columns of the table, which an earlier stream may have begun.
+    func row(of event: Event, batchEnd: Double, columns: [String]) -> [String]? {
+        guard encoder.selection.contains(event.type.name) else { return nil }
+        var row = [String](repeating: "", count: columns.count)
+        func set(_ name: String, _ text: String) {
+            if let place = columns.firstIndex(of: name) { row[place] = text }
+        }
+        set("file", encoder.header.file ?? "")
+        set("type", event.type.name)
+        set("t", ParameterValue.number(event.time).tableText(in: .seconds))
+        encoder.forEachField(of: event, batchEnd: batchEnd) { field, value, unit in set(field.name, value.tableText(in: unit)) }
+        return row
+    }
+}
+
+extension ParameterValue {
+    /// Text as it is, numbers, flags and lists as in JSON, nothing for null.
+    fileprivate func tableText(in unit: Unit) -> String {
+        if case .text(let text) = self { return text }
+        var buffer = JSONBuffer(capacity: 32)
+        buffer.append(self, in: unit)
+        let text = buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return text == "null" ? "" : text
     }
 }

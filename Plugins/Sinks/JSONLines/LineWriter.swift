@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// The sink `json-lines`.
 ///
-/// All methods run on the sink's thread and may block, except `writeAtOnce`, which runs on the analysis thread and does not block.
+/// All methods run on the sink's thread and may block, except `writeIfReady`, which runs on the analysis thread and does not block.
 /// The engine never makes two calls at the same time. The mutex is therefore never contended; it makes the class `Sendable`.
-final class LineWriter: PromptSink {
+final class LineWriter: NonBlockingSink {
     private let template: PathTemplate
     private let plan: OutputPlan
     private let file = Mutex<RecordFile?>(nil)
@@ -35,7 +35,7 @@ final class LineWriter: PromptSink {
         try file.withLock { file throws(SinkError) in try file?.write(events) }
     }
 
-    func writeAtOnce(_ batches: BatchBlock) -> Bool {
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
         file.withLock { $0?.writeIfReady(batches) ?? false }
     }
 

@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 
 /// The probability distribution of the time on a preset, in seconds.
 enum DurationDistribution: Sendable, Equatable {

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 internal import Synchronization
 
 /// Looks up preset names and reads lists of names for the director, on the thread that prepares controls: the cost on the analysis
@@ -41,7 +42,7 @@ final class PresetControlPreparer: ControlPreparer {
     }
 
     func isNeeded(for control: Control) -> Bool {
-        switch control {
+        switch control.type {
         case .loadPreset, .ready, .presetNames, .presetRefused: true
         default: false
         }
@@ -53,21 +54,22 @@ final class PresetControlPreparer: ControlPreparer {
     ///
     /// - Complexity: O(presets); for an unknown name O(presets · l²), where l is the length of the name, at most 64.
     func preparation(for control: Control) -> Preparation {
-        switch control {
-        case .ready(let names): setPageNames(names, isNewPage: true)
-        case .presetNames(let names): setPageNames(names, isNewPage: false)
-        case .presetRefused(let name):
+        switch control.type {
+        case .ready: setPageNames(control["presets"].items ?? [], isNewPage: true)
+        case .presetNames: setPageNames(control["names"].items ?? [], isNewPage: false)
+        case .presetRefused:
             state.withLock { state in
-                state.library.refuse(name)
+                state.library.refuse(control["name"].string ?? "")
                 return Preparation(state)
             }
-        case .loadPreset(let name): find(name)
+        case .loadPreset: find(control["name"].string ?? "")
         default: state.withLock { Preparation($0) }
         }
     }
 
-    private func setPageNames(_ names: [String], isNewPage: Bool) -> Preparation {
-        state.withLock { state in
+    private func setPageNames(_ items: [ParameterValue], isNewPage: Bool) -> Preparation {
+        let names = items.compactMap(\.string)
+        return state.withLock { state in
             let isAnyListed = state.library.setPageNames(names, isNewPage: isNewPage)
             var preparation = Preparation(state)
             if !isAnyListed { preparation.error = "none of these presets is in the list: \(NameMatch.quoted(names, limit: 3))" }

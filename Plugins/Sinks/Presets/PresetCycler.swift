@@ -1,13 +1,15 @@
 public import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 internal import Synchronization
 
 extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.
     public static let presets = SinkPlugin(
         "presets", "Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.",
-        settings: PresetSettings.declared, primary: PresetSettings.path.key,
+        settings: PresetSettings.declared, primary: PresetSettings.path.key, records: PresetCycler.records,
+        controls: ControlType.presetControls,
         needs: { settings in
             Needs(
                 analyzers: PresetSettings(settings).analyzers,
@@ -80,7 +82,7 @@ final class PresetCycler: DirectingSink {
         try state.withLock { state throws(SinkError) in
             for batch in 0..<batches.count {
                 let events = batches[batch].events
-                for index in events.indices { Self.update(&state, with: events[index].payload) }
+                for index in events.indices { Self.update(&state, with: events[index]) }
             }
             if state.savesEveryChange { Self.save(&state) }
             try state.plan?.write(batches)
@@ -89,7 +91,7 @@ final class PresetCycler: DirectingSink {
 
     func write(_ events: [Event]) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
-            for event in events { Self.update(&state, with: event.payload) }
+            for event in events { Self.update(&state, with: event) }
             if state.savesEveryChange { Self.save(&state) }
             try state.plan?.write(events)
         }
@@ -112,6 +114,9 @@ final class PresetCycler: DirectingSink {
 
     // MARK: - The plan
 
+    /// The record types that the director emits.
+    static let records: [RecordType] = [.preset, .speed]
+
     /// The record types of a plan unless `--select` chooses others: the changes, and the controls, so that `--controls` can replay
     /// them.
     static let planRecords = ["header", "preset", "speed", "control", "end"]
@@ -119,7 +124,8 @@ final class PresetCycler: DirectingSink {
     private static func plan(at path: PathTemplate, _ context: SinkContext) throws(SinkError) -> RecordFile {
         try RecordFile(
             path, OutputOpener(OutputPlan(), context),
-            selection: context.selection.isAll ? Selection(items: planRecords) : context.selection)
+            selection: context.selection.isAll ? Selection(items: planRecords, catalog: RecordCatalog(records: records)) : context.selection
+        )
     }
 
     // MARK: - Lists
@@ -164,12 +170,12 @@ final class PresetCycler: DirectingSink {
     }
 
     /// Updates the persisted state with an event.
-    private static func update(_ state: inout State, with payload: Event.Payload) {
+    private static func update(_ state: inout State, with event: Event) {
         let before = state.persisted
-        switch payload {
-        case .preset(let change): state.persisted.preset = change.name
-        case .speed(let speed): state.persisted.speed = speed
-        default: return
+        if let change = PresetChange(event) {
+            state.persisted.preset = change.name
+        } else if let change = SpeedChange(event) {
+            state.persisted.speed = change.speed
         }
         if state.persisted != before { state.isSaved = false }
     }

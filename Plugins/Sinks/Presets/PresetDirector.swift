@@ -58,7 +58,7 @@ final class PresetDirector: PreparedDirector {
 
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
         for index in 0..<events.count {
-            if case .beat(let beat) = events.events[index].payload { schedule?.add(beat, at: events.events[index].time) }
+            if let beat = Beat(events.events[index]) { schedule?.add(beat, at: events.events[index].time) }
         }
         end = moment.end
         var features = BatchFeatures(start: moment.start, end: moment.end, duration: batchSeconds)
@@ -73,16 +73,19 @@ final class PresetDirector: PreparedDirector {
         schedule?.update(with: features, into: &events)
     }
 
-    func obey(_ control: StampedControl) -> ControlReply? {
-        schedule?.handle(control.control, at: format.seconds(at: control.frame))
+    func handle(_ control: StampedControl) -> ControlReply {
+        handle(control, nil)
     }
 
     var preparer: any ControlPreparer { controlPreparer }
 
-    func handle(_ control: StampedControl, preparation: any Sendable) -> ControlReply? {
-        schedule?.handle(
-            control.control, at: format.seconds(at: control.frame),
-            preparation: preparation as? PresetControlPreparer.Preparation)
+    func handle(_ control: StampedControl, preparation: any Sendable) -> ControlReply {
+        handle(control, preparation as? PresetControlPreparer.Preparation)
+    }
+
+    private func handle(_ control: StampedControl, _ preparation: PresetControlPreparer.Preparation?) -> ControlReply {
+        let time = format.seconds(at: control.frame)
+        return schedule?.handle(control.control, at: time, preparation: preparation) ?? .refused("no stream has begun")
     }
 
     /// The state of the schedule; nil before the first stream.

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 
 /// The parameters of a preset schedule.
 struct ScheduleSettings: Sendable, Equatable {
@@ -29,6 +30,11 @@ struct ScheduleStatus: Sendable, Equatable {
 /// Chooses the preset and the speed: from the features of each batch, beats and controls to `preset` and `speed` events. It uses
 /// neither files nor the pipeline.
 struct PresetSchedule: Sendable {
+    private enum PendingEvent {
+        case preset(PresetChange)
+        case speed(SpeedChange)
+    }
+
     private let timing: ChangeTiming
     private var timer: ChangeTimer
     private var order: PresetOrder
@@ -44,7 +50,7 @@ struct PresetSchedule: Sendable {
     private var known: PresetNames
     private var generation: Int
     /// Events caused by controls since the last batch.
-    private var pending: [Event.Payload] = []
+    private var pending: [PendingEvent] = []
     private var echoFilter = EchoFilter()
     private var hasBegun = false
 
@@ -109,7 +115,7 @@ struct PresetSchedule: Sendable {
         defer { hasBegun = true }
         let time = hasBegun ? batch.end : batch.start
         if isSpeedPending {
-            events.append(.speed(speed), at: time)
+            events.append(SpeedChange(speed), at: time)
             isSpeedPending = false
         }
         guard order.current == nil, pending.isEmpty, let name = firstPreset() else { return }
@@ -131,15 +137,15 @@ struct PresetSchedule: Sendable {
     }
 
     private mutating func emitPending(at time: Double, into events: inout EventList) {
-        for payload in pending {
-            guard case .preset(var change) = payload else {
-                events.append(payload, at: time)
-                continue
+        for event in pending {
+            switch event {
+            case .speed(let change): events.append(change, at: time)
+            case .preset(var change):
+                timer.restart(at: time)
+                change.nextIn = nextIn(from: time)
+                events.append(change, at: time)
+                if change.reason != .page { echoFilter.expect(change.name, at: time) }
             }
-            timer.restart(at: time)
-            change.nextIn = nextIn(from: time)
-            events.append(.preset(change), at: time)
-            if change.reason != .page { echoFilter.expect(change.name, at: time) }
         }
         pending.removeAll(keepingCapacity: true)
     }
@@ -149,7 +155,7 @@ struct PresetSchedule: Sendable {
         let preset = PresetChange(
             name: name, cut: change.blend == 0 ? .hard : .soft, blend: change.blend, reason: change.reason,
             nextIn: nextIn(from: change.time))
-        events.append(.preset(preset), at: change.time)
+        events.append(preset, at: change.time)
     }
 
     // MARK: - Controls
@@ -159,31 +165,34 @@ struct PresetSchedule: Sendable {
     /// - Parameters:
     ///   - time: Stream time of the end of the last batch.
     ///   - preparation: The preparer's result for this control; nil: it is computed now, which may take long.
-    /// - Returns: nil when the schedule does not handle this control.
+    /// - Returns: `done`, or why the control has no effect.
     mutating func handle(
         _ control: Control, at time: Double, preparation: PresetControlPreparer.Preparation? = nil
-    ) -> ControlReply? {
-        switch control {
+    ) -> ControlReply {
+        switch control.type {
         case .nextPreset: return request(order.next(), error: noOtherPreset)
         case .previousPreset: return request(order.previous(), error: "there is no preset before this one")
         case .randomPreset: return request(order.random(), error: noOtherPreset)
         case .loadPreset: return load(updateLists(after: control, preparation))
-        case .lockPreset(let flag):
-            if isLocked && !flag { timer.restart(at: time) }
-            isLocked = flag
+        case .lockPreset:
+            let locks = control["locked"].flag ?? true
+            if isLocked && !locks { timer.restart(at: time) }
+            isLocked = locks
             return .done
         case .toggleCycle:
             guard timing.isAutomatic else { return .refused("there are no automatic preset changes in mode manual") }
             isCycling.toggle()
             if isCycling { timer.restart(at: time) }
             return .done
-        case .setSpeed(let speed): return (0.1...1).contains(speed) ? set(speed) : .refused(Self.speedError)
-        case .speedChanged(let speed): return set(speed)
+        case .setSpeed:
+            let speed = control["speed"].number ?? .nan
+            return SpeedChange.range.contains(speed) ? set(speed) : .refused(Self.speedError)
+        case .speedHandler: return set(control["speed"].number ?? .nan)
         case .ready, .presetNames:
             return updateLists(after: control, preparation).error.map { .refused($0) } ?? .done
-        case .presetChanged(let name): return follow(name, at: time)
-        case .presetRefused(let name): return replace(name, updateLists(after: control, preparation))
-        default: return nil
+        case .presetHandler: return follow(control["name"].string ?? "", at: time)
+        case .presetRefused: return replace(control["name"].string ?? "", updateLists(after: control, preparation))
+        default: return .refused("the preset cycler does not handle \(control.name)")
         }
     }
 
@@ -226,7 +235,7 @@ struct PresetSchedule: Sendable {
         guard let stepped = Self.steppedSpeed(newSpeed) else { return .refused(Self.speedError) }
         speed = stepped
         isSpeedPending = false
-        pending.append(.speed(stepped))
+        pending.append(.speed(SpeedChange(stepped)))
         return .done
     }
 

@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaBridge
+internal import HemiolaVisualizer
 
 #if canImport(Glibc)
     internal import Glibc
@@ -54,6 +54,13 @@ struct SocketFile: Sendable {
     /// Removes the file, unless another one has replaced it.
     func remove() {
         if Self.identity(of: path) == identity { unlink(path) }
+    }
+
+    /// Whether the socket was removed from its path, and another one can be created there: the path is free, and its folder exists.
+    var wasRemoved: Bool {
+        var status = stat()
+        guard lstat(path, &status) == -1, errno == ENOENT else { return false }
+        return stat(Self.folder(of: path), &status) == 0
     }
 
     /// The error of a path that is invalid independent of the file system; nil if it is valid.

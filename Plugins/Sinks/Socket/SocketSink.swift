@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaBridge
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -23,7 +24,8 @@ extension SinkPlugin {
     public static let socket = SinkPlugin(
         "socket", "Sends samples and records to visualizers on a Unix socket, and receives controls from them.",
         settings: [path.declared, payload.declared, group.declared, maxClients.declared, exitOnClose.declared], primary: path.key,
-        needs: { _ in Needs(samples: true, realTime: true, everyEvent: true) },
+        records: [.preset, .speed, .key], fallbackControls: PageDirector.controls,
+        needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .gap, .preset, .speed]) },
         make: { settings throws(ConfigurationError) in
             if let path = settings[path] {
                 if path.isEmpty { throw ConfigurationError("the path is empty", at: Self.path.key) }
@@ -45,6 +47,8 @@ final class SocketServer: DirectingSink {
     private struct State {
         var file: SocketFile?
         var bridge: Bridge?
+        /// Why the sink is opened again; nil at the first opening.
+        var fault: String?
     }
 
     private let path: String?
@@ -59,6 +63,17 @@ final class SocketServer: DirectingSink {
     }
 
     func open(_ context: SinkContext) async throws(SinkError) {
+        let fault = state.withLock { $0.fault }
+        do throws(SinkError) {
+            try listen(context)
+        } catch {
+            // The engine retries.
+            throw fault == nil ? error : SinkError(error.message, remedy: .reopen)
+        }
+        if let fault { context.warn("\(fault); a new socket was created, and clients have to connect again") }
+    }
+
+    private func listen(_ context: SinkContext) throws(SinkError) {
         var settings = settings
         let limit = DescriptorLimit.raise(forClients: settings.clientLimit)
         if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
@@ -84,7 +99,21 @@ final class SocketServer: DirectingSink {
     }
 
     func write(_ batches: BatchBlock) async throws(SinkError) {
+        try checkSocket()
         bridge?.write(batches)
+    }
+
+    /// Checks that clients can connect. Costs one `lstat`.
+    ///
+    /// - Throws: The socket was removed and can be created again (`Remedy.reopen`). If it cannot, because its folder was removed or another
+    ///   file is at the path, the connected clients remain served.
+    private func checkSocket() throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            guard let file = state.file, file.wasRemoved else { return }
+            let fault = "\(file.path): the socket was removed"
+            state.fault = fault
+            throw SinkError(fault, remedy: .reopen)
+        }
     }
 
     func write(_ events: [Event]) async throws(SinkError) {
@@ -97,7 +126,7 @@ final class SocketServer: DirectingSink {
 
     func close() async throws(SinkError) {
         let state = state.withLock { state in
-            defer { state = State() }
+            defer { state = State(fault: state.fault) }
             return state
         }
         state.file?.remove()

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
 import HemiolaSignal
+import HemiolaVisualizer
 import Synchronization
 
 /// Controls that name presets, four for every batch: what they cost the analysis thread, whatever the name and the list.
@@ -11,9 +12,9 @@ enum ControlFlood {
 
     static let cases: [(count: Int, what: String, control: Control)] = [10, 10_000].flatMap { count in
         [
-            (count, "a name of the list   ", Control.loadPreset(name: name(count - 1))),
-            (count, "1 KiB of no list     ", .loadPreset(name: String(repeating: "an unknown name ", count: 64))),
-            (count, "the next one         ", .nextPreset),
+            (count, "a name of the list   ", Control(.loadPreset, .text(name(count - 1)))),
+            (count, "1 KiB of no list     ", Control(.loadPreset, .text(String(repeating: "an unknown name ", count: 64)))),
+            (count, "the next one         ", Control(.nextPreset)),
         ]
     }
 
@@ -63,11 +64,11 @@ private final class FloodCapture: Capture {
 
     var isLive: Bool { false }
 
-    func open(_ wish: FormatWish) -> StreamSource { noise.open(wish) }
+    func open(_ request: FormatRequest) -> StreamSource { noise.open(request) }
 
-    func read(into samples: inout MutableSpan<Float>) -> Delivery {
+    func read(into samples: inout MutableSpan<Float>) -> ReadResult {
         if start == nil {
-            state.port.withLock { $0 }.post(.ready(presets: state.presets), from: "page")
+            state.port.withLock { $0 }.submit(Control(.ready, .texts(state.presets)), from: "page")
             // The list is read beside: it is there before the clock runs.
             usleep(300_000)
             start = Self.now
@@ -100,7 +101,7 @@ private final class PortSink: Sink {
         guard let control = state.control else { return }
         let port = state.port.withLock { $0 }
         for number in 0..<ControlFlood.perBatch * batches.count {
-            port.post(control, from: "client \(number % 4)") { [state] reply in
+            port.submit(control, from: "client \(number % 4)") { [state] reply in
                 if reply != .busy { state.applied.add(1, ordering: .relaxed) }
             }
         }

@@ -77,11 +77,11 @@ final class NoiseCapture: Capture {
 
     var isLive: Bool { false }
 
-    func open(_ wish: FormatWish) -> StreamSource {
+    func open(_ request: FormatRequest) -> StreamSource {
         StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "noise", name: "noise", duration: 600)
     }
 
-    func read(into samples: inout MutableSpan<Float>) -> Delivery {
+    func read(into samples: inout MutableSpan<Float>) -> ReadResult {
         let count = min(samples.count, noise.count - place, 2 * left)
         guard count > 0 else { return .end }
         let source = noise

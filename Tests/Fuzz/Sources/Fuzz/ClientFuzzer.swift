@@ -1,3 +1,5 @@
+import Hemiola
+import HemiolaPlugins
 import HemiolaSignal
 import HemiolaWire
 
@@ -7,6 +9,7 @@ extension Fuzzer {
     /// Any bytes from a client: the lines do not depend on the size of the pieces, each line is a message or a fault, the name of a
     /// control can be written, and a reply is one line.
     func tryClient(_ bytes: [UInt8]) {
+        let catalog = PluginRegistry.standard.catalog
         let lines = split(bytes, by: max(bytes.count, 1))
         let size = 1 + Int(bytes.last ?? 0) % 7
         require(split(bytes, by: size) == lines, "other lines in pieces of \(size)")
@@ -14,9 +17,9 @@ extension Fuzzer {
             require(!line.contains(UInt8(ascii: "\n")), "a line contains a newline")
             let id: ClientMessage.ID?
             do throws(ClientMessage.Fault) {
-                let message = try ClientMessage(line)
+                let message = try ClientMessage(line, catalog)
                 if case .control(let control) = message.body {
-                    require(ClientMessage.names.contains(control.name), "unknown control \(control.name)")
+                    require(catalog.control(control.name) == control.type, "unknown control \(control.name)")
                     require(written { $0.append(string: control.name) }.count == control.name.utf8.count + 2, "a name is quoted")
                 }
                 id = message.id
@@ -34,7 +37,7 @@ extension Fuzzer {
                 id.append(to: &$0)
                 $0.append("}")
             }
-            require((try? ClientMessage(echo))?.id == id, "\(String(decoding: reply, as: UTF8.self)) has another id")
+            require((try? ClientMessage(echo, catalog))?.id == id, "\(String(decoding: reply, as: UTF8.self)) has another id")
         }
     }
 

@@ -1,3 +1,5 @@
+import Hemiola
+import HemiolaPlugins
 import HemiolaSignal
 import HemiolaWire
 
@@ -7,10 +9,11 @@ import HemiolaWire
 extension Fuzzer {
     /// Any bytes as a file of `--controls`: refused with the number of the line, or controls that are written and read as the same.
     func tryControls(_ bytes: [UInt8]) {
+        let catalog = PluginRegistry.standard.catalog
         let lineCount = bytes.count { $0 == UInt8(ascii: "\n") } + 1
         let replay: ControlReplay
         do throws(Failure) {
-            replay = try ControlRecords.parse(bytes, title: "controls")
+            replay = try ControlRecords.parse(bytes, title: "controls", catalog)
         } catch {
             require(error.lines.count == 1, "\(error.lines.count) lines of errors")
             let parts = error.lines[0].split(separator: ":", maxSplits: 2)
@@ -24,7 +27,7 @@ extension Fuzzer {
         let controls = replay.controls(for: "")
         for (one, next) in zip(controls, controls.dropFirst()) { require(one.frame <= next.frame, "controls out of order") }
         let once = written(controls)
-        guard let again = try? ControlRecords.parse(once, title: "controls") else {
+        guard let again = try? ControlRecords.parse(once, title: "controls", catalog) else {
             fatalError("what was written is refused: \(String(decoding: once, as: UTF8.self))")
         }
         let twice = written(again.controls(for: ""))
@@ -40,7 +43,7 @@ extension Fuzzer {
         var buffer = JSONBuffer(capacity: 4096)
         for control in controls {
             let time = format.seconds(at: control.frame)
-            encoder.encode(Event(at: time, .control(control)), batchEnd: time + 1, into: &buffer)
+            encoder.encode(Event(at: time, control), batchEnd: time + 1, into: &buffer)
         }
         return buffer.withUnsafeBytes { Array($0) }
     }

@@ -36,7 +36,7 @@ extension Fuzzer {
     private func readStart(of capture: any Capture) {
         let source: StreamSource
         do throws(CaptureError) {
-            source = try capture.open(FormatWish())
+            source = try capture.open(FormatRequest())
         } catch {
             requireOneLine(error.message)
             countOutcome(error.message)

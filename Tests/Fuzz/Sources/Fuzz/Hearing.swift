@@ -100,7 +100,7 @@ func makeCapture(_ plugin: CapturePlugin, _ settings: [String: String]) -> any C
 /// Opens a capture; nil when it refuses, in one line.
 func open(_ capture: any Capture) -> StreamSource? {
     do throws(CaptureError) {
-        let source = try capture.open(FormatWish())
+        let source = try capture.open(FormatRequest())
         require(source.format.isSupported, "\(source.format) is not analysed")
         if let duration = source.duration { require(duration.isFinite && duration >= 0, "it lasts \(duration) s") }
         return source

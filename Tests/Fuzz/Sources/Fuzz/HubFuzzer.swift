@@ -1,5 +1,7 @@
 import Hemiola
+import HemiolaPlugins
 import HemiolaSignal
+import HemiolaVisualizer
 import NIOCore
 import NIOEmbedded
 import Synchronization
@@ -52,7 +54,8 @@ private final class HubFixture {
     private let inbox = Inbox()
     private let hub: BridgeHub
     private let subscriptions = SubscriptionUnion()
-    private let encoder = Mutex(BatchEncoder(sink: "socket", selection: .all))
+    private let catalog = PluginRegistry.standard.catalog
+    private let encoder: Mutex<BatchEncoder>
     private var clients: [Int: Client] = [:]
     private var hasStream = false
     private var batchNumber: Int64 = 0
@@ -60,10 +63,11 @@ private final class HubFixture {
 
     init() {
         let inbox = inbox
+        encoder = Mutex(BatchEncoder(sink: "socket", selection: .all, catalog: StreamCatalog(catalog)))
         let context = SinkContext(
-            name: "socket", isLive: true,
+            name: "socket", catalog: catalog, isLive: true,
             controls: ControlPort(
-                post: { control, origin, reply in inbox.append((control, origin, reply)) }, report: { _ in }))
+                submit: { control, origin, reply in inbox.append((control, origin, reply)) }, report: { _ in }))
         hub = BridgeHub(context, BridgeSettings(clientLimit: 3), subscriptions, on: loop)
     }
 
@@ -120,7 +124,8 @@ private final class HubFixture {
         hasStream = true
         batchNumber = 0
         let header = StreamHeader(
-            source: StreamSource(format: format, kind: "fuzz", name: "fuzz"), isLive: true, batching: .standard, seed: 0, analyzers: [])
+            source: StreamSource(format: format, kind: "fuzz", name: "fuzz"), isLive: true, batching: .standard, seed: 0, analyzers: [],
+            catalog: catalog)
         hub.begin(encoder.withLock { $0.begin(header) })
     }
 
@@ -136,17 +141,19 @@ private final class HubFixture {
         var events: [Event] = []
         for post in taken {
             check(post.control)
-            events.append(Event(at: time, .control(StampedControl(post.control, at: batchNumber * 1024, from: post.origin))))
-            switch post.control {
-            case .loadPreset(let name):
-                events.append(Event(at: time, .preset(PresetChange(name: name, cut: .soft, blend: 1, reason: .request))))
-            case .setSpeed(let speed) where speed.isFinite: events.append(Event(at: time, .speed(speed)))
+            events.append(Event(at: time, StampedControl(post.control, at: batchNumber * 1024, from: post.origin)))
+            switch post.control.type {
+            case .loadPreset:
+                let name = post.control["name"].string ?? ""
+                events.append(Event(at: time, PresetChange(name: name, cut: .soft, blend: 1, reason: .request)))
+            case .setSpeed:
+                if let speed = post.control["speed"].number, speed.isFinite { events.append(Event(at: time, SpeedChange(speed))) }
             default: break
             }
         }
         if flag & 1 == 1 {
-            let state = DeviceNotice.State.allCases[Int(flag >> 1) % DeviceNotice.State.allCases.count]
-            events.append(Event(at: time, .device(DeviceNotice(name: "d", summary: "D", state: state, format: format))))
+            let state = DeviceEvent.State.allCases[Int(flag >> 1) % DeviceEvent.State.allCases.count]
+            events.append(Event(at: time, DeviceEvent(name: "d", summary: "D", state: state, format: format)))
         }
         if let batch = encoder.withLock({ $0.encode(events, subscriptions.current) }) { hub.send(batch) }
         for (index, post) in taken.enumerated() {
@@ -155,15 +162,11 @@ private final class HubFixture {
     }
 
     private func check(_ control: Control) {
-        let texts: [String] =
-            switch control {
-            case .loadPreset(let name), .presetChanged(let name), .presetRefused(let name): [name]
-            case .ready(let names), .presetNames(let names): names
-            case .key(let stroke): [stroke.key]
-            default: []
-            }
-        require(texts.count <= ClientMessage.longestList, "a list of \(texts.count)")
-        require(texts.allSatisfy { $0.utf8.count <= ClientMessage.longestText }, "a text is too long")
+        for value in control.values {
+            let items = value.items ?? [value]
+            require(items.count <= ClientMessage.longestList, "a list of \(items.count)")
+            require(items.allSatisfy { ($0.string?.utf8.count ?? 0) <= ClientMessage.longestText }, "a text is too long")
+        }
     }
 
     /// Advances the event loop's clock by two seconds, and reads what was sent.

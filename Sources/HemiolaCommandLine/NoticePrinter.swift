@@ -1,0 +1,146 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+internal import Synchronization
+
+/// Puts what befalls a run into words.
+final class NoticePrinter: Sendable {
+    private let pipeline: Pipeline
+    private let console: Console
+    /// When the last input was over, on the monotonic clock.
+    private let lastEnd: Mutex<Double>
+
+    init(_ pipeline: Pipeline, _ console: Console) {
+        self.pipeline = pipeline
+        self.console = console
+        lastEnd = Mutex(System.now)
+    }
+
+    func tell(_ notice: PipelineNotice) {
+        switch notice {
+        // Lost audio is reported whatever the verbosity: --quiet hides warnings only.
+        case .captureFailed, .analyzerRefused, .sinkFailed, .gap, .damage:
+            console.error(notice.text)
+        case .captureWarning:
+            console.remark(notice.text)
+        case .silence, .nonFinite, .sinkTrouble, .sinkWarning, .sinkRecovered, .pacing, .singleJob, .controlRefused:
+            console.warning(notice.text)
+        case .device(_, let device):
+            device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
+        case .finished:
+            let now = System.now
+            let took = lastEnd.withLock { last in
+                defer { last = now }
+                return now - last
+            }
+            let seconds = pipeline.progress.seconds
+            let speed = took > 0 && seconds > 0 ? ", \(ProgressLine.speedText(seconds / took))" : ""
+            console.note("\(notice.text), \(seconds.rounded(toPlaces: 2)) s of sound\(speed)")
+        }
+    }
+}
+
+extension PipelineNotice {
+    /// One line.
+    var text: String {
+        switch self {
+        case .captureFailed(let input, let error):
+            return Self.line(input, error.message)
+        case .captureWarning(_, let remark):
+            return remark
+        case .analyzerRefused(let input, let error):
+            return Self.line(input, error.message)
+        case .gap(let input, let time, let duration, .truncatedFile):
+            return duration > 0
+                ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(duration.rounded(toPlaces: 3)) s too early; what is there was analysed"
+                : "\(input): the file is cut off at \(time.rounded(toPlaces: 3)) s; what is there was analysed"
+        case .gap(let input, let time, let duration, .damagedFile):
+            let length = duration > 0 ? "\(duration.rounded(toPlaces: 3)) s of sound are" : "sound of unknown length is"
+            return "\(input): \(length) missing or damaged at \(time.rounded(toPlaces: 3)) s; the rest was analysed"
+        case .gap(let input, _, _, .falseLength):
+            return "\(input): holds more sound than its header states; all of it was analysed"
+        case .damage(let input, let places, let first, let duration):
+            return "\(input): \(places) parts are missing or damaged, \(duration.rounded(toPlaces: 3)) s in all, the first at "
+                + "\(first.rounded(toPlaces: 3)) s; the rest was analysed"
+        case .gap(let input, let time, let duration, .stopped):
+            return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s: "
+                + "hemiola was stopped (Ctrl-Z), or the computer slept"
+        case .gap(let input, let time, let duration, let reason):
+            return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s (\(reason.rawValue))"
+        case .device(_, let device):
+            switch device.state {
+            case .opened: return "listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
+            case .moved: return "now listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
+            case .lost: return "no audio from \(device.title); waiting for it"
+            }
+        case .silence(let input, _):
+            return "silence on \"\(input)\": is the music playing elsewhere? see: hemiola devices"
+        case .nonFinite(let input, let samples):
+            return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and taken for 0"
+        case .sinkFailed(_, let error):
+            return error.message
+        case .sinkTrouble(_, let error):
+            return "\(error.message); trying again"
+        case .sinkWarning(_, let remark):
+            return remark
+        case .sinkRecovered(let sink):
+            return "\(sink): works again"
+        case .pacing(let sink):
+            return "\(sink) needs real time: the sound takes the time that it takes"
+        case .singleJob(let wished, let reason):
+            return "the inputs are analysed one at a time, not \(wished): \(reason.text)"
+        case .controlRefused(let input, let control, let reason):
+            return "\(input): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"
+        case .finished(let input, let summary):
+            return "\(input): \(summary.batches) batch\(summary.batches == 1 ? "" : "es")"
+                + (summary.reason == .endOfInput ? "" : " (\(summary.reason.rawValue))")
+        }
+    }
+
+    /// A good message names the input already.
+    private static func line(_ name: String, _ message: String) -> String {
+        message.contains(name.onOneLine) ? message : "\(name): \(message)"
+    }
+}
+
+extension SingleJobReason {
+    fileprivate var text: String {
+        switch self {
+        case .live: "they are heard as they play"
+        case .pacing: "they take the time that they take"
+        case .directing(let sink): "\(sink) decides while it hears them, in their order"
+        }
+    }
+}
+
+extension DeviceEvent {
+    /// `"Monitor of HDMI" (alsa_output.hdmi.monitor)`
+    fileprivate var title: String {
+        summary.isEmpty || summary == name ? "\"\(name)\"" : "\"\(summary)\" (\(name))"
+    }
+}
+
+extension StreamFormat {
+    fileprivate var channelText: String { "\(channelCount) channel\(channelCount == 1 ? "" : "s")" }
+}
+
+extension Double {
+    /// Decimal digits for people.
+    func rounded(toPlaces places: Int) -> Double {
+        let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
+        return (self * scale).rounded() / scale
+    }
+}
+
+extension Pipeline {
+    /// Every analyzer's settings, defaults filled in, as one would type them.
+    var settings: [(name: String, settings: String)] {
+        let analyzers = (try? describeAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))) ?? []
+        return analyzers.map { analyzer in
+            (
+                analyzer.name,
+                analyzer.parameters.filter { $0.value != .none }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ",")
+            )
+        }
+    }
+}

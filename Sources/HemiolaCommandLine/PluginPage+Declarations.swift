@@ -1,0 +1,107 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+// The record types and controls that a plugin declares, for `hemiola plugins NAME`.
+
+extension PluginPage {
+    /// The sections `Records` and `Controls`; empty when the plugin declares none.
+    func declarationText(_ columns: Int) -> String {
+        section("Records", about.records.map { Entry($0.name, $0.summary, $0.fields) }, columns)
+            + section("Controls", about.controls.map { Entry($0.name, $0.summary, $0.fields) }, columns)
+            + section(
+                "Controls that it handles when no other plugin of the pipeline does",
+                about.fallbackControls.map { Entry($0.name, $0.summary, $0.fields) }, columns)
+    }
+
+    /// Members of the JSON object of a plugin: `records`, `controls` and `fallback_controls`.
+    var declarationMembers: [(key: String, value: JSONTree)] {
+        [
+            ("records", .list(about.records.map { Entry($0.name, $0.summary, $0.fields).json })),
+            ("controls", .list(about.controls.map { Entry($0.name, $0.summary, $0.fields).json })),
+            ("fallback_controls", .list(about.fallbackControls.map { Entry($0.name, $0.summary, $0.fields).json })),
+        ]
+    }
+
+    private func section(_ title: String, _ entries: [Entry], _ columns: Int) -> String {
+        if entries.isEmpty { return "" }
+        let width = entries.map(\.name.count).max() ?? 0
+        var text = "\n\(title)\n"
+        for entry in entries {
+            text += "  \(entry.name.padded(to: width))  "
+            text += entry.summary.wrapped(indent: width + 4, columns: columns).drop { $0 == " " }
+            let fieldWidth = entry.fields.map(\.name.count).max() ?? 0
+            for field in entry.fields {
+                text += "    \(field.name.padded(to: fieldWidth))  \(field.valuesText)\n"
+                text += field.summary.wrapped(indent: fieldWidth + 6, columns: columns)
+            }
+        }
+        return text
+    }
+
+    /// A record type or a control.
+    private struct Entry {
+        let name: String
+        let summary: String
+        let fields: [Field]
+
+        init(_ name: String, _ summary: String, _ fields: [Field]) {
+            self.name = name
+            self.summary = summary
+            self.fields = fields
+        }
+
+        var json: JSONTree {
+            .object([("name", .text(name)), ("description", .text(summary)), ("fields", .list(fields.map(\.json)))])
+        }
+    }
+}
+
+extension Field {
+    /// Type, unit, range, default: `a number, Hz, 0..., default 4000`.
+    fileprivate var valuesText: String {
+        var parts = [kindText]
+        if !unit.rawValue.isEmpty { parts.append(unit.rawValue) }
+        if minimum != nil || maximum != nil {
+            parts.append([minimum, maximum].map { $0.map { ParameterValue.number($0).text } ?? "" }.joined(separator: "..."))
+        }
+        if isNullable { parts.append("or null") }
+        if let defaultValue { parts.append("default \(defaultValue == .none ? "null" : defaultValue.text)") }
+        return parts.joined(separator: ", ")
+    }
+
+    private var kindText: String {
+        switch kind {
+        case .integer: "a whole number"
+        case .number: "a number"
+        case .boolean: "true or false"
+        case .text: "text"
+        case .choice(let choices): "one of \(choices.joined(separator: ", "))"
+        case .texts: "a list of texts"
+        case .numbers: "a list of numbers"
+        }
+    }
+
+    fileprivate var json: JSONTree {
+        var members: [(key: String, value: JSONTree)] = [("name", .text(name)), ("type", .text(typeName))]
+        if case .choice(let choices) = kind { members.append(("choices", .list(choices.map { .text($0) }))) }
+        members += [
+            ("unit", .text(unit.rawValue)), ("minimum", minimum.map { .number($0) } ?? .null),
+            ("maximum", maximum.map { .number($0) } ?? .null), ("nullable", .boolean(isNullable)),
+            ("required", .boolean(defaultValue == nil)), ("description", .text(summary)),
+        ]
+        return .object(members)
+    }
+
+    /// The type in JSON, as in the declarations of `hello`.
+    private var typeName: String {
+        switch kind {
+        case .integer: "integer"
+        case .number: "number"
+        case .boolean: "boolean"
+        case .text: "text"
+        case .choice: "choice"
+        case .texts: "texts"
+        case .numbers: "numbers"
+        }
+    }
+}

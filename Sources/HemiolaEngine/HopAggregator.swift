@@ -1,0 +1,110 @@
+internal import HemiolaSignal
+
+/// Aggregates the hops of a batch into its row and converts powers into decibels, by runs of columns with equal treatment.
+///
+/// Owns raw memory: the hot path's scratch row, allocated once.
+struct HopAggregator: ~Copyable {
+    private struct Run {
+        var offset: Int
+        var count: Int
+        var aggregation: Feature.Aggregation
+    }
+
+    private struct DecibelRun {
+        var offset: Int
+        var count: Int
+        /// 10 for power, 20 for amplitude.
+        var factor: Float
+    }
+
+    private let runs: [Run]
+    private let decibelRuns: [DecibelRun]
+    private let width: Int
+    private let hopsPerBatch: Int
+    private let scratch: UnsafeMutablePointer<Float>
+
+    init(_ layout: FeatureLayout, hopsPerBatch: Int) {
+        var runs: [Run] = []
+        var decibelRuns: [DecibelRun] = []
+        for column in layout.sections.flatMap(\.features) where column.handle.count > 0 {
+            let (offset, count) = (column.handle.offset, column.handle.count)
+            if let last = runs.last, last.aggregation == column.feature.aggregation {
+                runs[runs.count - 1].count += count
+            } else {
+                runs.append(Run(offset: offset, count: count, aggregation: column.feature.aggregation))
+            }
+            guard let factor = column.feature.scale.factor else { continue }
+            if let last = decibelRuns.last, last.factor == factor, last.offset + last.count == offset {
+                decibelRuns[decibelRuns.count - 1].count += count
+            } else {
+                decibelRuns.append(DecibelRun(offset: offset, count: count, factor: factor))
+            }
+        }
+        self.runs = runs
+        self.decibelRuns = decibelRuns
+        self.hopsPerBatch = hopsPerBatch
+        width = layout.width
+        scratch = .allocate(capacity: max(1, width))
+        scratch.initialize(repeating: .nan, count: max(1, width))
+    }
+
+    deinit {
+        scratch.deallocate()
+    }
+
+    /// Where the analyzers write this hop: into the batch's row itself when the batch has one hop.
+    func target(_ row: UnsafeMutableBufferPointer<Float>) -> UnsafeMutableBufferPointer<Float> {
+        let target = hopsPerBatch == 1 ? row : UnsafeMutableBufferPointer(start: scratch, count: width)
+        target.update(repeating: .nan)
+        return target
+    }
+
+    /// Aggregates the values of a hop into the row.
+    ///
+    /// - Parameters:
+    ///   - frames: The hop's real frames.
+    ///   - before: The batch's real frames in the hops before it.
+    func aggregate(into row: UnsafeMutableBufferPointer<Float>, frames: Int, before: Int) {
+        if hopsPerBatch == 1 { return }
+        // By index, here and below: without the optimiser an array's iterator allocates.
+        for index in runs.indices {
+            let run = runs[index]
+            let old = row.baseAddress! + run.offset
+            let new = scratch + run.offset
+            if before == 0 {
+                old.update(from: new, count: run.count)
+                continue
+            }
+            switch run.aggregation {
+            case .latest:
+                old.update(from: new, count: run.count)
+            case .sum:
+                for index in 0..<run.count { old[index] += new[index] }
+            case .maximum:
+                for index in 0..<run.count { old[index] = max(old[index], new[index]) }
+            case .mean:
+                let share = Float(frames) / Float(before + frames)
+                for index in 0..<run.count { old[index] += (new[index] - old[index]) * share }
+            }
+        }
+    }
+
+    /// Converts powers and amplitudes of the completed row into decibels.
+    func convert(_ row: UnsafeMutableBufferPointer<Float>) {
+        for index in decibelRuns.indices {
+            let run = decibelRuns[index]
+            var span = UnsafeMutableBufferPointer(start: row.baseAddress! + run.offset, count: run.count).mutableSpan
+            span.convertToDecibels(factor: run.factor)
+        }
+    }
+}
+
+extension Feature.Scale {
+    fileprivate var factor: Float? {
+        switch self {
+        case .linear: nil
+        case .powerDecibels: 10
+        case .amplitudeDecibels: 20
+        }
+    }
+}

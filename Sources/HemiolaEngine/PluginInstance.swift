@@ -1,0 +1,31 @@
+internal import Hemiola
+internal import Synchronization
+
+/// A capture or analyzer of a pipeline. It is made once, when the pipeline is assembled, which checks its settings; the run uses that
+/// instance. Only analysis of several files at a time makes further ones.
+final class PluginInstance<Value>: Sendable {
+    private let made: Mutex<Value?>
+    private let make: @Sendable () throws(ConfigurationError) -> Value
+
+    /// Makes the instance.
+    init(_ make: @escaping @Sendable () throws(ConfigurationError) -> Value) throws(ConfigurationError) {
+        self.make = make
+        made = Mutex(try make())
+    }
+
+    /// Takes the instance, or makes another when it was taken before.
+    func take() -> sending Value {
+        let instance = made.withLock { made -> sending Value? in
+            guard let value = made else { return nil }
+            made = nil
+            return value
+        }
+        if let instance { return instance }
+        do throws(ConfigurationError) { return try make() } catch { preconditionFailure("the settings were accepted before") }
+    }
+
+    /// Calls a function with the instance, which stays; nil when it was taken before.
+    func read<Result: Sendable>(_ body: @Sendable (Value) -> Result) -> Result? {
+        made.withLock { made in made.map(body) }
+    }
+}

@@ -1,0 +1,182 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import Synchronization
+
+/// Passes the streams to the sinks' mailboxes and the sinks' controls to the stream, and counts losses.
+final class SinkDispatcher: StreamReceiver {
+    /// The shortest time between two reports of losses, in seconds of stream time.
+    private static let lossInterval = 1.0
+
+    private(set) var outcome: RunOutcome
+    private(set) var hasReaders = true
+    /// Whether the input under way was taken to its end, or failed. The caller resets it for each input.
+    var isInputDone = false
+
+    private let pipeline: Pipeline
+    private let runners: [SinkRunner]
+    private let inbox: ControlInbox
+    private let sendNotice: @Sendable (PipelineNotice) -> Void
+
+    /// What a sink has lost so far.
+    private struct LossCount {
+        var batches: Int64
+        var events: Int64
+    }
+
+    /// What each sink had lost at the stream's start, and when that was last reported.
+    private var lossesAtStart: [LossCount] = []
+    private var reportedLosses: [LossCount] = []
+    private var lastLossTime = 0.0
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    /// Replies that wait for the next block, by sink.
+    private var replies: [Int: [Mailbox.Reply]] = [:]
+
+    init(
+        _ pipeline: Pipeline, runners: [SinkRunner], inbox: ControlInbox, outcome: RunOutcome,
+        report: @escaping @Sendable (PipelineNotice) -> Void
+    ) {
+        self.pipeline = pipeline
+        self.runners = runners
+        self.inbox = inbox
+        self.outcome = outcome
+        sendNotice = report
+    }
+
+    /// The directors among the sinks.
+    ///
+    /// - Returns: nil when one cannot be made: nothing can be run then.
+    func makeDirectors() -> [PipelineDirector]? {
+        var directors: [PipelineDirector] = []
+        for (runner, entry) in zip(runners, pipeline.sinkEntries) {
+            guard let sink = runner.sink as? any DirectingSink else { continue }
+            do {
+                directors.append(PipelineDirector(try sink.makeDirector(), entry.about))
+            } catch {
+                report(.sinkFailed(sink: runner.context.name, error))
+                outcome.failedSinks += 1
+                return nil
+            }
+        }
+        inbox.setPreparers(
+            directors.enumerated().compactMap { index, director in
+                (director.director as? any PreparedDirector).map { (index, $0.preparer) }
+            })
+        return directors
+    }
+
+    // MARK: - Streams
+
+    func open(_ source: StreamSource, input: Int) {
+        pipeline.note(source, index: input)
+    }
+
+    func begin(_ header: StreamHeader) {
+        for runner in runners { runner.mailbox.put(.begin(header)) }
+        outcome.streams += 1
+        lossesAtStart = lossesNow
+        reportedLosses = lossesAtStart
+        lastLossTime = 0
+        format = header.format
+    }
+
+    func receive(_ block: BatchBlock) {
+        hasReaders = runners.isEmpty
+        for index in runners.indices {
+            let runner = runners[index]
+            runner.put(block, replies: takeReplies(forSink: index))
+            if !runner.mailbox.hasNoReader { hasReaders = true }
+        }
+        pipeline.note(frame: block[block.count - 1].endFrame)
+    }
+
+    func receive(_ events: [Event]) {
+        if events.isEmpty { return }
+        for runner in runners { runner.mailbox.put(.events(events)) }
+    }
+
+    func end(_ summary: StreamSummary) {
+        var summary = summary
+        // The `end` record counts lost batches alone.
+        for loss in takeLosses() where loss.events > 0 {
+            summary.lateEvents.append(Event(at: format.seconds(at: summary.frames), loss))
+        }
+        for runner in runners { runner.mailbox.put(.end(summary)) }
+        isInputDone = summary.reason != .interrupted
+        sendReplies()
+    }
+
+    var reporter: @Sendable (PipelineNotice) -> Void { sendNotice }
+
+    func report(_ notice: PipelineNotice) {
+        sendNotice(notice)
+    }
+
+    func fail(_ notice: PipelineNotice) {
+        outcome.failedInputs += 1
+        isInputDone = true
+        sendNotice(notice)
+    }
+
+    // MARK: - Controls and losses
+
+    func applyControls(to stream: StreamAnalysis) {
+        if pipeline.isLive, stream.seconds - lastLossTime >= Self.lossInterval {
+            lastLossTime = stream.seconds
+            for loss in takeLosses() { stream.report(loss) }
+        }
+        if inbox.isEmpty { return }
+        let (entries, losses) = inbox.drain()
+        for loss in losses { stream.report(loss) }
+        for entry in entries {
+            let answer = stream.apply(entry.control, from: entry.origin, preparations: entry.preparations)
+            if let reply = entry.reply { replies[entry.sink, default: []].append { reply(answer) } }
+        }
+    }
+
+    /// Controls that were applied are answered also where their batch never comes, or not before the device is back. Controls that
+    /// still wait are for the next stream, if there is one.
+    func sendReplies() {
+        if replies.isEmpty { return }
+        for reply in replies.values.joined() { reply() }
+        replies.removeAll()
+    }
+
+    /// Refuses all controls: streams that were analysed ahead cannot be changed.
+    func refuseControls() {
+        if inbox.isEmpty { return }
+        for entry in inbox.drain().entries {
+            entry.reply?(.refused("several files are analysed at a time; controls need one job"))
+        }
+    }
+
+    var losses: [(sink: String, batches: Int64)] {
+        zip(zip(runners, lossesNow), lossesAtStart).compactMap { sink, before in
+            let batches = sink.1.batches - before.batches
+            return batches > 0 ? (sink.0.context.name, batches) : nil
+        }
+    }
+
+    private var lossesNow: [LossCount] {
+        runners.map {
+            LossCount(
+                batches: $0.mailbox.droppedBatches.load(ordering: .relaxed), events: $0.mailbox.droppedEvents.load(ordering: .relaxed))
+        }
+    }
+
+    /// What each sink lost since the last call; only those that lost anything.
+    private func takeLosses() -> [DropReport] {
+        var losses: [DropReport] = []
+        for (index, count) in lossesNow.enumerated() {
+            let before = reportedLosses[index]
+            let (batches, events) = (count.batches - before.batches, count.events - before.events)
+            guard batches > 0 || events > 0 else { continue }
+            losses.append(DropReport(sink: runners[index].context.name, batches: Int(batches), events: Int(events)))
+            reportedLosses[index] = count
+        }
+        return losses
+    }
+
+    private func takeReplies(forSink index: Int) -> [Mailbox.Reply] {
+        replies.isEmpty ? [] : replies.removeValue(forKey: index) ?? []
+    }
+}

@@ -1,0 +1,84 @@
+/// All types of records and controls that a program declares: those of the plugin API, then those of its plugins.
+public struct RecordCatalog: Sendable, Hashable {
+    /// The types of event records, in the order of the manual: what analyzers detect, what plugins declare, what the pipeline reports.
+    public private(set) var events: [RecordType]
+    /// The types of controls, in the order of the plugins that handle them.
+    public private(set) var controls: [ControlType]
+    /// Names that were declared twice, with different fields. A program with any cannot assemble a pipeline.
+    public private(set) var conflicts: [String] = []
+
+    /// The types of the plugin API alone.
+    public static let standard = RecordCatalog()
+
+    private static let detected: [RecordType] = [.onset, .beat, .analyzerEvent]
+    private static let reported: [RecordType] = [.control, .device, .gap, .dropped]
+    /// Lines of a stream that are no events.
+    private static let lines = (first: ["header", "batch"], last: ["end"])
+
+    /// A catalog with the types that plugins declare. A type that several plugins declare in the same way counts once.
+    public init(records: [RecordType] = [], controls: [ControlType] = []) {
+        var declared: [RecordType] = []
+        for type in records {
+            let known = Self.detected + Self.reported + declared
+            if let other = known.first(where: { $0.name == type.name }) {
+                if other.fields != type.fields {
+                    conflicts.append("two plugins declare the record type \"\(type.name)\" with different fields")
+                }
+            } else if (Self.lines.first + Self.lines.last).contains(type.name) {
+                conflicts.append("a plugin declares the record type \"\(type.name)\", which is Hemiola's own")
+            } else {
+                declared.append(type)
+            }
+        }
+        events = Self.detected + declared + Self.reported
+        self.controls = []
+        for type in controls {
+            if let other = self.controls.first(where: { $0.name == type.name }) {
+                if other.fields != type.fields {
+                    conflicts.append("two plugins declare the control \"\(type.name)\" with different fields")
+                }
+            } else {
+                self.controls.append(type)
+            }
+        }
+    }
+
+    /// All record types, in the order of the manual: `header`, `batch`, those of events, `end`.
+    public var recordTypes: [String] {
+        Self.lines.first + events.map(\.name) + Self.lines.last
+    }
+
+    /// The record type of that name.
+    public func event(_ name: String) -> RecordType? {
+        events.first { $0.name == name }
+    }
+
+    /// The control type of that name.
+    public func control(_ name: String) -> ControlType? {
+        controls.first { $0.name == name }
+    }
+
+    /// The fields of a type's records, after `type` and `t`. Those of controls are in the record of a control: optional, because each
+    /// control has only its own.
+    public func fields(of type: RecordType) -> [(field: Field, isOptional: Bool)] {
+        type.fields.flatMap { field -> [(field: Field, isOptional: Bool)] in
+            guard type == .control, field.name == "control" else { return [(field, false)] }
+            var name = field
+            name.kind = .choice(controls.map(\.name))
+            return [(name, false)] + fieldsOfControls.map { ($0, true) }
+        }
+    }
+
+    /// The fields of all controls, each name once, in the order of the controls. A field of several controls accepts the values of each.
+    public var fieldsOfControls: [Field] {
+        var fields: [Field] = []
+        for field in controls.flatMap(\.fields) {
+            if let place = fields.firstIndex(where: { $0.name == field.name }) {
+                fields[place].widen(toAccept: field)
+            } else {
+                fields.append(field)
+            }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,181 @@
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import HemiolaVisualizer
+import TestSupport
+import Testing
+
+/// Each plugin here violates one rule of its role.
+@Suite(.mayNotHang) struct ConformanceFailureTests {
+    @Test(arguments: Faulty.Fault.allCases)
+    func `analyzer with a fault: the suite names the violated rule`(fault: Faulty.Fault) {
+        let plugin = AnalyzerPlugin("faulty", "Has a fault.", controls: [.tap]) { _ throws(ConfigurationError) in Faulty(fault) }
+        guard fault != .none else {
+            #expect(throws: Never.self) { try AnalyzerConformanceSuite(plugin).run() }
+            return
+        }
+        let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
+        #expect(failure?.description.contains(fault.rawValue) == true)
+    }
+
+    @Test func `an analyzer that refuses every format fails`() {
+        let plugin = AnalyzerPlugin("refusing", "Refuses.") { _ throws(ConfigurationError) in Refusing() }
+        let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
+        #expect(failure?.violations == ["The analyzer refuses every format of the suite."])
+    }
+
+    @Test func `settings that are not valid: reported`() {
+        let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(.witness(), settings: "size=3").run() }
+        #expect(failure?.violations == ["The settings of the conformance suite are not valid: witness.size: witness has no such setting; it has none."])
+    }
+
+    @Test func `declaration with seven faults: seven violations`() {
+        let odd = Setting("Size", default: 3, in: 5...10, "How large")
+        let plugin = AnalyzerPlugin("Odd_Name", "No sentence", settings: [odd.declared], primary: "length", version: 0) {
+            _ throws(ConfigurationError) in Faulty(.none)
+        }
+        let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
+        #expect(failure?.violations.count == 7)
+    }
+
+    @Test(arguments: [
+        ("delivers more", [ReadResult.frames(9999)]), ("delivers nothing", [.frames(0)]),
+        ("loses less than nothing", [.gap(Gap(frames: -1, reason: .frozen))]),
+        ("goes on after the end", [.end, .idle]), ("writes nothing", [.frames(1)]),
+        ("changes to nothing", [.format(StreamFormat(sampleRate: 1, channelCount: 1))]),
+    ])
+    func `a faulty capture fails`(fault: String, deliveries: [ReadResult]) {
+        let plugin = CapturePlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in FaultyCapture(deliveries) }
+        #expect(throws: ConformanceFailure.self) { try CaptureConformanceSuite(plugin).run() }
+    }
+
+    @Test func `a capture that cannot be opened fails`() {
+        let failure = #expect(throws: ConformanceFailure.self) {
+            try CaptureConformanceSuite(.scripted(openFailure: CaptureError("nothing there"), [])).run()
+        }
+        #expect(failure?.violations.contains("The capture cannot be opened: nothing there.") == true)
+    }
+
+    @Test func `a capture whose length is not what it states fails`() {
+        #expect(throws: ConformanceFailure.self) { try CaptureConformanceSuite(.scripted(duration: 1, [silence(batches: 3)])).run() }
+        #expect(throws: Never.self) { try CaptureConformanceSuite(.scripted(duration: 1, [.samples(TestSignal.silence(frames: 44_100))])).run() }
+    }
+
+    @Test(arguments: [CollectingSink.Call.open, .begin, .write, .end, .close])
+    func `a sink that fails anywhere fails`(call: CollectingSink.Call) async {
+        let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in
+            let sink = CollectingSink()
+            sink.fail(call, with: SinkError("broken"))
+            return sink
+        }
+        let failure = await #expect(throws: ConformanceFailure.self) { try await SinkConformanceSuite(plugin).run() }
+        #expect(failure?.description.contains("broken") == true)
+    }
+
+    @Test func `a sink that can be opened only once fails`() async {
+        let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in
+            let sink = CollectingSink()
+            sink.fail(.open, after: 1, with: SinkError("broken"))
+            return sink
+        }
+        let failure = await #expect(throws: ConformanceFailure.self) { try await SinkConformanceSuite(plugin).run() }
+        #expect(failure?.violations.count == 1)
+    }
+}
+
+/// An analyzer with one fault.
+final class Faulty: Analyzer, ControlHandler {
+    /// The raw value is a part of the violation that the suite reports.
+    enum Fault: String, Sendable, CaseIterable {
+        case none
+        case forgetsToReset = "After reset() the output differs"
+        case forgetsToPrepare = "After a second prepare() the output differs"
+        case aboveMaximum = "rises above its maximum"
+        case belowMinimum = "falls below its minimum"
+        case infinite = "is infinite"
+        case mute = "is declared and has no value in any batch"
+        case undeclaredEvent = "which it does not declare in prepare()"
+        case undeclaredRecord = "which its plugin does not declare"
+        case loudSilence = "in digital silence"
+        case timeless = "is not finite"
+        case camelCase = "not named in snake_case"
+        case wrongEdges = "edges for"
+        case dumbRefusal = "refuses a control without a reason"
+        case byChance = "differs from that of a new analyzer"
+    }
+
+    private let fault: Fault
+    private var value = FeatureHandle(offset: 0, count: 0)
+    private var other: FeatureHandle?
+    private var hops = 0
+
+    init(_ fault: Fault) {
+        self.fault = fault
+    }
+
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        if fault != .forgetsToPrepare { hops = 0 }
+        var outputs = AnalyzerOutputs()
+        value = outputs.add(Feature(fault == .camelCase ? "myValue" : "value", .none, in: 0...1, "A value."))
+        if fault == .mute { other = outputs.add(Feature("mute", .none, "Nothing.")) }
+        if fault == .wrongEdges {
+            other = outputs.add(Feature("bands", .none, count: 3, edges: [1, 2], "Bands."))
+        }
+        outputs.add(EventOutput("onset", .none, "An onset."))
+        return outputs
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        hops += 1
+        row[value] = Float(hops % 10) / 10
+        if let other, fault == .wrongEdges { row[other, 0] = 1 }
+        switch fault {
+        case .aboveMaximum: row[value] = 1.5
+        case .belowMinimum: row[value] = -0.5
+        case .infinite: row[value] = .infinity
+        case .byChance: row[value] = .random(in: 0...1)
+        case .undeclaredEvent: events.append(AnalyzerEvent(output: "note"), at: 0)
+        case .undeclaredRecord: events.append(SpeedChange(1), at: 0)
+        case .loudSilence: events.append(Onset(strength: 1), at: 0)
+        case .timeless where hop.mono[0] != 0: events.append(Onset(strength: 1), at: .nan)
+        default: break
+        }
+    }
+
+    func reset() {
+        if fault != .forgetsToReset { hops = 0 }
+    }
+
+    func handle(_ control: StampedControl) -> ControlReply {
+        fault == .dumbRefusal ? .refused("") : .done
+    }
+}
+
+private final class Refusing: Analyzer {
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs { throw AnalyzerError("never") }
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
+    func reset() {}
+}
+
+/// Says what it was told to, and writes nothing.
+private final class FaultyCapture: Capture {
+    private let deliveries: [ReadResult]
+    private var next = 0
+
+    init(_ deliveries: [ReadResult]) {
+        self.deliveries = deliveries
+    }
+
+    var isLive: Bool { false }
+
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+        StreamSource(format: TestSignal.mono, kind: "faulty", name: "faulty")
+    }
+
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+        next += 1
+        return next <= deliveries.count ? deliveries[next - 1] : .end
+    }
+
+    func close() {}
+}

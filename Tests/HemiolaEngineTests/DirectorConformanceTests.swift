@@ -1,0 +1,99 @@
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import TestSupport
+import Testing
+
+@Suite(.mayNotHang) struct DirectorConformanceTests {
+    @Test(arguments: DirectorWithFault.Fault.allCases)
+    func `director with a fault: the suite names the violated rule`(fault: DirectorWithFault.Fault) async {
+        let plugin = SinkPlugin(
+            "directing", "Emits a record per beat.", records: [DirectorWithFault.cue], controls: [DirectorWithFault.setDepth]
+        ) { _ throws(ConfigurationError) in DirectingTestSink(fault) }
+        guard fault != .none else {
+            await #expect(throws: Never.self) { try await DirectorConformanceSuite(plugin).run() }
+            await #expect(throws: Never.self) { try await SinkConformanceSuite(plugin).run() }
+            return
+        }
+        let failure = await #expect(throws: ConformanceFailure.self) { try await DirectorConformanceSuite(plugin).run() }
+        #expect(failure?.violations.count == 1)
+        #expect(failure?.description.contains(fault.rawValue) == true)
+        // The suite of the sink includes that of its director.
+        let sinkFailure = await #expect(throws: ConformanceFailure.self) { try await SinkConformanceSuite(plugin).run() }
+        #expect(sinkFailure?.violations == failure?.violations)
+    }
+
+    @Test func `sink without a director: reported`() async {
+        let plugin = SinkPlugin.collecting(CollectingSink())
+        let failure = await #expect(throws: ConformanceFailure.self) { try await DirectorConformanceSuite(plugin).run() }
+        #expect(failure?.violations == ["The sink is not a DirectingSink."])
+    }
+}
+
+/// Emits a record per beat.
+final class DirectorWithFault: Director, ControlHandler {
+    /// The raw value is a part of the violation that the suite reports.
+    enum Fault: String, Sendable, CaseIterable {
+        case none
+        case removesEvents = "removes or changes events"
+        case timeWithoutValue = "is not finite"
+        case undeclaredRecord = "which its plugin does not declare"
+        case wrongType = "is not of its declared type"
+        case outsideRange = "is outside its declared range"
+        case refusalWithoutReason = "refuses the control setDepth without a reason"
+        case random = "different events for equal input"
+    }
+
+    static let cue = RecordType("cue", "A beat.", fields: [.number("depth", in: 0...1, "The depth.")])
+    static let other = RecordType("other", "A type that the plugin does not declare.", fields: [])
+    static let setDepth = ControlType("setDepth", "Sets the depth.", fields: [.number("depth", in: 0...1, "The depth.")])
+
+    private let fault: Fault
+    private var depth = 0.5
+
+    init(_ fault: Fault) {
+        self.fault = fault
+    }
+
+    func prepare(_ stream: StreamHeader) {}
+
+    func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
+        guard events.events.contains(where: { $0.type == .beat }) else { return }
+        if fault == .removesEvents { events = EventList() }
+        events.append(
+            Event(
+                at: fault == .timeWithoutValue ? .nan : moment.end, fault == .undeclaredRecord ? Self.other : Self.cue,
+                fault == .wrongType ? .text("deep") : .number(value)))
+    }
+
+    private var value: Double {
+        switch fault {
+        case .outsideRange: 2
+        case .random: .random(in: 0...1)
+        default: depth
+        }
+    }
+
+    func handle(_ control: StampedControl) -> ControlReply {
+        guard let depth = control.control["depth"].number, (0...1).contains(depth) else {
+            return .refused(fault == .refusalWithoutReason ? "" : "a depth is a number from 0 to 1")
+        }
+        self.depth = depth
+        return .done
+    }
+}
+
+private struct DirectingTestSink: DirectingSink {
+    private let fault: DirectorWithFault.Fault
+
+    init(_ fault: DirectorWithFault.Fault) {
+        self.fault = fault
+    }
+
+    func makeDirector() throws(SinkError) -> sending any Director { DirectorWithFault(fault) }
+    func open(_ context: SinkContext) async throws(SinkError) {}
+    func begin(_ stream: StreamHeader) async throws(SinkError) {}
+    func write(_ batches: BatchBlock) async throws(SinkError) {}
+    func end(_ summary: StreamSummary) async throws(SinkError) {}
+    func close() async throws(SinkError) {}
+}

@@ -1,0 +1,54 @@
+import Hemiola
+import HemiolaSignal
+
+extension SinkPlugin {
+    /// A chaser light: the next lamp on every beat.
+    public static let lamps = SinkPlugin(
+        "lamps", "Emits a lamp record on every beat.", settings: [Lamps.count.declared], primary: "count",
+        records: [Lamps.lamp], controls: [Lamps.setLamp], needs: { _ in Needs(analyzers: [PluginSpec("beat")]) },
+        make: { settings throws(ConfigurationError) in Lamps(count: settings[Lamps.count]) })
+}
+
+struct Lamps: DirectingSink {
+    static let count = Setting("count", default: 4, in: 1...64, "The number of lamps.")
+    static let lamp = RecordType("lamp", "A lamp is switched on.", fields: [.integer("lamp", in: 1...64, "The lamp's number.")])
+    static let setLamp = ControlType("setLamp", "Switches a lamp on.", fields: [.integer("lamp", in: 1...64, "The lamp's number.")])
+
+    let count: Int
+
+    func makeDirector() throws(SinkError) -> sending any Director { LampDirector(count: count) }
+
+    // The records go to the other sinks of the pipeline; this one writes nothing.
+    func open(_ context: SinkContext) async throws(SinkError) {}
+    func begin(_ stream: StreamHeader) async throws(SinkError) {}
+    func write(_ batches: BatchBlock) async throws(SinkError) {}
+    func end(_ summary: StreamSummary) async throws(SinkError) {}
+    func close() async throws(SinkError) {}
+}
+
+final class LampDirector: Director, ControlHandler {
+    private let count: Int
+    private var lamp = 0
+    private var isRequested = false
+
+    init(count: Int) { self.count = count }
+
+    func prepare(_ stream: StreamHeader) { lamp = 0 }
+
+    func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
+        if isRequested { events.append(Event(at: moment.start, Lamps.lamp, .integer(lamp))) }
+        isRequested = false
+        for index in 0..<events.count where events.events[index].type == .beat {
+            lamp = lamp % count + 1
+            events.append(Event(at: events.events[index].time, Lamps.lamp, .integer(lamp)))
+        }
+    }
+
+    func handle(_ control: StampedControl) -> ControlReply {
+        guard let lamp = control.control["lamp"].integer, (1...count).contains(lamp) else {
+            return .refused("there are lamps 1 to \(count)")
+        }
+        (self.lamp, isRequested) = (lamp, true)
+        return .done
+    }
+}

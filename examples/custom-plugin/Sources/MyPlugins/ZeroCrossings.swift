@@ -1,0 +1,58 @@
+import Hemiola
+import HemiolaSignal
+
+extension AnalyzerPlugin {
+    /// The zero-crossing rate: low for a hum, high for a cymbal or an "s".
+    public static let zeroCrossings = AnalyzerPlugin(
+        "zero-crossings", "Zero-crossing rate, and a record where the sound becomes noisy.", settings: [ZeroCrossings.gate.declared],
+        records: [ZeroCrossings.hiss], controls: [ZeroCrossings.setHissRate]
+    ) { settings throws(ConfigurationError) in ZeroCrossings(gate: Float(settings[ZeroCrossings.gate])) }
+}
+
+final class ZeroCrossings: Analyzer, ControlHandler {
+    static let gate = Setting("gate", default: 0.001, in: 0...1, unit: .amplitude, "Samples below this amplitude are not counted.")
+    static let hiss = RecordType(
+        "hiss", "The zero-crossing rate rises above the threshold.",
+        fields: [.number("rate_hz", unit: .hertz, minimum: 0, "The rate in the hop."), .emittedTime])
+    static let setHissRate = ControlType(
+        "setHissRate", "Sets the threshold of hiss records.",
+        fields: [.number("rate_hz", unit: .hertz, minimum: 0, default: .number(4000), "The threshold.")])
+
+    private let gate: Float
+    private var threshold = 4000.0
+    private var rate = FeatureHandle(offset: 0, count: 0)
+    private var wasPositive: Bool?
+    private var wasNoisy = false
+
+    init(gate: Float) { self.gate = gate }
+
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        reset()
+        var outputs = AnalyzerOutputs()
+        rate = outputs.add(Feature("rate_hz", .hertz, in: 0...Double(stream.sampleRate), aggregation: .mean, "Sign changes per second."))
+        outputs.add(Self.hiss)
+        return outputs
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        var crossings = 0
+        for index in 0..<hop.frameCount where abs(hop.mono[index]) >= gate {
+            let isPositive = hop.mono[index] > 0
+            if isPositive != wasPositive ?? isPositive { crossings += 1 }
+            wasPositive = isPositive
+        }
+        let value = Double(crossings) * Double(hop.format.sampleRate) / Double(hop.frameCount)
+        row[rate] = Float(value)
+        if value > threshold, !wasNoisy { events.append(Event(at: hop.format.seconds(at: hop.frame), Self.hiss, .number(value))) }
+        wasNoisy = value > threshold
+    }
+
+    func handle(_ control: StampedControl) -> ControlReply {
+        guard let rate = control.control["rate_hz"].number, rate >= 0 else { return .refused("a rate is 0 Hz or more") }
+        threshold = rate
+        return .done
+    }
+
+    func skip(_ gap: Gap) { wasPositive = nil }
+    func reset() { (wasPositive, wasNoisy) = (nil, false) }
+}

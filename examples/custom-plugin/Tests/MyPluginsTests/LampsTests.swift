@@ -1,0 +1,12 @@
+import Hemiola
+import HemiolaTesting
+import MyPlugins
+import Testing
+
+@Suite struct LampsTests {
+    @Test(arguments: ["", "1", "count=64"])
+    func `lamps: conforms as a sink and as a director`(settings: String) async throws {
+        try await SinkConformanceSuite(.lamps, settings: settings).run()
+        try await DirectorConformanceSuite(.lamps, settings: settings).run()
+    }
+}
