@@ -29,14 +29,14 @@ public final class SpectrumBank {
     }
 
     /// Which track a request is served by.
-    private struct Identity: Hashable {
+    private struct Identity: Equatable {
         var view: View
         var sampleRate: Int
         var hopFrames: Double
     }
 
     /// Frames under a window.
-    private struct View: Hashable {
+    private struct View: Equatable {
         var size: Int
         var window: WindowShape
     }
@@ -45,9 +45,9 @@ public final class SpectrumBank {
     private let hopFrames: Int
     private let tracks: UnsafeMutablePointer<Track>
     private let trackCount: Int
-    /// One per size and one per size and shape, so that tracks of a kind find them in the cache.
-    private let ffts: [Int: UnsafeMutablePointer<RealFFT>]
-    private let windows: [View: UnsafeMutablePointer<Float>]
+    /// One transform per size and one window per size and shape, so that tracks of a kind find them in the cache.
+    private let ffts: [UnsafeMutablePointer<RealFFT>]
+    private let windows: [(view: View, weights: UnsafeMutablePointer<Float>)]
     private let slots: UnsafeMutablePointer<SpectrumSlot>
     /// The stream's own frames, and behind them those of each other rate.
     private let histories: UnsafeMutablePointer<FrameHistory>
@@ -89,27 +89,34 @@ public final class SpectrumBank {
         self.trackOfRequest = trackOfRequest
         trackCount = identities.count
         tracks = .allocate(capacity: max(1, trackCount))
-        var (ffts, windows) = ([Int: UnsafeMutablePointer<RealFFT>](), [View: UnsafeMutablePointer<Float>]())
-        for view in Set(identities.map(\.view)) {
-            if ffts[view.size] == nil {
+        // Arrays, and no sets or dictionaries: there are few entries, and each generic type takes the runtime a search at start-up.
+        var (ffts, windows) = ([UnsafeMutablePointer<RealFFT>](), [(view: View, weights: UnsafeMutablePointer<Float>)]())
+        var rates: [Int] = []
+        for identity in identities {
+            let view = identity.view
+            if !ffts.contains(where: { $0.pointee.size == view.size }) {
                 let fft = UnsafeMutablePointer<RealFFT>.allocate(capacity: 1)
                 fft.initialize(to: RealFFT(size: view.size))
-                ffts[view.size] = fft
+                ffts.append(fft)
             }
-            if view.window != .rectangular {
-                let window = UnsafeMutableBufferPointer<Float>.allocate(capacity: view.size)
-                _ = window.initialize(from: view.window.values(size: view.size))
-                windows[view] = window.baseAddress
+            if view.window != .rectangular, !windows.contains(where: { $0.view == view }) {
+                let weights = UnsafeMutablePointer<Float>.allocate(capacity: view.size)
+                weights.initialize(from: view.window.values(size: view.size), count: view.size)
+                windows.append((view, weights))
             }
+            if identity.sampleRate != sampleRate, !rates.contains(identity.sampleRate) { rates.append(identity.sampleRate) }
         }
+        rates.sort()
         (self.ffts, self.windows) = (ffts, windows)
-        let rates = Set(identities.map(\.sampleRate)).subtracting([sampleRate]).sorted()
         historyCount = 1 + rates.count
         histories = Self.histories(identities, rates, hopFrames: hopFrames, sampleRate: sampleRate)
         for (index, identity) in identities.enumerated() {
-            guard let fft = ffts[identity.view.size] else { preconditionFailure("every size has its transform") }
+            guard let fft = ffts.first(where: { $0.pointee.size == identity.view.size }) else {
+                preconditionFailure("every size has its transform")
+            }
+            let window = windows.first { $0.view == identity.view }?.weights
             let history = histories + (rates.firstIndex(of: identity.sampleRate).map { $0 + 1 } ?? 0)
-            let track = Self.track(identity, fft, windows[identity.view], history, parts[index], hopFrames: hopFrames)
+            let track = Self.track(identity, fft, window, history, parts[index], hopFrames: hopFrames)
             (tracks + index).initialize(to: track)
         }
         slots = .allocate(capacity: max(1, requests.count))
@@ -119,11 +126,11 @@ public final class SpectrumBank {
     deinit {
         tracks.deinitialize(count: trackCount)
         tracks.deallocate()
-        for fft in ffts.values {
+        for fft in ffts {
             fft.deinitialize(count: 1)
             fft.deallocate()
         }
-        for window in windows.values { window.deallocate() }
+        for window in windows { window.weights.deallocate() }
         slots.deallocate()
         histories.deinitialize(count: historyCount)
         histories.deallocate()
