@@ -178,7 +178,7 @@ extension System {
     /// background job starts with SIGINT ignored, and `kill -INT` shall end it in order all the same.
     ///
     /// A handler on whatever thread writes to a pipe, and somebody reads it. Signals blocked in every thread and one in
-    /// `sigwait` would be simpler, but the main thread of an asynchronous `main` unblocks all signals and sleeps.
+    /// `sigwait` would be simpler, but libdispatch unblocks all signals in a thread of its own.
     /// A second signal leaves at once.
     struct SignalListener: Sendable {
         /// What somebody who listens hears.

@@ -1,4 +1,4 @@
 import HemiolaCommandLine
 import HemiolaPlugins
 
-@main struct Main { static func main() async { await CommandLine.run(with: .standard) } }
+@main struct Main { static func main() { CommandLine.run(with: .standard) } }
