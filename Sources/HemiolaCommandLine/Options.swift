@@ -39,7 +39,9 @@ struct InputOptions: ParsableArguments {
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp(
             "Files to analyse at a time; 0: as many as there are processors. The output is the same.", valueName: "number"))
-    var jobs = 1
+    var jobs = Self.defaultJobs
+
+    static let defaultJobs = 1
 
     /// Whether a file or a list was named.
     var isGiven: Bool { !files.isEmpty || filesFrom != nil || isNullSeparated || raw != nil }

@@ -53,6 +53,7 @@ struct Root: ParsableCommand {
 
     /// - Parameter columns: The width of the terminal that help is written to; lines longer than 100 are hard to read.
     static func parsed(_ arguments: [String], columns: Int = 80) throws(Failure) -> Request {
+        if let command = AnalyzeCommand(plain: arguments) { return .command(command) }
         if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
         if let command = subcommand(arguments) { return .command(command) }
         do {
