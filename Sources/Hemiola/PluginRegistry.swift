@@ -49,7 +49,8 @@ public struct PluginRegistry: Sendable {
 
     /// The plugin of an id, or a problem that names the nearest one.
     package func find<Kind: Plugin>(_ id: String, in plugins: [Kind], role: String) -> Result<Kind, SettingFault> {
-        if let plugin = plugins.first(where: { $0.about.id == id }) { return .success(plugin) }
+        // By index: a generic sequence takes the runtime a search for its conformance at start-up.
+        for index in plugins.indices where plugins[index].about.id == id { return .success(plugins[index]) }
         let ids = plugins.map(\.about.id)
         let hint = id.nearest(in: ids).map { "did you mean \($0)?" } ?? "there are: \(ids.joined(separator: ", "))"
         return .failure(SettingFault("there is no \(role) \"\(id)\"; \(hint)"))

@@ -60,7 +60,8 @@ struct PipelineSession {
     /// Waits for signals, and draws the bar meanwhile.
     private func attend(_ listener: System.SignalListener) {
         var meter = ProgressMeter(start: System.now)
-        let style = ProgressLine.Style(environment: System.environment)
+        // Made with the first line: comparing strings takes more of a short run than all else on this thread.
+        lazy var style = ProgressLine.Style(environment: System.environment)
         var showsBar = showsBar
         var deadline = Double.infinity
         while true {

@@ -118,7 +118,7 @@ enum FileError {
     static func outOfRange(_ path: String, sampleRate: Int?, channelCount: Int?) -> CaptureError? {
         let rates = StreamFormat.sampleRates
         let counts = StreamFormat.channelCounts
-        let file = path.quotedForShell
+        var file: String { path.quotedForShell }
         if let channelCount, !counts.contains(channelCount) {
             // ffmpeg does neither: it does not open a file without channels, nor downmix channels without a layout.
             let remedy =
