@@ -42,6 +42,15 @@ import Testing
         #expect(worst <= 2 * encoding.step)
     }
 
+    @Test(arguments: [1, 2], [1, 5, 8, 1023, 100_000])
+    func `16-bit samples: each value divided by 32768, for any read size`(channels: Int, room: Int) throws {
+        let values = (Int16.min ... .max).map { $0 &* 25_173 &+ 13_849 }
+        let wav = WAVBytes(samples: Array(repeating: 0, count: values.count), channelCount: channels)
+        let bytes = wav.bytes.dropLast(2 * values.count) + values.flatMap { WAVBytes.little($0) }
+        let recording = try Recording(of: fixture.write(Array(bytes), to: "a.wav"), room: room)
+        #expect(recording.samples == values.map { Float($0) / 32_768 })
+    }
+
     @Test func `floating-point samples: not clipped, NaN and infinity unchanged`() throws {
         var wav = WAVBytes(samples: [0.5, 2, -300, .nan, .infinity, -.infinity, -0.0, .leastNonzeroMagnitude])
         wav.encoding = .float32
