@@ -1,20 +1,20 @@
-/// The newest frames of the mono mix, at the stream's sample rate or another.
+/// The last frames of the mono mix, at the stream's sample rate or resampled to another.
 struct FrameHistory: ~Copyable {
-    // Unsafe because the windows of the hot path are read from it, allocated once and not checked for exclusive access.
+    // Unsafe because the hot path reads its windows from this buffer, which is allocated once and not checked for exclusive access.
     private let frames: UnsafeMutablePointer<Float>
     private let count: Int
-    /// What makes them of the stream's; nil at its own rate.
+    /// Resamples the stream's frames; nil at the stream's sample rate.
     private let resampler: Resampler?
-    /// Frames of the stream per frame.
+    /// Frames of the stream per frame of the history.
     let ratio: Double
 
-    /// Zeros.
+    /// A history of zeros.
     ///
     /// - Parameters:
-    ///   - count: As many as are kept.
-    ///   - reach: Zeros that follow the newest.
-    ///   - resampler: What makes them of the stream's; nil at its own rate.
-    ///   - ratio: Frames of the stream per frame.
+    ///   - count: The number of frames to keep.
+    ///   - reach: The number of zeros behind the last frame, which the resampler reads.
+    ///   - resampler: Resamples the stream's frames; nil at the stream's sample rate.
+    ///   - ratio: Frames of the stream per frame of the history.
     init(count: Int, reach: Int = 0, resampler: consuming Resampler? = nil, ratio: Double = 1) {
         self.count = count
         frames = .allocate(capacity: count + reach)
@@ -27,40 +27,41 @@ struct FrameHistory: ~Copyable {
         frames.deallocate()
     }
 
-    /// Behind the newest.
+    /// The address behind the last frame.
     var end: UnsafePointer<Float> { UnsafePointer(frames + count) }
 
-    /// How many of them lie before a frame of the stream.
+    /// The number of frames at this sample rate that lie before a frame of the stream.
     func frames(before frame: Int64) -> Int64 {
         resampler?.frames(before: frame) ?? frame
     }
 
-    /// Forgets them all: zeros again.
+    /// Sets all frames to zero.
     func clear() {
         frames.update(repeating: 0, count: count)
     }
 
-    /// Takes in the stream's next.
+    /// Appends the next frames of the stream.
     func append(_ mono: Span<Float>) {
         shift(by: mono.count)
         mono.withUnsafeBufferPointer { (frames + count - mono.count).update(from: $0.baseAddress!, count: mono.count) }
     }
 
-    /// Takes in what the stream's next amount to.
+    /// Appends the next frames of the stream, resampled.
     ///
     /// - Parameters:
-    ///   - stream: The stream's own, which has them already.
-    ///   - hop: Which they are.
+    ///   - stream: The history at the stream's sample rate, to which the frames are already appended.
+    ///   - hop: The range of these frames in the stream.
     func append(from stream: borrowing FrameHistory, _ hop: Range<Int64>) {
         switch resampler {
         case .some(let resampler):
             let edge = resampler.frames(before: hop.upperBound)
             shift(by: Int(edge - resampler.frames(before: hop.lowerBound)))
-            // The last ones were made when what follows them was not known: they lay at the end of a window, where it is all but 0.
+            // The last frames of the previous hop were computed before the frames behind them were known, and are computed again.
+            // Until then they are at the end of a window, where its values are nearly 0.
             let first = resampler.frames(before: max(0, hop.lowerBound - Int64(resampler.reach)))
             resampler.make(first..<edge, from: stream.end, at: hop.upperBound, into: frames + count - Int(edge - first))
         case .none:
-            preconditionFailure("the stream's own frames are not made of others")
+            preconditionFailure("the history at the stream's sample rate has no resampler")
         }
     }
 

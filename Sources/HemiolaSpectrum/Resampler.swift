@@ -6,38 +6,39 @@ internal import HemiolaSignal
     internal import Musl
 #endif
 
-/// Brings a signal to another sample rate, for spectra: up to a quarter of the new rate it is what it was, 80 dB above all else
-/// that shows there; further up, images and aliases of it remain.
+/// Resamples a signal for spectra: images and aliases are 80 dB below the signal up to a quarter of the new sample rate, and remain
+/// above.
 ///
 /// Rational resampling by a polyphase filter (R. E. Crochiere and L. R. Rabiner, *Multirate Digital Signal Processing*, 1983,
-/// chapter 3): a sinc cut off at half the new rate, under a Kaiser window. Half the new rate is its whole transition, so it is
-/// short: 16 frames at 48 kHz.
+/// chapter 3): a windowed sinc with its cutoff at half the new rate and a Kaiser window. Its transition band is half the new rate
+/// wide, so that the filter is short: 16 frames at 48 kHz.
 struct Resampler: ~Copyable {
-    /// How far below the signal is what does not belong, in dB.
+    /// The stopband attenuation, in dB.
     private static let attenuation = 80.0
-    /// Rates that have no divisor in common with the stream's would need a filter for each of 44 100 places between two frames:
-    /// the nearest of so many serves as well.
+    /// The largest number of phases. A rate without a common divisor with the stream's would need one for each of 44 100 positions
+    /// between two frames; it uses the nearest of these instead.
     private static let mostPhases: Int64 = 1024
 
-    /// The old rate to the new one, in lowest terms.
+    /// The ratio of the old rate to the new one, in lowest terms.
     private let source: Int64
     private let target: Int64
     private let phaseCount: Int64
-    /// Frames to either side that one may be made from: a multiple of 4, so that both together are whole vectors.
+    /// The number of old frames to either side of a new one that the filter covers: a multiple of 4, so that both sides together are
+    /// whole vectors.
     let reach: Int
-    /// For each place between two frames the weights of those around. Unsafe because vectors are loaded from it in the hot path.
+    /// The filter's coefficients, phase by phase. Unsafe because vectors are loaded from it in the hot path.
     private let weights: UnsafeMutablePointer<Float>
 
     /// - Parameters:
-    ///   - rate: Frames per second of what comes.
-    ///   - newRate: Frames per second of what is made from it.
+    ///   - rate: The old sample rate, in hertz.
+    ///   - newRate: The new sample rate, in hertz.
     init(from rate: Int, to newRate: Int) {
         func commonDivisor(_ one: Int, _ other: Int) -> Int { other == 0 ? one : commonDivisor(other, one % other) }
         let divisor = commonDivisor(rate, newRate)
         source = Int64(rate / divisor)
         target = Int64(newRate / divisor)
         phaseCount = min(target, Self.mostPhases)
-        // J. F. Kaiser's formulas (1974) for the length and shape that the attenuation takes.
+        // J. F. Kaiser's formulas (1974) for the filter length and window shape of an attenuation.
         let cutoff = Double(newRate) / Double(rate)
         let halfLength = max(1, (Self.attenuation - 8) / (2.285 * .pi * cutoff) / 2)
         reach = 4 * Int((halfLength / 4).rounded(.up))
@@ -76,17 +77,18 @@ struct Resampler: ~Copyable {
         return sum
     }
 
-    /// How many new frames lie before an old one.
+    /// The number of new frames before an old one.
     func frames(before frame: Int64) -> Int64 {
         (frame * target + source - 1) / source
     }
 
-    /// Makes new frames.
+    /// Computes new frames.
     ///
     /// - Parameters:
-    ///   - range: Which of them, counted from the stream's start.
-    ///   - end: Behind the last old frame; `reach` zeros follow there. It is the stream's frame `edge`.
-    ///   - result: Where they go.
+    ///   - range: Their indices, counted from the start of the stream.
+    ///   - end: The address behind the last old frame, where `reach` zeros follow.
+    ///   - edge: The index of the old frame at `end`.
+    ///   - result: The address for the new frames.
     /// - Complexity: O(new frames · reach), no allocation.
     func make(_ range: Range<Int64>, from end: UnsafePointer<Float>, at edge: Int64, into result: UnsafeMutablePointer<Float>) {
         var (whole, rest) = (range.lowerBound * source).quotientAndRemainder(dividingBy: target)

@@ -1,21 +1,22 @@
 public import HemiolaSignal
 
-/// Computes every spectrum that the analyzers of a pipeline asked for: equal requests once, whoever made them.
+/// Computes the spectra that the analyzers of a pipeline request; equal requests of several analyzers are computed once.
 ///
-/// The bank keeps the last frames of the mono mix, as many as the longest window needs, at each sample rate that is asked for. With
-/// each hop it transforms what has become due and leaves the results in its slots, which `Hop` lends to the analyzers.
+/// The bank keeps the last frames of the mono mix, as many as the longest window needs, at each requested sample rate. With each hop
+/// it computes the spectra that are due and writes them to its slots, from which `Hop` gives them to the analyzers.
 ///
 /// - Complexity: per hop O(size · log size) for each distinct request that is due, and O(frames) for each sample rate that is
 ///   not the stream's; no allocation after `init`.
 public final class SpectrumBank {
-    /// Spectra of one kind and where they go. What transforms them belongs to the bank.
+    /// Spectra with the same window, sample rate and hop, and the buffers for the results. The bank owns the transform, the window
+    /// and the history.
     private struct Track: ~Copyable {
         let fft: UnsafeMutablePointer<RealFFT>
-        /// nil: the rectangular one.
+        /// The window's values; nil for the rectangular window.
         let window: UnsafePointer<Float>?
-        /// The frames that it is of.
+        /// The frames at the track's sample rate.
         let history: UnsafePointer<FrameHistory>
-        /// Frames between spectra, which need not be whole ones; 0 for one per hop.
+        /// Frames between two spectra, not necessarily a whole number; 0 for one spectrum per hop.
         let hopFrames: Double
         let power: UnsafeMutablePointer<Float>?
         let magnitude: UnsafeMutablePointer<Float>?
@@ -28,14 +29,14 @@ public final class SpectrumBank {
         }
     }
 
-    /// Which track a request is served by.
+    /// What requests have in common that share a track.
     private struct Identity: Equatable {
         var view: View
         var sampleRate: Int
         var hopFrames: Double
     }
 
-    /// Frames under a window.
+    /// A window's size and shape.
     private struct View: Equatable {
         var size: Int
         var window: WindowShape
@@ -49,19 +50,19 @@ public final class SpectrumBank {
     private let ffts: [UnsafeMutablePointer<RealFFT>]
     private let windows: [(view: View, weights: UnsafeMutablePointer<Float>)]
     private let slots: UnsafeMutablePointer<SpectrumSlot>
-    /// The stream's own frames, and behind them those of each other rate.
+    /// The frames at the stream's sample rate, then those at each other rate.
     private let histories: UnsafeMutablePointer<FrameHistory>
     private let historyCount: Int
-    /// For each request in order, the track that serves it.
+    /// For each request in order, the index of its track.
     private let trackOfRequest: [Int]
 
-    /// How many transforms have run: equal requests cost one.
+    /// The number of transforms computed so far; equal requests share one.
     package private(set) var transformCount = 0
 
-    /// A bank for these requests, its history all zeros.
+    /// A bank for these requests. Its history holds zeros.
     ///
     /// - Parameters:
-    ///   - requests: Of all analyzers, in order; `slots(_:)` gives them back by index.
+    ///   - requests: Those of all analyzers, in order; `slots(_:)` finds their results by index.
     ///   - hopFrames: Frames per hop.
     ///   - sampleRate: Frames per second.
     public init(_ requests: [SpectrumRequest], hopFrames: Int, sampleRate: Int) {
@@ -74,7 +75,7 @@ public final class SpectrumBank {
             var identity = Identity(view: View(size: request.size, window: request.window), sampleRate: rate, hopFrames: 0)
             if case .seconds(let seconds) = request.hop {
                 let frames = seconds * Double(rate)
-                // Meant to be whole, but for what seconds round off.
+                // A number that is whole but for the rounding of seconds is meant to be whole.
                 identity.hopFrames = max(1, abs(frames - frames.rounded()) < 1e-6 ? frames.rounded() : frames)
             }
             if let index = identities.firstIndex(of: identity) {
@@ -173,19 +174,19 @@ public final class SpectrumBank {
             power: buffer(.power, binCount), magnitude: buffer(.magnitude, binCount), complex: buffer(.complex, 2 * binCount))
     }
 
-    /// The slots of a run of requests, in the order they were made. Valid as long as the bank.
+    /// The slots of a range of requests, in the order of the requests. Valid as long as the bank exists.
     package func slots(_ range: Range<Int>) -> UnsafeBufferPointer<SpectrumSlot> {
         precondition(range.lowerBound >= 0 && range.upperBound <= trackOfRequest.count, "no such requests")
         return UnsafeBufferPointer(start: slots + range.lowerBound, count: range.count)
     }
 
-    /// Takes in a hop and computes what has become due.
+    /// Appends a hop to the history and computes the spectra that are due.
     ///
     /// - Parameters:
     ///   - mono: The hop, `hopFrames` frames, zero-padded.
-    ///   - frame: Its first frame in the stream.
-    ///   - frameCount: Its real frames, when it is a partial one. Spectra that come every so many seconds end with them: what
-    ///     follows the padding, after a gap, may ask for the same moments again.
+    ///   - frame: The index of its first frame in the stream.
+    ///   - frameCount: The number of its frames that are not padding; nil for all. Spectra at an interval in seconds end with these
+    ///     frames: after a gap, the stream may continue at the times of the padding.
     public func advance(_ mono: Span<Float>, at frame: Int64, frameCount: Int? = nil) {
         precondition(mono.count == hopFrames, "a hop has always the same length")
         if trackCount == 0 { return }
@@ -201,7 +202,7 @@ public final class SpectrumBank {
         }
     }
 
-    /// Forgets the audio so far: what comes next stands behind silence.
+    /// Clears the history: the next windows begin with zeros.
     public func clear() {
         for index in 0..<historyCount { (histories + index).pointee.clear() }
     }
@@ -216,7 +217,7 @@ public final class SpectrumBank {
         slot.power = track.pointee.power.map { UnsafePointer($0) }
         slot.magnitude = track.pointee.magnitude.map { UnsafePointer($0) }
         slot.complex = track.pointee.complex.map { UnsafePointer($0) }
-        // In frames at the track's rate.
+        // In frames at the track's sample rate.
         let start = track.pointee.history.pointee.frames(before: frame)
         let last = track.pointee.history.pointee.frames(before: frame + Int64(frameCount))
         let edge = track.pointee.history.pointee.frames(before: frame + Int64(hopFrames))

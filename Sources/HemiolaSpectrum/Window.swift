@@ -7,19 +7,19 @@ public import HemiolaSignal
 #endif
 
 extension WindowShape {
-    /// The window's values, 0…1, periodic: the value after the last would be the first again.
+    /// The values of the periodic window of this size, 0…1.
     ///
     /// Cosine sums as in F. J. Harris, "On the Use of Windows for Harmonic Analysis with the DFT", Proc. IEEE 66(1), 1978.
     public func values(size: Int) -> [Float] {
         (0..<size).map { Float(value(at: Double($0) / Double(size))) }
     }
 
-    /// Σw: what a constant 1 gives in bin 0. A sine of amplitude a on a bin gives a·Σw/2 there.
+    /// Σw: the value of bin 0 for a constant signal of 1. A sine of amplitude a at the frequency of a bin has the value a·Σw/2 there.
     public func sum(size: Int) -> Double {
         (0..<size).reduce(0) { $0 + Double(Float(value(at: Double($1) / Double(size)))) }
     }
 
-    /// Σw²: the window's energy.
+    /// Σw²: the energy of the window.
     public func energy(size: Int) -> Double {
         (0..<size).reduce(0) {
             let w = Double(Float(value(at: Double($1) / Double(size))))

@@ -4,7 +4,7 @@ import HemiolaSignal
 import HemiolaSpectrum
 import Testing
 
-@Suite struct `Spectra at a sample rate of their own` {
+@Suite struct `SpectrumBank, resampling` {
     private static let rate = 44_100
     private static let request = SpectrumRequest(size: 2048, hop: .seconds(0.01), sampleRate: rate, parts: .magnitude)
     private static let frequencies = [31.0, 110, 440.5, 1000, 3300, 3700, 7000, 10_900]
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [8_000, 11_025, 16_000, 22_050, 32_000, 44_056, 48_000, 88_200, 96_000, 192_000, 384_000])
-    func `they are those of a stream that had it`(streamRate: Int) {
+    func `request with a sample rate: spectra as of a stream at that rate`(streamRate: Int) {
         let limit = min(0.98 * Double(streamRate) / 2, Double(Self.rate) / 4)
         let frequencies = Self.frequencies.filter { $0 < limit - 50 }
         var (run, wanted) = (BankRun([Self.request], sampleRate: streamRate), BankRun([Self.request]))
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [48_000, 96_000, 192_000], [15_000.0, 23_500, 40_000, 90_000])
-    func `nothing above three quarters of it shows below a quarter`(streamRate: Int, hertz: Double) {
+    func `sine above three quarters of the new rate: no alias below a quarter`(streamRate: Int, hertz: Double) {
         guard hertz < Double(streamRate) / 2 else { return }
         var run = BankRun([Self.request], sampleRate: streamRate)
         // It begins and ends softly: what is abrupt is everywhere.
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [256, 480, 4096])
-    func `they do not depend on the batch`(hopFrames: Int) {
+    func `any hop length: the same spectra`(hopFrames: Int) {
         let noise = Audio.noise(frames: 48_000, seed: 3).samples
         var (run, other) = (BankRun([Self.request], hopFrames: hopFrames, sampleRate: 48_000), BankRun([Self.request], sampleRate: 48_000))
         let (some, all) = (run.advance(through: noise)[0], other.advance(through: noise)[0])
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `the stream's own is no other`() {
+    @Test func `the stream's own sample rate requested: no resampling`() {
         let own = SpectrumRequest(size: 1024)
         let (same, other) = (SpectrumRequest(size: 1024, sampleRate: 48_000), SpectrumRequest(size: 1024, sampleRate: 44_100))
         var run = BankRun([own, same, other], sampleRate: 48_000)
@@ -72,7 +72,7 @@ import Testing
         #expect(frames[0].last!.power != frames[2].last!.power)
     }
 
-    @Test func `a cleared bank has forgotten the audio`() {
+    @Test func `clear: the next spectra contain no earlier audio`() {
         var (fresh, cleared) = (BankRun([Self.request], sampleRate: 48_000), BankRun([Self.request], sampleRate: 48_000))
         let noise = Audio.noise(frames: 8192, seed: 8).samples
         _ = cleared.advance(through: noise)

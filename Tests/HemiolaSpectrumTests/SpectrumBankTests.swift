@@ -7,7 +7,7 @@ import Testing
 
 private let everything: SpectrumParts = [.power, .magnitude, .complex]
 
-@Suite struct `A spectrum bank against the reference vectors` {
+@Suite struct `SpectrumBank, reference vectors` {
     /// One row of magnitudes per chosen batch, of one window and size of one input.
     struct Case: Sendable, CustomTestStringConvertible {
         var input: ReferenceVectors.Input
@@ -21,7 +21,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 
     @Test(arguments: cases)
-    func `magnitudes are within 1e-5 of the peak bin`(_ one: Case) throws {
+    func `magnitudes: within 1e-5 of the peak bin`(_ one: Case) throws {
         let window = try #require(WindowShape(rawValue: one.magnitudes.window))
         var run = BankRun(
             [SpectrumRequest(size: one.magnitudes.size, window: window, parts: .magnitude)], sampleRate: one.input.sampleRate)
@@ -41,7 +41,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 
     @Test(arguments: [0, 1])
-    func `power is within 1e-5 of the peak bin`(input: Int) throws {
+    func `power: within 1e-5 of the peak bin`(input: Int) throws {
         let reference = [ReferenceVectors.shared.mono, ReferenceVectors.shared.stereo][input]
         var run = BankRun([SpectrumRequest(size: 2048)], sampleRate: reference.sampleRate)
         let frames = run.advance(through: try Audio(wav: reference.path).mono)[0]
@@ -57,9 +57,9 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 }
 
-@Suite struct `A spectrum bank` {
+@Suite struct SpectrumBankTests {
     @Test(arguments: [1, 5, 31, 255, 510], [512, 1024])
-    func `a sine on a bin lights that bin alone`(bin: Int, size: Int) {
+    func `sine at a bin, rectangular window: energy in that bin only`(bin: Int, size: Int) {
         // Without a window; with one its main lobe takes in the neighbours.
         var run = BankRun([SpectrumRequest(size: size, window: .rectangular, parts: .magnitude)])
         let bin = bin * size / 1024
@@ -71,7 +71,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 
     @Test(arguments: [(WindowShape.hann, 1), (.hamming, 1), (.blackmanHarris, 3)], [64, 100, 500])
-    func `a window spreads a sine over its main lobe and no further`(_ window: (shape: WindowShape, reach: Int), bin: Int) {
+    func `windowed sine: energy in the main lobe only`(_ window: (shape: WindowShape, reach: Int), bin: Int) {
         var run = BankRun([SpectrumRequest(size: 1024, window: window.shape, parts: .magnitude)])
         let magnitude = run.advance(Audio.sine(44_100 * Double(bin) / 1024, frames: 1024).samples)[0][0].magnitude
         #expect(abs(Double(magnitude[bin]) * 2 / window.shape.sum(size: 1024) - 1) < 1e-5)
@@ -81,7 +81,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 
     @Test(arguments: [32, 60, 64, 100, 1000, 2048, 4096, 8192, 65_536], WindowShape.allCases)
-    func `every size and window obeys Parseval`(size: Int, window: WindowShape) {
+    func `any size and window: energies agree with Parseval's theorem`(size: Int, window: WindowShape) {
         var run = BankRun([SpectrumRequest(size: size, window: window, parts: everything)])
         let noise = Audio.noise(frames: (size + 1023) / 1024 * 1024, seed: UInt64(size)).samples
         let frame = run.advance(through: noise)[0].last!
@@ -101,7 +101,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 
     @Test(arguments: [48, 64])
-    func `the transform is the one of the textbook`(size: Int) {
+    func `any size: equal to the definition of the discrete Fourier transform`(size: Int) {
         var run = BankRun([SpectrumRequest(size: size, window: .hamming, parts: .complex)])
         let noise = Audio.noise(frames: 1024, seed: 5).samples
         let complex = run.advance(noise)[0][0].complex
@@ -115,7 +115,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         }
     }
 
-    @Test func `equal requests are computed once, whatever parts they want`() {
+    @Test func `equal requests with different parts: one transform`() {
         var run = BankRun([
             SpectrumRequest(size: 1024, parts: .power), SpectrumRequest(size: 1024, parts: .magnitude),
             SpectrumRequest(size: 1024, window: .hamming), SpectrumRequest(size: 512), SpectrumRequest(size: 1024, parts: .power),
@@ -129,14 +129,14 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         }
     }
 
-    @Test func `the same hops give the same bits in every bank`() {
+    @Test func `same hops in two banks: equal bits`() {
         let noise = Audio.noise(frames: 8 * 1024, seed: 9).samples
         var (one, other) = (BankRun([SpectrumRequest(size: 2048)]), BankRun([SpectrumRequest(size: 4096), SpectrumRequest(size: 2048)]))
         let (first, second) = (one.advance(through: noise)[0], other.advance(through: noise)[1])
         #expect(first.map(\.power) == second.map(\.power))
     }
 
-    @Test func `the first windows reach back before the audio, into silence`() {
+    @Test func `first windows: zeros before the first frame`() {
         var run = BankRun([SpectrumRequest(size: 4096, window: .rectangular, parts: everything)])
         let noise = Audio.noise(frames: 4096, seed: 2).samples
         let frames = run.advance(through: noise)[0]
@@ -148,7 +148,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         }
     }
 
-    @Test func `a cleared bank has forgotten the audio`() {
+    @Test func `clear: the next spectra contain no earlier audio`() {
         var (fresh, cleared) = (BankRun([SpectrumRequest(size: 4096)]), BankRun([SpectrumRequest(size: 4096)]))
         let noise = Audio.noise(frames: 4096).samples
         _ = cleared.advance(through: noise)
@@ -156,7 +156,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         #expect(cleared.advance(noise[..<1024])[0][0].power == fresh.advance(noise[..<1024])[0][0].power)
     }
 
-    @Test func `a bank without requests has nothing to lend`() {
+    @Test func `no requests: no slots`() {
         let bank = SpectrumBank([], hopFrames: 1024, sampleRate: 44_100)
         bank.advance([Float](repeating: 1, count: 1024).span, at: 0)
         #expect(bank.transformCount == 0)
@@ -164,9 +164,9 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 }
 
-@Suite struct `A hop in seconds` {
+@Suite struct `SpectrumBank, hop in seconds` {
     @Test(arguments: [256, 480, 1000, 1024], [0.005, 0.01, 0.023_219_954_648_526_078, 0.1])
-    func `windows end at its multiples since the stream's start, whatever the batch`(hopFrames: Int, seconds: Double) {
+    func `any batch length: windows end at multiples of the hop since the stream's start`(hopFrames: Int, seconds: Double) {
         let size = 512
         var run = BankRun([SpectrumRequest(size: size, hop: .seconds(seconds), parts: .power)], hopFrames: hopFrames)
         let noise = Audio.noise(frames: 40 * hopFrames, seed: 4).samples
@@ -178,7 +178,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         #expect(run.bank.transformCount == frames.count)
     }
 
-    @Test func `the spectra are those of a bank whose own hop is that long`() {
+    @Test func `hop in seconds: spectra as of a bank with that hop length`() {
         let noise = Audio.noise(frames: 16 * 1024, seed: 6).samples
         var inSeconds = BankRun([SpectrumRequest(size: 1024, hop: .seconds(256 / 44_100.0))], hopFrames: 1024)
         var everyHop = BankRun([SpectrumRequest(size: 1024)], hopFrames: 256)
@@ -188,7 +188,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         #expect(some.map(\.center) == all.map(\.center))
     }
 
-    @Test func `a hop may bring none, one or several`() {
+    @Test func `spectra per hop: none, one or several`() {
         var run = BankRun([SpectrumRequest(size: 64, hop: .seconds(600 / 44_100.0))], hopFrames: 256)
         let counts = (0..<7).map { _ in run.advance([])[0].count }
         #expect(counts == [0, 0, 1, 0, 1, 0, 0])
@@ -197,9 +197,9 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 }
 
-@Suite struct `A window` {
+@Suite struct WindowShapeTests {
     @Test(arguments: WindowShape.allCases, [32, 60, 2048, 4096])
-    func `sum and energy are those of its values, and follow the cosine terms`(shape: WindowShape, size: Int) {
+    func `sum and energy: those of the values, and as the cosine terms give them`(shape: WindowShape, size: Int) {
         let values = shape.values(size: size).map(Double.init)
         #expect(values.count == size)
         #expect(abs(shape.sum(size: size) - values.reduce(0, +)) < 1e-9 * Double(size))
@@ -218,7 +218,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
     }
 
     @Test(arguments: WindowShape.allCases)
-    func `it is periodic: symmetric about its middle, its first value standing alone`(shape: WindowShape) {
+    func `values: symmetric about the middle, except the first`(shape: WindowShape) {
         let values = shape.values(size: 64)
         for index in 1..<64 { #expect(abs(values[index] - values[64 - index]) < 1e-6) }
         #expect(abs(values[32] - 1) < 1e-6)
