@@ -6,7 +6,7 @@ import SpectrumAnalyzer
 import Testing
 
 /// Whole inputs against numpy and librosa in double precision; what the numbers mean stands in `Tests/References/README.md`.
-@Suite struct `A spectrum against the reference vectors` {
+@Suite struct `SpectrumAnalyzer, reference vectors` {
     /// One scale of one input.
     struct Case: Sendable, CustomTestStringConvertible {
         var input: ReferenceVectors.Input
@@ -30,7 +30,7 @@ import Testing
     // MARK: - Bands
 
     @Test(arguments: cases)
-    func `the power of every band is within 1e-4 of the frame's largest`(_ one: Case) async throws {
+    func `bands, power: within 1e-4 of the frame's largest band`(_ one: Case) async throws {
         let bands = try await one.analysis().values("bands_db")
         #expect(bands.count == one.input.batches)
         for (batch, (levels, powers)) in zip(bands, one.bands.power).enumerated() {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: cases)
-    func `every band is as near in decibels as single precision comes`(_ one: Case) async throws {
+    func `bands, decibels: within single precision`(_ one: Case) async throws {
         let bands = try await one.analysis().values("bands_db")
         for (batch, (levels, powers)) in zip(bands, one.bands.power).enumerated() {
             for (band, (level, power)) in zip(levels, powers).enumerated() {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: cases)
-    func `the header has the reference's edges`(_ one: Case) async throws {
+    func `header: the reference's band edges`(_ one: Case) async throws {
         let edges = try await one.analysis().feature("bands_db").edges
         #expect(edges.count == one.bands.edgesHz.count)
         for (edge, expected) in zip(edges, one.bands.edgesHz) { #expect(abs(edge - expected) <= 1e-8 * expected) }
@@ -75,7 +75,7 @@ import Testing
     // MARK: - Shape
 
     @Test(arguments: [0, 1])
-    func `the centroid is within 1e-4 of librosa's, and silence has none`(input: Int) async throws {
+    func `centroid: within 1e-4 of librosa's, null for silence`(input: Int) async throws {
         let (reference, analysis) = try await analysis(input)
         for (batch, (hertz, expected)) in zip(analysis.value("centroid_hz"), reference.centroidHz).enumerated() {
             if let expected {
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `the roll-off is librosa's bin, and silence has none`(input: Int) async throws {
+    func `roll-off: librosa's bin, null for silence`(input: Int) async throws {
         let (reference, analysis) = try await analysis(input)
         let binWidth = Double(reference.sampleRate) / 2048
         for (batch, (hertz, expected)) in zip(analysis.value("rolloff_hz"), reference.rolloffHz).enumerated() {
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `the flatness is within 1e-4 of librosa's, and silence has none`(input: Int) async throws {
+    func `flatness: within 1e-4 of librosa's, null for silence`(input: Int) async throws {
         let (reference, analysis) = try await analysis(input)
         for (batch, (flatness, expected)) in zip(analysis.value("flatness"), reference.flatness).enumerated() {
             if let expected {
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `the flux is within 1e-4 of the reference`(input: Int) async throws {
+    func `flux: within 1e-4 of the reference`(input: Int) async throws {
         let (reference, analysis) = try await analysis(input)
         for (batch, (flux, expected)) in zip(analysis.value("flux"), reference.flux).enumerated() {
             #expect(abs(Double(flux) - expected) <= 1e-4 * expected, "batch \(batch)")
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `every MFCC is within 1e-4 of the frame's largest`(input: Int) async throws {
+    func `MFCC: within 1e-4 of the frame's largest`(input: Int) async throws {
         let (reference, analysis) = try await analysis(input)
         for (batch, (coefficients, expected)) in zip(analysis.values("mfcc"), reference.mfcc).enumerated() {
             let largest = expected.map(abs).max()!
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `the magnitudes are the reference's, whatever the window and size`() async throws {
+    @Test func `magnitudes, any window and size: the reference's`() async throws {
         for reference in Self.inputs {
             let audio = try Audio(wav: reference.path)
             for vectors in reference.magnitudes {

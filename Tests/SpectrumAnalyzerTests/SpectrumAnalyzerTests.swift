@@ -16,9 +16,9 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
     return Audio(frames: frames) { _, _ in Bool.random(using: &generator) ? amplitude : -amplitude }
 }
 
-@Suite struct `The spectrum of sounds that are known` {
+@Suite struct `SpectrumAnalyzer, known signals` {
     @Test(arguments: ["log", "linear"], WindowShape.allCases.map(\.rawValue))
-    func `a full-scale sine well inside a band reads −3.01 dB`(scale: String, window: String) async throws {
+    func `full-scale sine inside a band: −3.01 dB`(scale: String, window: String) async throws {
         // Bin 300, 6460 Hz: in both scales nine bins from the next edge, beyond the reach of every window's main lobe.
         let hertz = 300 * 44_100 / 2048.0
         let sine = Audio.sine(hertz, frames: 8192)
@@ -29,7 +29,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
     }
 
     @Test(arguments: [64, 100, 512, 2048, 4096, 16_384], WindowShape.allCases.map(\.rawValue))
-    func `the bands of the whole spectrum sum to the mean square`(size: Int, window: String) async throws {
+    func `bands over the whole spectrum: their sum is the mean square`(size: Int, window: String) async throws {
         let audio = randomSigns(amplitude: 0.5, frames: 20 * 1024)
         for scale in ["scale=linear,min_hz=0", "scale=log,min_hz=1"] {
             let analysis = try await Analysis(of: audio, .spectrum, "\(scale),max_hz=22050,size=\(size),window=\(window)")
@@ -39,13 +39,13 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         }
     }
 
-    @Test func `no band is empty, however narrow`() async throws {
+    @Test func `bands narrower than a bin: none is empty`() async throws {
         let analysis = try await Analysis(of: randomSigns(amplitude: 0.5, frames: 4096), .spectrum, "bands=1024,max_hz=200")
         for level in analysis.values("bands_db").last! { #expect(level > -90 && level < -10) }
     }
 
     @Test(arguments: [1, 100, 511, 1000])
-    func `a sine on a bin has its amplitude as magnitude`(bin: Int) async throws {
+    func `sine at a bin: magnitude equals amplitude`(bin: Int) async throws {
         let sine = Audio.sine(Double(bin) * 44_100 / 2048, amplitude: 0.5, frames: 4096)
         let magnitudes = try await Analysis(of: sine, .spectrum, "magnitudes=true").values("magnitudes")[3]
         #expect(magnitudes.count == 1025)
@@ -53,7 +53,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         #expect(magnitudes.firstIndex(of: magnitudes.max()!) == bin)
     }
 
-    @Test func `a constant and the highest frequency have their amplitude, too`() async throws {
+    @Test func `constant and Nyquist frequency: magnitude equals amplitude`() async throws {
         let constant = try await Analysis(of: Audio(frames: 4096) { _, _ in 0.5 }, .spectrum, "magnitudes=true")
         #expect(abs(constant.values("magnitudes")[3][0] - 0.5) < 1e-5)
         let highest = try await Analysis(
@@ -61,7 +61,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         #expect(abs(highest.values("magnitudes")[3][1024] - 0.5) < 1e-5)
     }
 
-    @Test func `a sine has its own frequency as centroid and no flatness, noise is flat`() async throws {
+    @Test func `sine: centroid at its frequency, flatness near 0; noise: flatness near 1`() async throws {
         let sine = try await Analysis(of: .sine(256 * 44_100 / 2048, frames: 8192), .spectrum)
         #expect(abs(sine.value("centroid_hz")[6] - 5512.5) < 1)
         #expect(abs(sine.value("rolloff_hz")[6] - 5512.5) < 22)
@@ -71,7 +71,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         #expect(noise.value("flatness")[6] > 0.5)
     }
 
-    @Test func `silence has no centroid, roll-off or flatness, and no flux`() async throws {
+    @Test func `silence: centroid, roll-off and flatness null, flux 0`() async throws {
         let analysis = try await Analysis(of: .silence(frames: 4096), .spectrum, "bands=4,magnitudes=true,mfcc=3")
         for batch in analysis.batches.indices {
             #expect(analysis.values("bands_db")[batch] == [-120, -120, -120, -120])
@@ -86,19 +86,19 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         }
     }
 
-    @Test func `a steady sound has flux when it begins and none when it goes on`() async throws {
+    @Test func `steady sine: flux at the start only`() async throws {
         let flux = try await Analysis(of: .sine(256 * 44_100 / 2048, frames: 8192), .spectrum).value("flux")
         #expect(flux[0] > 1)
         for value in flux[2...] { #expect(value < 1e-3) }
     }
 
-    @Test func `what is opposite in two channels is silence`() async throws {
+    @Test func `stereo with opposite channels: silence`() async throws {
         let audio = Audio(frames: 4096, channelCount: 2) { frame, channel in sin(Double(frame)) * (channel == 0 ? 0.5 : -0.5) }
         #expect(try await Analysis(of: audio, .spectrum).value("centroid_hz").allSatisfy { $0.isNaN })
     }
 }
 
-@Suite struct `Several hops in a batch` {
+@Suite struct `SpectrumAnalyzer, several hops per batch` {
     private static let settings = "bands=24,magnitudes=true"
     private static let audio = Audio.noise(amplitude: 0.3, frames: 3 * 4096 + 1500, seed: 21)
         .followed(by: .sine(440, amplitude: 0.8, frames: 2 * 4096))
@@ -131,7 +131,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         }
     }
 
-    @Test func `4096 frames: four power spectra are averaged, four fluxes added`() async throws {
+    @Test func `4096 frames: mean of four power spectra, sum of four fluxes`() async throws {
         try await compare(batchFrames: 4096, hopFrames: 1024)
     }
 
@@ -149,7 +149,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
     }
 
     @Test(arguments: [(1024, 2048, 0), (1024, 512, 768), (1024, 4096, -1024), (256, 2048, -768), (4096, 2048, 1536), (1280, 2048, -64)])
-    func `the header says where the middle of the windows lies`(batchFrames: Int, size: Int, center: Int) throws {
+    func `header: center_offset_s is the middle of the windows`(batchFrames: Int, size: Int, center: Int) throws {
         let analyzer = try AnalyzerPlugin.spectrum.analyzer("size=\(size),magnitudes=true,mfcc=2")
         let batching = try #require(Batching(batchFrames: batchFrames))
         let outputs = try analyzer.prepare(AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 1), batching: batching))
@@ -161,7 +161,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
     }
 
     @Test(arguments: [1024, 4096])
-    func `after a gap the analysis begins anew`(batchFrames: Int) async throws {
+    func `after a gap: the analysis starts again`(batchFrames: Int) async throws {
         let first = Audio.noise(amplitude: 0.5, frames: 6000, seed: 31)
         let second = Audio.noise(amplitude: 0.5, frames: 9000, seed: 32)
         let broken = try await Analysis(
@@ -175,7 +175,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
     }
 }
 
-@Suite struct `The settings of the spectrum` {
+@Suite struct `SpectrumAnalyzer, settings` {
     private func outputs(_ settings: String, sampleRate: Int = 44_100) throws -> AnalyzerOutputs {
         try AnalyzerPlugin.spectrum.analyzer(settings)
             .prepare(AnalysisFormat(StreamFormat(sampleRate: sampleRate, channelCount: 2)))
@@ -208,7 +208,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         #expect(error?.message == message)
     }
 
-    @Test func `8 kHz with defaults goes up to 4 kHz`() async throws {
+    @Test func `8 kHz with default settings: bands up to 4 kHz`() async throws {
         let analysis = try await Analysis(of: .sine(1000, frames: 8192, sampleRate: 8000), .spectrum)
         #expect(analysis.feature("bands_db").edges.first == 20)
         #expect(analysis.feature("bands_db").edges.last == 4000)
@@ -216,18 +216,18 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
     }
 
     @Test(arguments: [(8_000, 4_000.0), (32_000, 16_000), (40_000, 20_000), (44_100, 20_000), (384_000, 20_000)])
-    func `unset, max_hz is 20 kHz or half the sample rate`(sampleRate: Int, top: Double) throws {
+    func `max_hz unset: 20 kHz or half the sample rate`(sampleRate: Int, top: Double) throws {
         let outputs = try outputs("", sampleRate: sampleRate)
         #expect(outputs.features[0].edges.last == top)
         #expect(outputs.features.first { $0.name == "centroid_hz" }?.maximum == Double(sampleRate) / 2)
     }
 
-    @Test func `half the sample rate itself is a fair max_hz`() throws {
+    @Test func `max_hz at half the sample rate: accepted`() throws {
         #expect(try outputs("max_hz=22050").features[0].edges.last == 22_050)
     }
 
     @Test(arguments: ["log", "linear", "mel-slaney", "mel-htk"], [1, 2, 64, 1024])
-    func `edges rise from min_hz to max_hz, one more than bands, two more for triangles`(scale: String, bands: Int) throws {
+    func `edges: ascending from min_hz to max_hz, bands + 1 of them, bands + 2 for mel`(scale: String, bands: Int) throws {
         let edges = try outputs("scale=\(scale),bands=\(bands),min_hz=50,max_hz=15000").features[0].edges
         #expect(edges.count == bands + (scale.hasPrefix("mel") ? 2 : 1))
         #expect(edges.first == 50)
@@ -235,7 +235,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         #expect(zip(edges, edges.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test func `no bands, no magnitudes and no coefficients leave the shape alone`() async throws {
+    @Test func `bands=0: the other features stay`() async throws {
         let analysis = try await Analysis(of: .noise(frames: 4096), .spectrum, "bands=0")
         let features = analysis.feature("bands_db")
         #expect(features.count == 0)
@@ -245,30 +245,30 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
     }
 
     @Test(arguments: [(64, 33), (2048, 1025), (100, 51), (65_536, 32_769)])
-    func `there are size/2+1 magnitudes`(size: Int, count: Int) throws {
+    func `magnitudes: size/2+1 values`(size: Int, count: Int) throws {
         let outputs = try outputs("size=\(size),magnitudes=true")
         #expect(outputs.features.first { $0.name == "magnitudes" }?.count == count)
     }
 
     @Test(arguments: [1, 13, 40, 128])
-    func `MFCC have the count that was asked for, whatever the bands`(count: Int) async throws {
+    func `mfcc: the requested number of coefficients for any number of bands`(count: Int) async throws {
         let audio = Audio.noise(frames: 4096)
         let some = try await Analysis(of: audio, .spectrum, "bands=0,mfcc=\(count)").values("mfcc")
         let all = try await Analysis(of: audio, .spectrum, "scale=mel-htk,mfcc=128").values("mfcc")
         #expect(some == all.map { Array($0.prefix(count)) })
     }
 
-    @Test func `unless asked for, magnitudes and MFCC are not there`() throws {
+    @Test func `default settings: no magnitudes, no MFCC`() throws {
         #expect(try outputs("").features.map(\.name) == ["bands_db", "centroid_hz", "rolloff_hz", "flatness", "flux"])
     }
 }
 
-@Suite struct `The spectrum as a plugin` {
-    @Test func `conformance suite with all outputs: passes`() throws {
+@Suite struct `SpectrumAnalyzer, plugin` {
+    @Test func `conformance tests with all features: passed`() throws {
         try AnalyzerConformanceSuite(.spectrum, settings: "size=1000,scale=mel-slaney,magnitudes=true,mfcc=13").run()
     }
 
-    @Test func `its README tells its settings and shows a batch`() async throws {
+    @Test func `README: settings and sample batch agree with the program`() async throws {
         let readMe = try ReadMe("Plugins/Analyzers/Spectrum")
         #expect(readMe.settings(missingFrom: AnalyzerPlugin.spectrum.about).isEmpty)
         // What the sample is of, and with which settings, stands above it.

@@ -1,14 +1,15 @@
 internal import HemiolaSignal
 
-/// Sums a power spectrum into bands, by weights that are made once.
+/// Sums a power spectrum into bands, with precomputed weights.
 ///
-/// Each band is a run of bins with a weight each, so one kernel serves rectangles and triangles alike. In a single-sided
-/// spectrum every bin stands for two, only DC and Nyquist for one: their weights are halved, for the factor 2 is common.
+/// Each band is a range of bins with a weight per bin, so that one kernel computes rectangles and triangles. In a single-sided
+/// spectrum each bin but DC and Nyquist stands for two bins: the common factor 2 is left out, and the weights of DC and Nyquist
+/// are halved.
 struct BandBank: Sendable {
     private struct Band {
         var bins: Range<Int>
         var firstWeight: Int
-        /// Whether all weights are 1, so that a sum will do.
+        /// Whether all weights but the first and the last are 1, so that a sum is sufficient.
         var isPlain: Bool
         /// The weights of the first and last bin of a plain band, which it may share with its neighbours.
         var head: Float
@@ -21,7 +22,7 @@ struct BandBank: Sendable {
     var count: Int { bands.count }
 
     /// Rectangles between neighbouring edges: each bin's power is spread evenly over its width (half a bin to either side,
-    /// within DC and Nyquist), and a band takes what lies between its edges. So no low band is empty.
+    /// within DC and Nyquist), and a band contains what lies between its edges. A band narrower than a bin is not empty.
     init(between edges: [Double], size: Int, sampleRate: Double) {
         let binWidth = sampleRate / Double(size)
         let last = size / 2
@@ -70,7 +71,7 @@ struct BandBank: Sendable {
     /// Writes each band's power. O(bins), no allocation.
     ///
     /// - Parameters:
-    ///   - scale: What every sum is multiplied by: the spectrum's normalisation.
+    ///   - scale: The factor of all sums: the normalisation of the spectrum.
     func sum(_ power: Span<Float>, times scale: Float, into result: inout MutableSpan<Float>) {
         let table = weights.span
         for index in bands.indices {

@@ -27,7 +27,7 @@ enum BandScale: String, CaseIterable, SettingChoice {
         let start = position(of: low)
         let step = (position(of: high) - start) / Double(count - 1)
         return (0..<count).map { index in
-            // The outer edges are what was asked for, not what two conversions make of it.
+            // The outer edges are exactly those of the settings, without the rounding of two conversions.
             index == 0 ? low : index == count - 1 ? high : frequency(at: start + step * Double(index))
         }
     }

@@ -7,8 +7,8 @@ internal import HemiolaSignal
 #endif
 
 /// Mel-frequency cepstral coefficients, exactly as `librosa.feature.mfcc` defines them: 128 Slaney mel bands of |X|² from DC
-/// to Nyquist, 10·log₁₀ with a floor of 10⁻¹⁰, orthonormal DCT-II. Unlike librosa's default nothing is clipped 80 dB below
-/// the loudest moment (`top_db=None`), for that moment may lie ahead.
+/// to Nyquist, 10·log₁₀ with a floor of 10⁻¹⁰, orthonormal DCT-II. Unlike librosa's default, values more than 80 dB
+/// below the maximum are kept (`top_db=None`): the maximum of a stream is not known in advance.
 struct Cepstrum {
     private static let bandCount = 128
     private static let floor: Float = 1e-10
@@ -34,7 +34,7 @@ struct Cepstrum {
 
     /// O(bins + 128 · count), no allocation.
     mutating func transform(_ power: Span<Float>, into result: inout MutableSpan<Float>) {
-        // Locals: while `bands` is lent out, nothing else of this value can be touched.
+        // Local copies: during the access to `bands` no other property of this value can be read.
         let (bank, cosines, count) = (bank, cosines, count)
         var levels = bands.mutableSpan
         bank.sum(power, times: 1, into: &levels)

@@ -18,7 +18,7 @@ extension AnalyzerPlugin {
     }
 }
 
-/// What can be set about the spectrum.
+/// The settings of the spectrum analyzer.
 struct SpectrumSettings: Sendable {
     private static let size = Setting("size", default: 2048, in: 64...65_536, unit: "frames", "Frames under the window; even.")
     private static let window = Setting("window", default: WindowShape.hann, "The window function, periodic.")
@@ -56,14 +56,14 @@ struct SpectrumSettings: Sendable {
     }
 }
 
-/// The shape of the spectrum, once per batch.
+/// Bands and features of the spectrum, once per batch.
 ///
 /// The power spectrum is single-sided and normalised by N·Σw², so that its sum is the signal's mean square. When a batch has
-/// several hops, their power spectra are averaged first and everything else is taken from the mean; only the flux is the sum
+/// several hops, their power spectra are averaged, and all features but the flux are computed from the mean; the flux is the sum
 /// over the hops.
 ///
-/// - Complexity: O(size · log size) per hop, shared with whoever asks for the same spectrum; no allocation.
-/// - Note: Centroid and rolloff (85 %) on magnitude and flatness on power are librosa's definitions. Silence has none.
+/// - Complexity: O(size · log size) per hop, shared with all analyzers that request the same spectrum; no allocation.
+/// - Note: Centroid and rolloff (85 %) on magnitude and flatness on power are librosa's definitions. They are undefined for silence.
 final class SpectrumAnalyzer: Analyzer {
     /// librosa's floor under each bin's |X|² in the flatness.
     private static let flatnessFloor: Float = 1e-10
@@ -74,7 +74,7 @@ final class SpectrumAnalyzer: Analyzer {
     private var hopsPerBatch = 1
     private var binCount = 0
     private var binWidth: Float = 0
-    /// What |X|² is multiplied by to be the power of a bin inside, and |X| to be an amplitude.
+    /// Factors from |X|² to the power and from |X| to the amplitude of a bin between DC and Nyquist.
     private var powerScale: Float = 0
     private var amplitudeScale: Float = 0
     private var bank = BandBank(between: [], size: 2, sampleRate: 1)
@@ -88,7 +88,7 @@ final class SpectrumAnalyzer: Analyzer {
     private var magnitudes: FeatureHandle?
     private var mfcc: FeatureHandle?
 
-    // Handed to the kernels whole, never indexed in a loop here.
+    // Passed whole to the kernels; not indexed in loops here, which would check each access.
     private var previous: [Float] = []
     private var meanPower: [Float] = []
     private var meanMagnitude: [Float] = []
@@ -189,7 +189,7 @@ final class SpectrumAnalyzer: Analyzer {
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         let spectra = hop.spectra(spectrum)
         let magnitude = spectra.magnitude(0)
-        // DC and Nyquist stand once in the spectrum, all other bins for two: their amplitude is half as large.
+        // Each bin but DC and Nyquist stands for two bins of the two-sided spectrum: the amplitude of these two is half as large.
         let edges = max(0, magnitude[0] - previous[0]) + max(0, magnitude[binCount - 1] - previous[binCount - 1])
         var old = previous.mutableSpan
         row[flux] = (magnitude.rise(over: &old) - edges / 2) * amplitudeScale
@@ -199,7 +199,7 @@ final class SpectrumAnalyzer: Analyzer {
         }
         var sum = meanPower.mutableSpan
         sum.accumulate(spectra.power(0), isFirst: hop.indexInBatch == 0)
-        // Locals, so that each array is opened once and lent whole.
+        // Local copies, so that each array is accessed once.
         let sums = meanPower
         var mean = folded.mutableSpan
         var root = meanMagnitude.mutableSpan
@@ -223,7 +223,7 @@ final class SpectrumAnalyzer: Analyzer {
         bank.sum(power, times: powerScale, into: &levels)
 
         let total = magnitude.sum(0..<binCount)
-        // Below the smallest normal number a quotient means nothing; digital silence is 0.
+        // Below the smallest normal number quotients are meaningless; digital silence is 0.
         if total >= .leastNormalMagnitude {
             let numbers = binNumbers
             row[centroid] = magnitude.dot(numbers.span, over: 0..<binCount) / total * binWidth
