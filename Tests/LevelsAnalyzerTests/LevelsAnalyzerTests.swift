@@ -13,14 +13,14 @@ private func decibels(_ amplitude: Double) -> Double {
     max(-120, 20 * log10(amplitude))
 }
 
-@Suite struct `Levels against the reference vectors` {
+@Suite struct `LevelsAnalyzer, reference vectors` {
     static let inputs = [ReferenceVectors.shared.mono, ReferenceVectors.shared.stereo]
 
     /// In dB. Single precision carries 1e-5 dB at the floor; the rest is for the sum of squares.
     static let tolerance = 2e-5
 
     @Test(arguments: [0, 1])
-    func `RMS and peak of every batch are the reference's`(input: Int) async throws {
+    func `RMS and peak of each batch: the reference's`(input: Int) async throws {
         let reference = Self.inputs[input]
         let analysis = try await Analysis(of: Audio(wav: reference.path), .levels)
         #expect(analysis.batches.count == reference.batches)
@@ -31,7 +31,7 @@ private func decibels(_ amplitude: Double) -> Double {
     }
 
     @Test(arguments: [0, 1])
-    func `RMS and peak of every channel are the reference's`(input: Int) async throws {
+    func `RMS and peak of each channel: the reference's`(input: Int) async throws {
         let reference = Self.inputs[input]
         let analysis = try await Analysis(of: Audio(wav: reference.path), .levels)
         let (rms, peak) = (analysis.values("channel_rms_db"), analysis.values("channel_peak_db"))
@@ -48,9 +48,9 @@ private func decibels(_ amplitude: Double) -> Double {
     }
 }
 
-@Suite struct `Levels of sounds that are known` {
+@Suite struct `LevelsAnalyzer, known signals` {
     @Test(arguments: [8_000, 44_100, 48_000, 96_000])
-    func `a full-scale sine has an RMS level of −3.01 dB and a peak of 0 dB`(sampleRate: Int) async throws {
+    func `full-scale sine: RMS −3.01 dB, peak 0 dB`(sampleRate: Int) async throws {
         // 16 whole periods in every batch, of 64 frames each, so that a sample stands on the crest.
         let sine = Audio.sine(Double(sampleRate) / 64, frames: 8 * 1024, sampleRate: sampleRate)
         let analysis = try await Analysis(of: sine, .levels)
@@ -58,13 +58,13 @@ private func decibels(_ amplitude: Double) -> Double {
         for level in analysis.value("peak_db") { #expect(abs(level) < 1e-5) }
     }
 
-    @Test func `silence is at the floor`() async throws {
+    @Test func `silence: −120 dB`() async throws {
         let analysis = try await Analysis(of: .silence(frames: 2048), .levels)
         for batch in analysis.batches { #expect(batch.row == [-120, -120, -120, -120]) }
     }
 
     @Test(arguments: [1, 2, 3, 6, 32])
-    func `every channel has its own level, and padding is not counted`(channelCount: Int) async throws {
+    func `channels at different levels: one level each, without the padding`(channelCount: Int) async throws {
         // Constant levels, 1 dB apart, in frames that fill no batch: 1024 and 301.
         let audio = Audio(frames: 1325, channelCount: channelCount) { frame, channel in
             pow(10, -Double(channel) / 20) * (frame.isMultiple(of: 2) ? 1 : -1)
@@ -84,7 +84,7 @@ private func decibels(_ amplitude: Double) -> Double {
     }
 
     @Test(arguments: [1, 2, 3, 6, 32])
-    func `levels of noise are those of a plain loop`(channelCount: Int) async throws {
+    func `noise: levels equal to a plain loop`(channelCount: Int) async throws {
         let audio = Audio.noise(frames: 3000, seed: 7, channelCount: channelCount)
         let analysis = try await Analysis(of: audio, .levels)
         for (batch, place) in analysis.batches.enumerated() {
@@ -100,7 +100,7 @@ private func decibels(_ amplitude: Double) -> Double {
     }
 
     @Test(arguments: [256, 1000, 1024, 1280, 4096, 8192])
-    func `hops fold into the level of exactly the batch's frames`(batchFrames: Int) async throws {
+    func `any batch length: the level of exactly the batch's frames`(batchFrames: Int) async throws {
         let audio = Audio.noise(frames: 10_000, seed: 3, channelCount: 2)
         let analysis = try await Analysis(of: audio, .levels, batchFrames: batchFrames)
         let mono = audio.mono
@@ -113,14 +113,14 @@ private func decibels(_ amplitude: Double) -> Double {
         }
     }
 
-    @Test func `samples above full scale read above 0 dB`() async throws {
+    @Test func `samples above full scale: above 0 dB`() async throws {
         let analysis = try await Analysis(of: Audio(frames: 1024) { _, _ in 2 }, .levels)
         #expect(abs(analysis.value("peak_db")[0] - 6.0206) < 1e-4)
     }
 }
 
-@Suite struct `What levels declares and sums up` {
-    @Test func `a mono stream still has an array of channel levels`() throws {
+@Suite struct `LevelsAnalyzer, header and summary` {
+    @Test func `mono stream: array of one channel level`() throws {
         let outputs = try AnalyzerPlugin.levels.analyzer().prepare(AnalysisFormat(StreamFormat(sampleRate: 44_100, channelCount: 1)))
         #expect(outputs.features.map(\.name) == ["rms_db", "peak_db", "channel_rms_db", "channel_peak_db"])
         #expect(outputs.features.map(\.isArray) == [false, false, true, true])
@@ -140,7 +140,7 @@ private func decibels(_ amplitude: Double) -> Double {
         }
     }
 
-    @Test func `the summary is that of the whole stream, whatever the batches`() async throws {
+    @Test func `summary: levels of the whole stream for any batch length`() async throws {
         let loud = Audio.sine(44_100 / 64, amplitude: 0.5, frames: 6400)
         let audio = loud.followed(by: .silence(frames: 6400))
         for batchFrames in [256, 1024, 4096] {
@@ -152,14 +152,14 @@ private func decibels(_ amplitude: Double) -> Double {
         }
     }
 
-    @Test func `the summary of nothing is at the floor`() throws {
+    @Test func `summary of no frames: −120 dB`() throws {
         let analyzer = try AnalyzerPlugin.levels.analyzer()
         _ = try analyzer.prepare(AnalysisFormat(StreamFormat(sampleRate: 44_100, channelCount: 2)))
         let summary = try #require(analyzer as? any SummarizingAnalyzer).summary()
         #expect(summary == [SummaryValue("rms_db", -120, .decibels), SummaryValue("peak_db", -120, .decibels)])
     }
 
-    @Test func `a gap is no part of the levels`() async throws {
+    @Test func `gap: not counted`() async throws {
         let tone = Audio(frames: 1500) { _, _ in 0.5 }
         let analysis = try await Analysis(
             of: [.samples(tone.samples), .gap(Gap(frames: 5000, reason: .overrun)), .samples(tone.samples)], tone.format, .levels)
@@ -170,12 +170,12 @@ private func decibels(_ amplitude: Double) -> Double {
     }
 }
 
-@Suite struct `Levels as a plugin` {
-    @Test func `conformance suite: passes`() throws {
+@Suite struct `LevelsAnalyzer, plugin` {
+    @Test func `conformance tests: passed`() throws {
         try AnalyzerConformanceSuite(.levels).run()
     }
 
-    @Test func `its README tells its settings and shows a batch`() async throws {
+    @Test func `README: settings and sample batch agree with the program`() async throws {
         let readMe = try ReadMe("Plugins/Analyzers/Levels")
         #expect(readMe.settings(missingFrom: AnalyzerPlugin.levels.about).isEmpty)
         let analysis = try await Analysis(of: Audio(wav: ReferenceVectors.shared.stereo.path), .levels)

@@ -8,16 +8,16 @@ extension AnalyzerPlugin {
     }
 }
 
-/// How loud a batch is: over exactly its real frames, zero padding not counted.
+/// The levels of a batch, over its frames without the zero padding.
 ///
-/// 0 dBFS is full scale, so that a full-scale sine has an RMS level of −3.01 dB. Silence is −120 dB.
+/// In dBFS: a full-scale sine has an RMS level of −3.01 dB. The lowest level is −120 dB.
 final class LevelsAnalyzer: SummarizingAnalyzer {
     private var channelCount = 1
     private var rms = FeatureHandle(offset: 0, count: 0)
     private var peak = FeatureHandle(offset: 0, count: 0)
     private var channelRMS = FeatureHandle(offset: 0, count: 0)
     private var channelPeak = FeatureHandle(offset: 0, count: 0)
-    // Of the whole stream, for the summary.
+    // Sums over the whole stream, for the summary.
     private var squares = 0.0
     private var frames: Int64 = 0
     private var highest: Float = 0
