@@ -14,7 +14,7 @@ package final class PageDirector: Director, ControlHandler {
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
     private static let blend = 1.0
 
-    private static let speedFault = "a speed is a number from 0.1 to 1"
+    private static let speedFault = "the speed must be a number from 0.1 to 1"
 
     /// The events of the next batch, without their time.
     private var pending: [Event] = []

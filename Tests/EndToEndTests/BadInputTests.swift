@@ -2,8 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is wrong with an input is told in one line that names the file and the way out; the exit code says so too; nothing
-/// is left half-written.
+/// Bad inputs: one line with the file and a suggestion, an exit code, and no incomplete output.
 @Suite struct BadInputTests {
     let folder: TemporaryFolder
 
@@ -12,7 +11,7 @@ import Testing
         try folder.write("before\n", to: "out.jsonl")
     }
 
-    /// Analyses a file that cannot be, to a file that is there.
+    /// Analyses a bad file; the existing output file must not change.
     private func expectRefusal(
         _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation,
         run: ([String]) throws -> ChildProcess.Outcome = { try Hemiola.run($0) }
@@ -20,100 +19,100 @@ import Testing
         let path = folder(name)
         let outcome = try run(["analyze", path, "-o", folder("out.jsonl")])
         #expect(outcome.status == 1, sourceLocation: location)
-        expectComplaint(outcome, of: path, saying: words, location)
+        expectErrorLine(outcome, of: path, saying: words, location)
         #expect(outcome.output.isEmpty, sourceLocation: location)
         #expect(try folder.text(of: "out.jsonl") == "before\n", sourceLocation: location)
         #expect(!folder.names.contains { $0.hasSuffix(".partial") }, sourceLocation: location)
     }
 
-    private func expectComplaint(
+    private func expectErrorLine(
         _ outcome: ChildProcess.Outcome, of path: String, saying words: [String], _ location: SourceLocation
     ) {
-        #expect(outcome.complaints.count == 1, "\(outcome.errors)", sourceLocation: location)
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)", sourceLocation: location)
         #expect(outcome.errors.contains(path), "\(outcome.errors)", sourceLocation: location)
         for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)", sourceLocation: location) }
     }
 
-    /// Analyses a file that is analysed wholly, with one warning.
+    /// Analyses a file completely, with one warning.
     private func recordsWithWarning(
         _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation
     ) throws -> [Record] {
         let path = folder(name)
         let outcome = try Hemiola.run(["analyze", path])
         #expect(outcome.status == 0, sourceLocation: location)
-        expectComplaint(outcome, of: path, saying: words + ["warning"], location)
+        expectErrorLine(outcome, of: path, saying: words + ["warning"], location)
         return try Record.all(in: outcome.output)
     }
 
-    /// Analyses a file that is not whole, without warnings: what is lost is reported all the same.
+    /// Analyses an incomplete file with --quiet: lost audio is reported nevertheless.
     private func recordsWithLoss(
         _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation
     ) throws -> [Record] {
         let path = folder(name)
         let outcome = try Hemiola.run(["analyze", "--quiet", path])
         #expect(outcome.status == 1, sourceLocation: location)
-        expectComplaint(outcome, of: path, saying: words, location)
+        expectErrorLine(outcome, of: path, saying: words, location)
         return try Record.all(in: outcome.output)
     }
 
-    // MARK: - No sound
+    // MARK: - No audio
 
-    @Test func `a missing file`() throws {
+    @Test func `missing file: exits 1 with one line`() throws {
         try expectRefusal("missing.wav", saying: "no such file")
     }
 
-    @Test func `a missing file with a neighbour of nearly its name`() throws {
+    @Test func `missing file: suggests a similar name in the folder`() throws {
         try folder.writeTone("kitchen.wav", frames: 256)
         try expectRefusal("kichen.wav", saying: "did you mean \(folder("kitchen.wav"))?")
     }
 
-    @Test func `a folder`() throws {
+    @Test func `folder as input: exits 1`() throws {
         try FileManager.default.createDirectory(atPath: folder("album"), withIntermediateDirectories: false)
         try expectRefusal("album", saying: "is a folder", "find ", "--files-from - -0")
     }
 
-    @Test func `an empty file`() throws {
+    @Test func `empty file: exits 1`() throws {
         try folder.write("", to: "empty.wav")
         try expectRefusal("empty.wav", saying: "is empty")
     }
 
-    @Test func `a text that is named as sound`() throws {
+    @Test func `text file with an audio extension: exits 1`() throws {
         try folder.write(String(repeating: "These are words, not waves.\n", count: 40), to: "words.wav")
         try expectRefusal("words.wav", saying: "is not audio", "text")
     }
 
-    @Test func `a pipe that nobody writes to`() throws {
+    @Test func `named pipe without a writer: exits 1`() throws {
         let outcome = try Hemiola.shell("mkfifo \(folder("pipe.wav"))")
         try #require(outcome.status == 0)
         try expectRefusal("pipe.wav", saying: "is a pipe")
     }
 
-    @Test func `a file that may not be read`() throws {
+    @Test func `file without read permission: exits 1`() throws {
         try folder.writeTone("secret.wav", frames: 256)
         chmod(folder("secret.wav"), 0)
-        // The permissions of files do not bind root, unless it gives that up.
+        // Without its capabilities root is subject to file permissions, too.
         let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
         try expectRefusal("secret.wav", saying: "permission denied", "ls -ld") { arguments in
             try ChildProcess.run(sheds[0], sheds.dropFirst() + [Hemiola.path] + arguments)
         }
     }
 
-    @Test func `a name with a line feed is told in one line`() throws {
+    @Test func `file name with a line feed: the message has one line`() throws {
         let outcome = try Hemiola.run(["analyze", folder("a\nb.wav")])
-        #expect(outcome.status == 1 && outcome.complaints.count == 1)
+        #expect(outcome.status == 1 && outcome.errorLines.count == 1)
         #expect(outcome.errors.contains(#"a\nb.wav"#))
     }
 
     // MARK: - Wrong headers
 
-    @Test func `no channels`() throws {
+    @Test func `header with 0 channels: exits 1`() throws {
         var wave = TemporaryFolder.tone(frames: 2000)
         wave.statedChannelCount = 0
         try folder.write(wave.bytes, to: "none.wav")
         try expectRefusal("none.wav", saying: "0 channels", "1...32")
     }
 
-    @Test func `more channels than anybody has`() throws {
+    @Test func `header with too many channels: exits 1`() throws {
         var wave = TemporaryFolder.tone(frames: 2000)
         wave.statedChannelCount = 500
         try folder.write(wave.bytes, to: "choir.wav")
@@ -121,17 +120,17 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 7999, 384_001, 2_000_000_000] as [UInt32])
-    func `an absurd rate`(rate: UInt32) throws {
+    func `header with an unsupported sample rate: exits 1`(rate: UInt32) throws {
         var wave = TemporaryFolder.tone(frames: 2000)
         wave.statedSampleRate = rate
         try folder.write(wave.bytes, to: "rate.wav")
         try expectRefusal("rate.wav", saying: "\(rate) Hz", "8000...384000")
     }
 
-    @Test func `a header that promises 2⁴⁰ frames takes neither the time nor the memory`() throws {
+    @Test func `header that declares 2⁴⁰ frames: small time and memory`() throws {
         let wave = TemporaryFolder.tone(frames: 2000)
-        let promised = UInt64(1) << 40
-        let sizes = WAVBytes.little(promised * 2 + 72) + WAVBytes.little(promised * 2) + WAVBytes.little(promised) + [0, 0, 0, 0]
+        let declared = UInt64(1) << 40
+        let sizes = WAVBytes.little(declared * 2 + 72) + WAVBytes.little(declared * 2) + WAVBytes.little(declared) + [0, 0, 0, 0]
         let body =
             Array("WAVE".utf8) + WAVBytes.chunk("ds64", sizes) + WAVBytes.chunk("fmt ", wave.format)
             + Array("data".utf8) + WAVBytes.little(UInt32.max) + wave.sound
@@ -140,11 +139,11 @@ import Testing
         #expect(records.last?.string("reason") == "end-of-input")
         #expect(records.of("gap").map { $0.string("reason") } == ["truncated-file"])
         #expect(records.batches.count == 2)
-        // What is there was analysed; the clock goes on over what is not.
+        // The existing frames were analysed; stream time includes the missing ones.
         #expect(records.of("gap").first?.int("frames") == 1 << 40 - 2000)
     }
 
-    @Test func `a length that nobody knew is no truncation`() throws {
+    @Test func `header with unknown length: no truncation`() throws {
         var wave = TemporaryFolder.tone(frames: 5000)
         wave.statedDataSize = .max
         wave.statedRIFFSize = .max
@@ -154,10 +153,10 @@ import Testing
         records.expectWholeStream(frames: 5000, rate: 44_100)
     }
 
-    // MARK: - Damaged sound
+    // MARK: - Damaged audio
 
-    @Test func `a file that was cut off in the middle of a sample is analysed as far as it goes`() throws {
-        // 3000 frames of 4 bytes and one byte more.
+    @Test func `file truncated inside a frame: analysed up to the truncation`() throws {
+        // 3000 frames of 4 bytes, and one byte.
         let bytes = TemporaryFolder.tone(frames: 5000, channels: 2).bytes
         try folder.write(bytes.dropLast(2000 * 4 - 1), to: "cut.wav")
         let records = try recordsWithLoss("cut.wav", saying: "ends at 0.068 s", "what is there was analysed")
@@ -167,11 +166,11 @@ import Testing
         #expect(abs((gap.double("duration_s") ?? 0) - 2000.0 / 44_100) < 1e-6)
         #expect(records.batches.last?["partial"] == .bool(true))
         #expect(records.last?.string("reason") == "end-of-input")
-        // Nothing was made up.
+        // No frame was added.
         #expect(records.batches.allSatisfy { ($0.double("levels.rms_db") ?? -120) > -13 })
     }
 
-    @Test func `samples that are no numbers are taken for zero and counted`() throws {
+    @Test func `NaN and infinite samples: read as 0 and counted`() throws {
         var wave = TemporaryFolder.tone(frames: 4096, encoding: .float32)
         for (index, value) in [(100, Float.nan), (2000, .infinity), (2001, -.infinity), (4000, -.nan)] { wave.samples[index] = value }
         try folder.write(wave.bytes, to: "odd.wav")
@@ -185,7 +184,7 @@ import Testing
         #expect(zeros.last?.int("non_finite") == 0)
     }
 
-    @Test func `a file of nothing but NaN is silence`() throws {
+    @Test func `file with NaN only: silence`() throws {
         let wave = WAVBytes(samples: Array(repeating: .nan, count: 2048), encoding: .float32)
         try folder.write(wave.bytes, to: "nan.wav")
         let records = try recordsWithWarning("nan.wav", saying: "2048 samples")
@@ -193,7 +192,7 @@ import Testing
         #expect(records.batches.allSatisfy { $0["spectrum.centroid_hz"] == .null })
     }
 
-    @Test func `a file without a sample has a header and an end`() throws {
+    @Test func `file without samples: header and end record`() throws {
         let file = try folder.write(WAVBytes(samples: []).bytes, to: "none.wav")
         let records = try Hemiola.records([file])
         #expect(records.types == ["header", "end"])
@@ -251,7 +250,7 @@ import Testing
             try #require(Tool.location(of: "ffmpeg")), ["-v", "error", "-i", tone, "-c:a", "libmp3lame", folder("whole.mp3")])
         try #require(made.status == 0, "\(made.errors)")
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder("whole.mp3"))))
-        // Only what follows the frames' headers: the decoder goes on, in silence.
+        // Only the data after the frame headers, so that the decoder continues, with silence.
         for index in bytes.count / 4..<bytes.count * 3 / 4
         where index % 32 < 20 && bytes[index] != 0xff && bytes[index - 1] != 0xff
             && bytes[index - 2] != 0xff
@@ -264,7 +263,7 @@ import Testing
         #expect(records.last?.string("reason") == "end-of-input")
     }
 
-    // MARK: - What others decode
+    // MARK: - ffmpeg and paths
 
     @Test func `MPEG-4 without ffmpeg: refused with the way to install it`() throws {
         let head: [UInt8] = [0, 0, 0, 0x20] + Array("ftypM4A \0\0\0\0M4A mp42isom\0\0\0\0".utf8)
@@ -282,7 +281,7 @@ import Testing
         try #require(made.status == 0, "\(made.errors)")
         let records = try Hemiola.records([song])
         #expect(records.first?.string("source.name") == song)
-        // An encoder adds some before and some behind.
+        // An encoder adds frames at the start and at the end.
         #expect(abs((records.last?.double("t") ?? 0) - 1) < 0.1)
         #expect(abs((records.batches[20].double("levels.rms_db") ?? 0) + 9.03) < 0.5)
     }
@@ -301,14 +300,14 @@ import Testing
 
     // MARK: - One of several
 
-    @Test func `the others are analysed, and the exit code says so`() throws {
+    @Test func `one bad file of several: the others are analysed, exits 1`() throws {
         try folder.writeTone("a.wav", frames: 2048)
         try folder.write("no sound at all, only words and words and words\n", to: "b.wav")
         try folder.writeTone("d.wav", frames: 1024)
         let outcome = try Hemiola.run(["analyze", "a.wav", "b.wav", "c.wav", "d.wav", "-o", "out.jsonl"], in: folder.path)
         #expect(outcome.status == 1)
-        #expect(outcome.complaints.count == 2, "\(outcome.errors)")
-        #expect(outcome.complaints.first?.contains("b.wav: ") == true && outcome.complaints.last?.contains("c.wav: ") == true)
+        #expect(outcome.errorLines.count == 2, "\(outcome.errors)")
+        #expect(outcome.errorLines.first?.contains("b.wav: ") == true && outcome.errorLines.last?.contains("c.wav: ") == true)
         let records = try Record.all(in: folder.text(of: "out.jsonl"))
         #expect(records.of("end").map { $0.string("file") } == ["a.wav", "d.wav"])
         #expect(records.batches.count == 3)
@@ -331,40 +330,40 @@ import Testing
         (["--bach", "1024"], "did you mean '--batch'?"),
         (["--files-from", "/nonexistent/list"], "/nonexistent/list"),
     ])
-    func `a word that is not known gets the nearest one, and nothing is done`(options: [String], hint: String) throws {
+    func `unknown option or value: exits 2 with a suggestion`(options: [String], hint: String) throws {
         try folder.writeTone(frames: 256)
         let outcome = try Hemiola.run(["analyze", "tone.wav", "-o", "out.jsonl"] + options, in: folder.path)
         #expect(outcome.status == 2 && outcome.output.isEmpty)
-        #expect(outcome.complaints.count == 1, "\(outcome.errors)")
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains(hint), "\(outcome.errors)")
         #expect(try folder.text(of: "out.jsonl") == "before\n")
         #expect(folder.names == ["out.jsonl", "tone.wav"])
     }
 
-    @Test func `every problem of a command line has its line`() throws {
+    @Test func `several problems in a command line: one line each`() throws {
         let outcome = try Hemiola.run(["analyze", "x.wav", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"])
         #expect(outcome.status == 2)
-        #expect(outcome.complaints.count == 4, "\(outcome.errors)")
-        #expect(outcome.complaints.allSatisfy { $0.hasPrefix("hemiola: ") })
+        #expect(outcome.errorLines.count == 4, "\(outcome.errors)")
+        #expect(outcome.errorLines.allSatisfy { $0.hasPrefix("hemiola: ") })
     }
 
     @Test(arguments: [["analyse", "x.wav"], [], ["x.wav"], ["analyze"], ["schema", "x"]])
-    func `without a command there is nothing to do`(arguments: [String]) throws {
+    func `missing or unknown command or argument: exits 2 with one line`(arguments: [String]) throws {
         let outcome = try Hemiola.run(arguments)
         if arguments.isEmpty {
-            // Who types the name alone wants to know what there is.
+            // The program's name alone prints the help.
             #expect(outcome.output.contains("analyze") || outcome.errors.contains("analyze"))
         } else {
             #expect(outcome.status == 2 && outcome.output.isEmpty)
-            #expect(outcome.complaints.count == 1, "\(outcome.errors)")
+            #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
         }
     }
 
-    @Test func `an input is never overwritten by its own records`() throws {
+    @Test func `output path equals an input: exits 2`() throws {
         let file = try folder.writeTone(frames: 256)
         let before = try Data(contentsOf: URL(fileURLWithPath: file))
         let outcome = try Hemiola.run(["analyze", file, "-o", "./tone.wav"], in: folder.path)
-        #expect(outcome.status == 2 && outcome.complaints.count == 1)
+        #expect(outcome.status == 2 && outcome.errorLines.count == 1)
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
     }
 }

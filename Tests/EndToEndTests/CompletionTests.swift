@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Completion as bash runs it: the generated script, with words split as bash splits them.
+/// Runs the generated completion script in bash, with the words split as by bash.
 @Suite(.mayNotHang, .needs(.program("bash"))) struct BashCompletionTests {
-    /// The answers to a line whose last word is being typed.
+    /// The completions of the last word of a line.
     private func answers(to words: String, typed: String) throws -> [String] {
         let line = words.replacing(" : ", with: ":").replacing(" = ", with: "=")
         let script = """
@@ -19,7 +19,7 @@ import Testing
         return outcome.lines
     }
 
-    @Test func `plugins, settings and values of a SPEC`() throws {
+    @Test func `completes plugins, settings and values of a SPEC`() throws {
         #expect(try answers(to: "hemiola analyze --analyzer spec", typed: "spec") == ["spectrum:"])
         #expect(try answers(to: "hemiola analyze --analyzer spectrum : ba", typed: "ba") == ["bands="])
         #expect(try answers(to: "hemiola analyze --analyzer spectrum : scale = mel", typed: "mel") == ["mel-slaney", "mel-htk"])
@@ -27,7 +27,7 @@ import Testing
         #expect(try answers(to: "hemiola listen --capture tone : cl", typed: "cl") == ["clicks"])
     }
 
-    @Test func `records, devices, controls, plugins and subcommands`() throws {
+    @Test func `completes records, devices, controls, plugins and subcommands`() throws {
         #expect(try answers(to: "hemiola analyze --select levels,beat.bp", typed: "levels,beat.bp") == ["levels,beat.bpm"])
         #expect(try answers(to: "hemiola listen --device auto-", typed: "auto-") == ["auto-input"])
         #expect(try answers(to: "hemiola send next", typed: "next") == ["nextPreset"])

@@ -5,7 +5,7 @@ import Testing
 /// The same input, options and controls give the same batch and event lines, byte for byte.
 @Suite struct DeterminismTests {
     let folder: TemporaryFolder
-    /// 1.5 s.
+    /// A signal of 1.5 s.
     let file: String
     let lines: [String]
 
@@ -21,20 +21,20 @@ import Testing
         #expect(try Record.all(in: outcome.output).analysis == lines)
     }
 
-    @Test func `a second run writes the same`() throws {
+    @Test func `second run: same bytes`() throws {
         #expect(lines.count == 65)
         try expectSame([])
     }
 
-    @Test func `pacing changes no byte, and takes the time of the sound`() throws {
+    @Test func `--realtime: same bytes, at real-time speed`() throws {
         let start = Date()
         try expectSame(["--realtime"])
         let seconds = Date().timeIntervalSince(start)
-        // The last batch is due when its first frame is.
+        // The last batch is due at the time of its first frame.
         #expect(seconds > 1.3, "\(seconds) s")
     }
 
-    @Test func `the number of sinks changes no byte`() throws {
+    @Test func `several sinks: same bytes`() throws {
         let sinks = (0..<3).map { "json-lines:\(folder("\($0).jsonl"))" }
         try expectSame((sinks + ["json-lines"]).flatMap { ["--sink", $0] })
         for number in 0..<3 {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `neither the seed nor the names of other files change a byte`() throws {
+    @Test func `other seed and other files: same bytes`() throws {
         try expectSame(["--seed", "7"])
         let both = try Hemiola.records([file, file, "--analyzer", "+spectrum:mfcc=5,as=timbre"])
         let name = try JSON("\"\(file)\"").string ?? ""

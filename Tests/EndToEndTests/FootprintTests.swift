@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Memory and start-up, loosely: that they are flat and small. The benchmarks measure.
+/// Loose limits for memory and start-up time. The benchmarks measure them exactly.
 @Suite(.serialized, .measures) struct FootprintTests {
     let folder: TemporaryFolder
 
@@ -10,9 +10,9 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// The most resident memory while so many minutes are analysed, in MB.
+    /// Peak resident memory in MB for an input of some minutes.
     private func peakMegabytes(minutes: Int) throws -> Double {
-        // Of few frames, for the time that a debug build takes, and of as many batches as count.
+        // A low sample rate with few frames per batch, so that a debug build is fast enough.
         let rate = 8000
         let minute = TemporaryFolder.tone(frames: 60 * rate, rate: rate, channels: 2)
         var wave = WAVBytes(samples: [], sampleRate: rate, channelCount: 2)
@@ -35,18 +35,18 @@ import Testing
         return Double(outcome.peakMemory) / 1e6
     }
 
-    @Test func `memory is small and does not grow with the file`() throws {
+    @Test func `peak memory: small, and independent of the length`() throws {
         let short = try peakMegabytes(minutes: 1)
         let long = try peakMegabytes(minutes: 10)
-        // The bound is for what people run, which make test STRICT=1 measures; a build that checks more gets more.
+        // The limit for release builds, which make test STRICT=1 measures; builds with checks have a higher one.
         let bound = Hemiola.isForPeople ? 30.0 : 60
         #expect(long < bound, "\(long) MB")
         #expect(abs(long - short) < 2, "\(short) MB for a minute, \(long) MB for ten")
     }
 
-    @Test func `the first record comes at once`() throws {
+    @Test func `first record: within a second of the start`() throws {
         let file = try folder.writeTone()
-        // Of several, since the machine does other things too.
+        // The minimum of several runs, because of other load.
         let seconds = try (0..<5).map { _ in
             let start = Date()
             let process = try Hemiola.start(["analyze", file])
@@ -55,7 +55,7 @@ import Testing
             #expect(try process.finish().status == 0)
             return seconds
         }
-        // 25 ms are promised and measured by the benchmarks; this finds what takes seconds.
+        // The benchmarks check 25 ms; this test detects seconds.
         #expect(seconds.min()! < 1, "\(seconds)")
     }
 }

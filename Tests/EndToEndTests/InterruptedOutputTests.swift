@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs that are not in real time and stay in the middle of their input: a sound on a pipe that is kept open.
+/// Runs that are not in real time and block in the middle of their input: audio from a pipe that stays open.
 enum OfflineRun {
     /// Five blocks of batches of a click track at 120 beats a minute.
     private static let sound: [UInt8] = {
         let frames = 5 * 64 * 1024
         let samples = (0..<frames).map { frame in frame % 22_050 < 400 ? Float(sin(Double(frame) * 0.3)) * 0.8 : 0 }
         var wav = WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 1, encoding: .int16)
-        // Of unknown length, as from a pipe.
+        // Unknown length, as from a pipe.
         (wav.statedRIFFSize, wav.statedDataSize) = (.max, .max)
         return wav.bytes
     }()
@@ -18,7 +18,7 @@ enum OfflineRun {
         try Hemiola.start(command + ["-", "-o", output], input: .bytes(sound, staysOpen: true))
     }
 
-    /// Feeds a run until something is so.
+    /// Writes input to a run until a condition is true.
     static func feed(_ process: ChildProcess, until condition: () -> Bool) throws {
         for _ in 0..<3000 where process.isRunning {
             if condition() { return }
@@ -28,7 +28,7 @@ enum OfflineRun {
     }
 }
 
-/// What an interrupted or failed run leaves.
+/// The files after an interrupted or failed run.
 @Suite struct InterruptedOutputTests {
     let folder: TemporaryFolder
 
@@ -36,7 +36,7 @@ enum OfflineRun {
         folder = try TemporaryFolder()
     }
 
-    /// Interrupts a run that has begun to write.
+    /// Interrupts a run that has started to write.
     private func interrupt(_ command: [String], output: String, _ signal: Int32) throws -> ChildProcess.Outcome {
         let process = try OfflineRun.start(command, output: folder(output))
         try OfflineRun.feed(process) { folder.names.contains { $0.hasSuffix(".partial") } }
@@ -59,7 +59,7 @@ enum OfflineRun {
         let outcome = try interrupt(["analyze", "--analyzer", "levels"], output: "out.jsonl", SIGINT)
         #expect(outcome.status == 130)
         #expect(try Record.all(in: folder.text(of: "out.jsonl")).last?.string("reason") == "interrupted")
-        #expect(outcome.complaints.count == 1, "\(outcome.errors)")
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains("the file holds the records up to that point"), "\(outcome.errors)")
     }
 
@@ -68,7 +68,7 @@ enum OfflineRun {
         if isOld { try folder.write("before\n", to: name) }
         let outcome = try interrupt(["beats", "--causal"], output: name, SIGINT)
         #expect(outcome.status == 130)
-        #expect(outcome.complaints.count == 1 && outcome.errors.contains("\(name): the run was interrupted; "), "\(outcome.errors)")
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("\(name): the run was interrupted; "), "\(outcome.errors)")
         if isOld {
             #expect(try folder.text(of: name) == "before\n")
         } else if name != "out.beats" {
@@ -100,13 +100,13 @@ enum OfflineRun {
         #expect(try folder.text(of: "c.jsonl") == "before\n")
     }
 
-    @Test func `inputs of one name: refused before any work, unless their folders tell them apart`() throws {
+    @Test func `inputs of one name: refused before any work, unless their folders differ`() throws {
         for name in ["c1", "c2"] {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
             try folder.writeTone("\(name)/a.wav", frames: 4096)
         }
         let refused = try Hemiola.run(["beats", "c1/a.wav", "c2/a.wav", "-o", "out/{stem}.beats"], in: folder.path)
-        #expect(refused.status == 2 && refused.complaints.count == 1)
+        #expect(refused.status == 2 && refused.errorLines.count == 1)
         #expect(refused.errors.contains("c1/a.wav") && refused.errors.contains("c2/a.wav"), "\(refused.errors)")
         #expect(folder.names == ["c1", "c2"])
         let outcome = try Hemiola.run(["beats", "c1/a.wav", "c2/a.wav", "-o", "out/{dir}/{stem}.beats"], in: folder.path)

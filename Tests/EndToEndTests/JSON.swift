@@ -1,7 +1,6 @@
-/// A value of JSON as it is written: keys in their order, numbers as their text.
+/// A JSON value with keys in their order and numbers as text.
 ///
-/// The parser takes RFC 8259 to the letter (no NaN, no key twice, no control character in a text), which Foundation's
-/// does not say of itself.
+/// The parser accepts RFC 8259 strictly (no NaN, no repeated keys, no control characters in strings), unlike Foundation's.
 enum JSON: Hashable {
     case null
     case bool(Bool)
@@ -19,13 +18,13 @@ enum JSON: Hashable {
         var description: String
     }
 
-    /// Without any blanks, as a line of records is written.
+    /// Without white space, as in a record.
     init(_ text: String) throws {
         var parser = Parser(bytes: Array(text.utf8))
         self = try parser.document()
     }
 
-    /// With blanks and line ends between its parts, as a document for people is.
+    /// With white space and line feeds, as in a document.
     init(document text: String) throws {
         var isText = false
         var isEscaped = false
@@ -38,10 +37,10 @@ enum JSON: Hashable {
     }
 }
 
-// MARK: - Looking into it
+// MARK: - Access
 
 extension JSON {
-    /// Whether it is a whole number, a fraction or what else: a key has one of these in every record.
+    /// The JSON type, with integers and fractions as different types.
     enum Kind: String {
         case null, bool, integer, fraction, string, array, object
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `listen`, `devices` and what the doctor says of sound, with sound servers of their own.
+/// `listen`, `devices` and `doctor` with private sound servers.
 @Suite(.mayNotHang) struct ListenTests {
     private let folder: TemporaryFolder
 
@@ -14,7 +14,7 @@ import Testing
         try ChildProcess(Hemiola.path, arguments, in: folder.path, environment: server.environment)
     }
 
-    /// Reads lines until one is of a type.
+    /// Reads lines until a record of a type.
     private func read(_ process: ChildProcess, until type: String, count: Int = 1) throws {
         var seen = 0
         while seen < count {
@@ -32,7 +32,7 @@ import Testing
     // MARK: - Records
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `what is heard are records, and a signal gives them an end`(kind: SoundServer.Kind) throws {
+    func `listen: records of the played audio, and an end record after a signal`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let process = try start(["listen", "--sink", "json-lines:out.jsonl", "--sink", "json-lines"], with: server)
         try read(process, until: "batch", count: 50)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool))
-    func `a stopped program (SIGSTOP) reports a gap of its own, and no lost device`() throws {
+    func `stopped program (SIGSTOP): a gap, and no lost device`() throws {
         let server = try SoundServer(.pulseAudio)
         let process = try start(["listen"], with: server)
         try read(process, until: "batch", count: 30)
@@ -108,12 +108,12 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `a frozen server is reported while it is frozen`(kind: SoundServer.Kind) throws {
+    func `frozen server: reported while it is frozen`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let process = try start(["listen"], with: server)
         try read(process, until: "batch", count: 30)
         server.freeze()
-        // Nothing but its own clock can make it write now.
+        // Now the program writes only by its own clock.
         var lost: Record?
         while lost == nil {
             let record = try next(process)
@@ -127,13 +127,13 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), .needs(.program("flac")), .needs(.program("sox")))
-    func `live, the records are those of a file with the same sound`() throws {
+    func `live: same records as from a file with the same samples`() throws {
         let server = try SoundServer(.pulseAudio)
         let wav = folder("minuet.raw")
         let made = try Hemiola.shell("flac -sdc '\(Hemiola.minuet)' | sox -t wav - -t f32 '\(wav)' trim 0 6")
         try #require(made.status == 0 && made.errors.isEmpty, "\(made.errors)")
-        let recorder = try server.record("stage.monitor", to: folder("heard.raw"))
-        // Into a file: a pipe would have to be read all the time.
+        let recorder = try server.record("stage.monitor", to: folder("recorded.raw"))
+        // Into a file, because a pipe would have to be read continuously.
         try folder.write("", to: "live.jsonl")
         let process = try ChildProcess(
             Hemiola.path, ["listen"], environment: server.environment, output: .path(folder("live.jsonl")))
@@ -148,24 +148,26 @@ import Testing
         _ = try recorder.finish(timeout: 10)
         withExtendedLifetime(player) {}
 
-        let heard = try Data(contentsOf: URL(fileURLWithPath: folder("heard.raw"))).withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        let recorded = try Data(contentsOf: URL(fileURLWithPath: folder("recorded.raw"))).withUnsafeBytes {
+            Array($0.bindMemory(to: Float.self))
+        }
         let end = try #require(live.last?.int("frames"))
         try #require(live.of("gap").isEmpty, "the machine is too busy to compare anything")
-        let start = try #require(Self.alignment(of: live.batches, in: heard), "what was heard is not in the recording")
-        let samples = Array(heard[2 * start..<2 * (start + end)])
+        let start = try #require(Self.alignment(of: live.batches, in: recorded), "the batches do not match the recording")
+        let samples = Array(recorded[2 * start..<2 * (start + end)])
         try Data(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes)
-            .write(to: URL(fileURLWithPath: folder("heard.wav")))
-        let file = try Hemiola.records([folder("heard.wav")]).batches
-        // Silence would equal silence.
+            .write(to: URL(fileURLWithPath: folder("recorded.wav")))
+        let file = try Hemiola.records([folder("recorded.wav")]).batches
+        // The audio is not silence, which would be equal trivially.
         #expect(live.batches.count { ($0.double("levels.rms_db") ?? -.infinity) > -40 } > 50)
         #expect(live.batches.count > 150 && live.batches.map(\.line) == file.map(\.line))
     }
 
-    /// The frame of a recording at which batches begin: where the levels of each are those of its frames.
-    private static func alignment(of batches: [Record], in heard: [Float]) -> Int? {
+    /// The frame of a recording at which the batches start: the offset at which their levels agree with the samples.
+    private static func alignment(of batches: [Record], in recorded: [Float]) -> Int? {
         var squares = [0.0]
-        for frame in 0..<heard.count / 2 {
-            let mono = Double((heard[2 * frame] + heard[2 * frame + 1]) / 2)
+        for frame in 0..<recorded.count / 2 {
+            let mono = Double((recorded[2 * frame] + recorded[2 * frame + 1]) / 2)
             squares.append(squares[frame] + mono * mono)
         }
         let levels = batches.map { $0.double("levels.rms_db") ?? -120 }
@@ -181,7 +183,7 @@ import Testing
 
     // MARK: - Errors
 
-    @Test func `without a server there is an error with the way out`() throws {
+    @Test func `no sound server: exits 1 with a suggestion`() throws {
         for arguments in [["listen"], ["devices"], ["doctor", "--latency"]] {
             let outcome = try ChildProcess.run(
                 Hemiola.path, arguments, environment: ["PULSE_SERVER": "unix:\(folder("none"))", "HOME": folder.path])
@@ -192,14 +194,14 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `a device that is not there is an error`(kind: SoundServer.Kind) throws {
+    func `unknown device: exits 1`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let outcome = try start(["listen", "--device", "stag.monitor"], with: server).finish(timeout: 20)
         #expect(outcome.status == 1 && outcome.output.isEmpty)
         #expect(outcome.errors.contains("stag.monitor") && outcome.errors.contains("hemiola devices"), "\(outcome.errors)")
     }
 
-    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `a show goes on where it ended, and draws anew`() throws {
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `presets: the next run starts with the last preset and another seed`() throws {
         let server = try SoundServer(.pulseAudio)
         let environment = server.environment.merging(["XDG_STATE_HOME": folder("state")]) { $1 }
         func show(_ sink: String, presets: Int) throws -> [Record] {
@@ -221,11 +223,11 @@ import Testing
         #expect(try folder.text(of: "state/hemiola/visualizer.json").contains("\"\(last)\""))
         let second = try show("presets:mode=manual,names=Rain+Snow+Fog", presets: 1)
         #expect(second.of("preset").map { $0.string("name") } == [last])
-        // What is drawn is drawn anew, and the header tells from what.
+        // The random numbers differ, and so does the seed in the header.
         #expect(first.first?.int("seed") != second.first?.int("seed"))
     }
 
-    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `with --wait it begins when there is a server`() throws {
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `--wait: starts when a server is available`() throws {
         let server = try SoundServer(.pulseAudio, isStarted: false)
         let process = try start(["listen", "--wait"], with: server)
         usleep(600_000)
@@ -235,7 +237,7 @@ import Testing
         process.send(SIGTERM)
         let waited = try process.finish(timeout: 20)
         #expect(waited.status == 143)
-        #expect(waited.complaints.count { $0.contains("waiting for auto: no sound server answers") } == 1, "\(waited.errors)")
+        #expect(waited.errorLines.count { $0.contains("waiting for auto: no sound server answers") } == 1, "\(waited.errors)")
         let endless = try start(["listen", "--wait", "--device", "nowhere"], with: server)
         usleep(600_000)
         endless.send(SIGINT)
@@ -243,11 +245,11 @@ import Testing
         #expect(outcome.status == 130 && outcome.output.isEmpty)
     }
 
-    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `auto-input without an input: exits 1, and with --wait says that it waits`() throws
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `auto-input without an input: exits 1; with --wait reports that it waits`() throws
     {
         let server = try SoundServer(.pulseAudio)
         let outcome = try start(["listen", "--device", "auto-input"], with: server).finish(timeout: 20)
-        #expect(outcome.status == 1 && outcome.output.isEmpty && outcome.complaints.count == 1)
+        #expect(outcome.status == 1 && outcome.output.isEmpty && outcome.errorLines.count == 1)
         #expect(outcome.errors.contains("no default input") && outcome.errors.contains("hemiola devices"), "\(outcome.errors)")
         let waiting = try start(["listen", "--device", "auto-input", "--wait"], with: server)
         try server.control("load-module", "module-null-source", "source_name=microphone")
@@ -257,7 +259,7 @@ import Testing
         #expect(try waiting.finish(timeout: 20).status == 130)
     }
 
-    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `silence is told after five seconds`() throws {
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `silence: reported after five seconds`() throws {
         let server = try SoundServer(.pulseAudio)
         let process = try start(["listen"], with: server)
         try read(process, until: "batch", count: 230)
@@ -270,7 +272,7 @@ import Testing
     // MARK: - Devices and doctor
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `devices and doctor name what would be heard`(kind: SoundServer.Kind) throws {
+    func `devices and doctor: report the default source`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(
             kind, sinks: [SoundServer.Sink("stage"), SoundServer.Sink("quad", sampleRate: 48_000, channelCount: 4)])
         let text = try start(["devices"], with: server).finish(timeout: 20)
@@ -291,7 +293,7 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `the sink of a latency test that was killed is unloaded by the next one`(kind: SoundServer.Kind) throws {
+    func `sink of a killed latency test: removed by the next test`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let killed = try start(["doctor", "--latency", "--clicks", "1000"], with: server)
         try server.wait(20, for: "its sink") { try server.sinkNames.contains { $0.hasPrefix("hemiola_latency_") } }
@@ -299,13 +301,13 @@ import Testing
         killed.send(SIGKILL)
         _ = try killed.finish(timeout: 20)
         #expect(try server.sinkNames.contains(left))
-        // Whether its clicks are heard in time on a busy machine is another test's matter.
+        // The detection of the clicks is not tested here, because it depends on the load.
         _ = try start(["doctor", "--latency", "--clicks", "2", "--json"], with: server).finish(timeout: 60)
         try server.wait(10, for: "\(left) to go") { try !server.sinkNames.contains(left) }
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `the latency test hears its clicks and tidies up`(kind: SoundServer.Kind) throws {
+    func `latency test: detects its clicks and removes its sink`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let before = try server.control("list", "short", "modules")
         let outcome = try start(["doctor", "--latency", "--clicks", "5", "--json"], with: server).finish(timeout: 40)
@@ -313,7 +315,7 @@ import Testing
         let report = try JSON(document: outcome.output)
         #expect(report["heard"]?.int == 5 && report["batch_frames"]?.int == 1024)
         let median = try #require(report["median_ms"]?.double)
-        // What the bars are is measured on a machine that does nothing else.
+        // The limits are measured on a machine without other load.
         #expect(median > 1 && median < 500)
         try server.wait(3, for: "the modules to go") { try server.control("list", "short", "modules") == before }
     }

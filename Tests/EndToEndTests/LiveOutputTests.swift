@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files of runs in real time: at their paths from the start, and kept.
+/// Output files of live runs: created at the start, and kept.
 @Suite struct LiveOutputTests {
     let folder: TemporaryFolder
 
@@ -14,7 +14,7 @@ import Testing
 
     private func text(of name: String) -> String { (try? folder.text(of: name)) ?? "" }
 
-    /// Waits until a run has written something.
+    /// Waits until a run has written output.
     private func wait(_ process: ChildProcess, until condition: () throws -> Bool) throws {
         for _ in 0..<1500 where process.isRunning {
             if try condition() { return }
@@ -69,7 +69,7 @@ import Testing
         let records = try Record.all(in: text)
         #expect(records.first?.type == "header" && records.batches.count > 10)
         let kept = "it keeps \(records.count) whole lines of this run, \(text.utf8.count) bytes in all; "
-        #expect(outcome.complaints.count == 1 && outcome.errors.contains(cause) && outcome.errors.contains(kept), "\(outcome.errors)")
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains(cause) && outcome.errors.contains(kept), "\(outcome.errors)")
     }
 
     @Test func `limit on the size of files: the recording keeps its whole lines, and the message says how many`() throws {
@@ -103,7 +103,7 @@ import Testing
     func `path of a file that exists: refused before the capture starts`(name: String) throws {
         try folder.write("before\n", to: name)
         let outcome = try Hemiola.run(["analyze", "--realtime", Hemiola.minuet, "-o", folder(name)])
-        #expect(outcome.status == 3 && outcome.output.isEmpty && outcome.complaints.count == 1)
+        #expect(outcome.status == 3 && outcome.output.isEmpty && outcome.errorLines.count == 1)
         #expect(outcome.errors.contains(folder(name)) && outcome.errors.contains("the file exists") && outcome.errors.contains("{time}"))
         #expect(outcome.errors.contains("append=true") == !name.hasSuffix(".zst"), "\(outcome.errors)")
         #expect(try folder.text(of: name) == "before\n")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What happens where the records go.
+/// Outputs: files, pipes, full disks and signals.
 @Suite struct OutputTests {
     let folder: TemporaryFolder
 
@@ -15,7 +15,7 @@ import Testing
         _ outcome: ChildProcess.Outcome, saying words: String..., location: SourceLocation = #_sourceLocation
     ) {
         #expect(outcome.status == 3, sourceLocation: location)
-        #expect(outcome.complaints.count == 1, "\(outcome.errors)", sourceLocation: location)
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)", sourceLocation: location)
         for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)", sourceLocation: location) }
     }
 
@@ -34,12 +34,12 @@ import Testing
         #expect(folder.names == ["out.jsonl", "tone.wav"])
     }
 
-    @Test func `a folder in the place of a file`() throws {
+    @Test func `output path is a folder: exits 3`() throws {
         let file = try folder.writeTone(frames: 2048)
         expectFailure(try Hemiola.run(["analyze", file, "-o", folder.path]), saying: folder.path, "is a folder")
     }
 
-    @Test func `a folder that may not be written to`() throws {
+    @Test func `folder without write permission: exits 3`() throws {
         let file = try folder.writeTone(frames: 2048)
         try FileManager.default.createDirectory(atPath: folder("mine"), withIntermediateDirectories: false)
         chmod(folder("mine"), 0o555)
@@ -49,21 +49,21 @@ import Testing
         expectFailure(outcome, saying: folder("mine/out.jsonl"))
     }
 
-    @Test func `a full disk under a path`() throws {
+    @Test func `full disk, output file: exits 3`() throws {
         expectFailure(try Hemiola.run(["analyze", try folder.writeTone(), "-o", "/dev/full"]), saying: "/dev/full", "full")
     }
 
-    @Test func `a full disk under standard output`() throws {
+    @Test func `full disk, standard output: exits 3`() throws {
         let outcome = try Hemiola.run(["analyze", try folder.writeTone()], output: .path("/dev/full"))
         expectFailure(outcome, saying: "standard output", "full")
     }
 
     @Test(arguments: [["--help"], ["--version"], ["schema"], ["schema", "--columns"]])
-    func `a full disk under a document`(arguments: [String]) throws {
+    func `full disk, document: exits 3`(arguments: [String]) throws {
         expectFailure(try Hemiola.run(arguments, output: .path("/dev/full")), saying: "standard output")
     }
 
-    @Test func `a sink whose disk is full costs another sink nothing`() throws {
+    @Test func `full disk of one sink: another sink is complete`() throws {
         let file = try folder.writeTone()
         let outcome = try Hemiola.run(["analyze", file, "--sink", "json-lines:/dev/full", "--sink", "json-lines"])
         expectFailure(outcome, saying: "/dev/full")
@@ -72,7 +72,7 @@ import Testing
 
     // MARK: - Readers
 
-    @Test func `a reader that goes away ends the work quietly`() throws {
+    @Test func `closed pipe: ends without a message, exits 0`() throws {
         let process = try Hemiola.start(["analyze", Hemiola.minuet])
         let first = try Record(#require(try process.readLine()))
         #expect(first.type == "header")
@@ -81,14 +81,14 @@ import Testing
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
     }
 
-    @Test func `a reader that goes away before the first line is no failure either`() throws {
+    @Test func `pipe closed before the first line: exits 0`() throws {
         let process = try Hemiola.start(["analyze", try folder.writeTone()])
         process.closeOutput()
         let outcome = try process.finish()
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
     }
 
-    @Test func `a reader that goes away in the middle of real time is noticed before the end`() throws {
+    @Test func `closed pipe with --realtime: ends before the input does`() throws {
         let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet])
         _ = try process.readLine()
         process.closeOutput()
@@ -97,7 +97,7 @@ import Testing
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
     }
 
-    @Test func `in real time every line comes when it is due`() throws {
+    @Test func `--realtime: every line is written when it is due`() throws {
         let start = Date()
         let process = try Hemiola.start(["analyze", "--realtime", "--analyzer", "levels", Hemiola.minuet])
         for _ in 0..<20 { _ = try #require(try process.readLine()) }
@@ -122,13 +122,13 @@ import Testing
         #expect(outcome.wasKilled && outcome.status == 128 + SIGKILL)
         #expect(try folder.text(of: "out.jsonl") == "before\n")
 
-        // And the next run is not disturbed by what was left.
+        // The next run is not affected by the remaining files.
         let file = try folder.writeTone(frames: 2048)
         #expect(try Hemiola.run(["analyze", file, "-o", folder("out.jsonl")]).status == 0)
         #expect(try Record.all(in: folder.text(of: "out.jsonl")).types == ["header", "batch", "batch", "end"])
     }
 
-    @Test func `a file keeps its permissions and a link stays one`() throws {
+    @Test func `replaced file: keeps its permissions; a link stays a link`() throws {
         let file = try folder.writeTone(frames: 2048)
         chmod(folder("out.jsonl"), 0o640)
         try FileManager.default.createSymbolicLink(atPath: folder("link.jsonl"), withDestinationPath: "out.jsonl")
@@ -141,7 +141,7 @@ import Testing
     // MARK: - Signals
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `a signal ends the work with an end`(signal: Int32) throws {
+    func `signal: an end record, exits 128 + signal`(signal: Int32) throws {
         let process = try Hemiola.start([
             "analyze", "--realtime", Hemiola.minuet, "--sink", "json-lines:\(folder("new.jsonl"))", "--sink", "json-lines",
         ])
@@ -158,8 +158,8 @@ import Testing
         written.expectWholeStream(frames: end.int("frames") ?? 0, rate: 44_100, reason: "interrupted")
     }
 
-    @Test func `a second signal does not wait for a reader that is stuck`() throws {
-        // Megabytes into a pipe of 64 KiB that nobody reads.
+    @Test func `second signal: exits at once although the reader is blocked`() throws {
+        // Megabytes into a pipe of 64 KiB without a reader.
         let process = try Hemiola.start(["analyze", Hemiola.minuet, "--analyzer", "levels", "--analyzer", "spectrum:magnitudes=true"])
         _ = try #require(try process.readLine())
         usleep(600_000)
@@ -171,7 +171,7 @@ import Testing
         #expect(outcome.status == 130 && !outcome.wasKilled)
     }
 
-    @Test func `a signal that comes several times at once is one`() throws {
+    @Test func `repeated signal within a moment: handled as one`() throws {
         // As timeout(1) sends it: to the process, and to its group.
         let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet])
         _ = try #require(try process.readLine())
@@ -184,10 +184,10 @@ import Testing
         #expect(try Record.all(in: outcome.output).last?.string("reason") == "interrupted")
     }
 
-    @Test(arguments: [0, 44, 30_000]) func `a signal ends the wait for standard input`(count: Int) throws {
+    @Test(arguments: [0, 44, 30_000]) func `signal while standard input blocks: an end record, exits 130`(count: Int) throws {
         let bytes = Array(TemporaryFolder.tone().bytes.prefix(count))
         let process = try Hemiola.start(["analyze", "-", "--analyzer", "levels"], input: .bytes(bytes, staysOpen: true))
-        // What it has heard so far may wait for more.
+        // Records of the input so far may be buffered.
         for _ in 0..<60 where process.isRunning { try process.exchange(for: 0.02) }
         process.send(SIGINT)
         let outcome = try process.finish(timeout: 4)
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `a hangup that was ignored stays so`() throws {
+    @Test func `ignored SIGHUP: stays ignored`() throws {
         let file = try folder.writeTone(frames: 44_100)
         let line = "trap '' HUP; hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 0.5; kill -HUP $!; wait $!"
         let outcome = try Hemiola.shell(line, in: folder.path)
@@ -207,7 +207,7 @@ import Testing
         #expect(try Record.all(in: folder.text(of: "ok.jsonl")).last?.string("reason") == "end-of-input")
     }
 
-    @Test func `an interrupt ends a script's background job`() throws {
+    @Test func `SIGINT to a script's background job: exits`() throws {
         // A shell without job control starts its background jobs with SIGINT ignored.
         let file = try folder.writeTone(frames: 20 * 44_100)
         let line = "hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 1; kill -INT $!; wait $!"

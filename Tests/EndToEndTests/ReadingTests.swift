@@ -2,8 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The records in the tools that people have, with the types that `hemiola schema --columns` prints: `examples/read` is the
-/// test.
+/// Reads records with other tools and the types of `hemiola schema --columns`, by running `examples/read`.
 @Suite struct ReadingTests {
     private func expectRead(by reader: String, location: SourceLocation = #_sourceLocation) throws {
         let outcome = try ChildProcess.run(

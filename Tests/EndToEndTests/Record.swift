@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// One line of output.
+/// One record of the output.
 struct Record {
     var line: String
     var json: JSON
 
-    /// - Throws: What is no strict JSON, or no object that begins with its type.
+    /// - Throws: An error if the line is not strict JSON or not an object with the type first.
     init(_ line: String) throws {
         self.line = line
         json = try JSON(line)
         try #require(json.members.first?.key == "type", "\(line.prefix(80))")
     }
 
-    /// All lines of an output, which ends with the end of one.
+    /// All records of an output, which must end with a line feed.
     static func all(in text: String) throws -> [Record] {
         try #require(text.hasSuffix("\n"), "the output ends inside a line: \(text.suffix(80))")
         return try text.dropLast().split(separator: "\n", omittingEmptySubsequences: false).map { try Record(String($0)) }
@@ -33,10 +33,10 @@ extension [Record] {
     var batches: [Record] { of("batch") }
     var types: [String] { map(\.type) }
 
-    /// Lines that depend on nothing but the sound: batches and events.
+    /// The records that depend only on the audio: batches and events.
     var analysis: [String] { filter { !["header", "end"].contains($0.type) }.map(\.line) }
 
-    /// Holds one stream against the contract: a header, its batches without a hole, their sum, an end.
+    /// Checks one stream: a header, consecutive batches, an end record with their number.
     func expectWholeStream(
         frames: Int, rate: Int, batchFrames: Int = 1024, reason: String = "end-of-input", location: SourceLocation = #_sourceLocation
     ) {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Real output against `hemiola schema`, with a validator that knows nothing of Hemiola.
+/// Validates output against `hemiola schema` with a general validator.
 @Suite struct SchemaTests {
     let folder: TemporaryFolder
 
@@ -10,8 +10,8 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// Complaints of the validator, a line each.
-    private func complaints(of names: [String], schema options: [String] = []) throws -> [String] {
+    /// Errors of the validator, one line each.
+    private func validationErrors(of names: [String], schema options: [String] = []) throws -> [String] {
         let schema = try Hemiola.run(["schema"] + options)
         try #require(schema.status == 0)
         try folder.write(schema.output, to: "schema.json")
@@ -23,14 +23,14 @@ import Testing
         return outcome.lines
     }
 
-    /// Writes what a run prints to a file.
+    /// Writes the output of a run to a file.
     private func write(_ arguments: [String], to name: String, status: Int32 = 0) throws {
         let outcome = try Hemiola.run(["analyze"] + arguments, in: folder.path)
         try #require(outcome.status == status, "\(outcome.errors)")
         try folder.write(outcome.output, to: name)
     }
 
-    @Test(.needs(.python(module: "jsonschema"))) func `every line of every run is valid`() throws {
+    @Test(.needs(.python(module: "jsonschema"))) func `all records are valid against the schema`() throws {
         try folder.writeTone("mono.wav")
         try folder.writeTone("stereo.wav", rate: 48_000, channels: 2)
         try folder.writeTone("surround.wav", rate: 48_000, channels: 6)
@@ -52,8 +52,8 @@ import Testing
 
         let names = folder.names.filter { $0.hasSuffix(".jsonl") }
         #expect(names.count == 8)
-        let complaints = try complaints(of: names)
-        #expect(complaints == [], "\(complaints.prefix(5).joined(separator: "\n"))")
+        let errors = try validationErrors(of: names)
+        #expect(errors == [], "\(errors.prefix(5).joined(separator: "\n"))")
     }
 
     @Test(
@@ -62,16 +62,16 @@ import Testing
             ["levels", "spectrum:bands=8,mfcc=5,as=timbre"],
             ["+spectrum:scale=mel-slaney,bands=40,mfcc=13,magnitudes=true,size=1024,as=timbre"],
         ])
-    func `the schema of named analyzers knows their features`(specs: [String]) throws {
+    func `schema --analyzer: contains the features of these analyzers`(specs: [String]) throws {
         try folder.writeTone("stereo.wav", channels: 2)
         let options = specs.flatMap { ["--analyzer", $0] }
         try write(["stereo.wav"] + options, to: "named.jsonl")
-        #expect(try complaints(of: ["named.jsonl"], schema: options) == [])
-        // That of other analyzers finds every batch wrong.
-        #expect(try complaints(of: ["named.jsonl"], schema: ["--analyzer", "levels"]).count == 21)
+        #expect(try validationErrors(of: ["named.jsonl"], schema: options) == [])
+        // With the schema of other analyzers every batch is invalid.
+        #expect(try validationErrors(of: ["named.jsonl"], schema: ["--analyzer", "levels"]).count == 21)
     }
 
-    @Test(.needs(.python(module: "jsonschema"))) func `a planted wrong line is found`() throws {
+    @Test(.needs(.python(module: "jsonschema"))) func `invalid records are detected`() throws {
         try folder.writeTone("tone.wav", frames: 2048)
         let records = try Hemiola.records([folder("tone.wav")])
         let (header, batch, end) = (records[0].line, records[1].line, records[3].line)
@@ -92,11 +92,11 @@ import Testing
         ]
         for line in wrong { try #require(![header, batch, end].contains(line)) }
         try folder.write(wrong.joined(separator: "\n") + "\n", to: "wrong.jsonl")
-        let complaints = try complaints(of: ["wrong.jsonl"])
-        #expect(complaints.count == wrong.count, "\(complaints.joined(separator: "\n"))")
+        let errors = try validationErrors(of: ["wrong.jsonl"])
+        #expect(errors.count == wrong.count, "\(errors.joined(separator: "\n"))")
     }
 
-    @Test func `the documents are JSON, and the columns know every key of a batch`() throws {
+    @Test func `schema: valid JSON, and the columns contain every key of a batch`() throws {
         let schema = try JSON(document: Hemiola.run(["schema"]).output)
         #expect(schema["$schema"] == .string("https://json-schema.org/draft/2020-12/schema"))
         let columns = try JSON(document: Hemiola.run(["schema", "--columns"]).output)

@@ -8,7 +8,7 @@ import Testing
     import Musl
 #endif
 
-/// The program with visualizers at its socket, and `hemiola send`.
+/// The program with clients at its socket, and `hemiola send`.
 @Suite(.mayNotHang) struct SocketTests {
     private let folder: TemporaryFolder
 
@@ -16,12 +16,12 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// 16 bits of stereo in which every frame is another.
+    /// 16-bit stereo samples in which all frames differ.
     private static func value(_ frame: Int, _ side: Int) -> Int16 {
         Int16(truncatingIfNeeded: side == 0 ? frame &* 31 : frame &* 7919 &+ frame >> 12)
     }
 
-    /// Analyses a file at the speed of the music: the bundled one takes half a minute.
+    /// Analyses a file in real time; the bundled one has half a minute.
     private func start(
         _ arguments: [String] = [], file: String = Hemiola.minuet, sink: String = "socket:s", environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -34,7 +34,7 @@ import Testing
         try ChildProcess.run(Hemiola.path, ["send"] + arguments, in: folder.path, environment: environment)
     }
 
-    @Test(arguments: [256, 1024, 4096]) func `what is heard is what the file holds`(batch: Int) throws {
+    @Test(arguments: [256, 1024, 4096]) func `pushSamples: the samples of the file`(batch: Int) throws {
         let samples = (0..<132_300).flatMap { frame in (0..<2).map { Float(Self.value(frame, $0)) / 32_768 } }
         try folder.write(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes, to: "sound.wav")
         let process = try start(["--batch", "\(batch)"], file: "sound.wav")
@@ -51,7 +51,7 @@ import Testing
             }
             #expect(line["type"]?.string == "pushSamples")
             let frame = try #require(line["frame"]?.int)
-            // On a machine that stands still something may be lost, but it is told.
+            // On a busy machine batches may be dropped, but this is reported.
             if let next { #expect(frame == next + lost * max(batch, 1024)) }
             (next, lost) = (frame + 1024, 0)
             let samples = try #require(line["samples"]).array.compactMap(\.double)
@@ -84,12 +84,12 @@ import Testing
         process.send(SIGINT)
         let outcome = try process.finish(timeout: 20)
         #expect(outcome.status == 130)
-        #expect(outcome.complaints.count == 1, "\(outcome.errors)")
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains("s: the socket was removed; a new socket was created"), "\(outcome.errors)")
         #expect(folder.names == [])
     }
 
-    @Test func `a file is paced, and that is said`() throws {
+    @Test func `file: real-time speed, with a message`() throws {
         let process = try ChildProcess(
             Hemiola.path, ["analyze", Hemiola.minuet, "--sink", "socket:s", "--select", "header"], in: folder.path)
         _ = try SocketClient(folder("s"))
@@ -100,7 +100,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `presets reach a page, and wishes the presets`() throws {
+    @Test func `presets: changes reach the page, and controls the preset cycler`() throws {
         let process = try start(["--sink", "presets:mode=manual,names=Rain+Snow+Élan,order=sequential,state=none"])
         let page = try SocketClient(folder("s"))
         try page.send(#"{"type":"ready","presets":["Rain","Snow","Élan"],"id":"r"}"#)
@@ -119,7 +119,7 @@ import Testing
         #expect(try process.finish().status == 143)
     }
 
-    @Test func `without presets a wish for one is refused, a speed is not`() throws {
+    @Test func `without presets: nextPreset is refused, setSpeed is applied`() throws {
         let process = try start()
         let page = try SocketClient(folder("s"))
         try page.send(#"{"type":"ready","presets":[]}"#)
@@ -133,7 +133,7 @@ import Testing
         #expect(try page.readAll().allSatisfy { $0.contains("pushSamples") })
     }
 
-    @Test func `send takes the main field by its value, and refuses what is out of range`() throws {
+    @Test func `send: main field by value; refuses values out of range`() throws {
         let process = try start(["--sink", "presets:mode=manual,names=Rain+Snow+A=B,order=sequential,state=none"])
         let page = try SocketClient(folder("s"))
         try page.send(#"{"type":"ready","presets":["Rain","Snow","A=B"],"id":"r"}"#)
@@ -148,13 +148,13 @@ import Testing
         #expect(status.status == 0 && report["type"]?.string == "status" && report["preset"]?.string == "A=B", "\(status)")
         #expect(report["speed"]?.double == 0.5 && report["source"]?.string?.hasSuffix("minuet.flac") == true, "\(status)")
         let refused = try send(["setSpeed", "7", "--socket", "s"])
-        #expect(refused.status == 1 && refused.output.contains("a speed is a number from 0.1 to 1"), "\(refused)")
+        #expect(refused.status == 1 && refused.output.contains("the speed must be a number from 0.1 to 1"), "\(refused)")
         process.send(SIGTERM)
         #expect(try process.finish().status == 143)
     }
 
     @Test(.enabled(if: Tool.location(of: "/usr/bin/perl") != nil, "there is no Perl"))
-    func `send keeps its time limit against a server that never stops sending`() throws {
+    func `send: keeps its time limit although the server sends without end`() throws {
         let script = """
             use IO::Socket::UNIX; $SIG{PIPE} = "IGNORE"; $| = 1;
             my $s = IO::Socket::UNIX->new(Local => "s", Listen => 1) or die $!;
@@ -166,18 +166,18 @@ import Testing
         let clock = ContinuousClock()
         let start = clock.now
         let outcome = try send(["tap", "--socket", "s", "--timeout", "0.5"])
-        // It would go on for ever.
+        // The server would send without end.
         #expect(outcome.status == 1 && clock.now - start < .seconds(20), "\(outcome)")
         _ = try server.finish()
     }
 
-    @Test func `a wish that nobody hears fails in one line`() throws {
+    @Test func `send without a server: exits 1 with one line`() throws {
         let outcome = try send(["tap", "--socket", "nowhere"])
         #expect(outcome.status == 1 && outcome.output == "")
         #expect(outcome.errors == "hemiola: nobody listens at nowhere; start one: hemiola listen --sink socket\n")
     }
 
-    @Test func `a living socket is not taken, a dead one is`() throws {
+    @Test func `socket in use: exits 3; stale socket: replaced`() throws {
         let first = try start()
         _ = try SocketClient(folder("s"))
         let second = try Hemiola.run(["analyze", Hemiola.minuet, "--quiet", "--sink", "socket:s"], in: folder.path)
@@ -195,7 +195,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `the standard path is where everybody looks`() throws {
+    @Test func `default socket path: used by sink and send`() throws {
         let process = try start(sink: "socket", environment: ["XDG_RUNTIME_DIR": folder.path])
         _ = try SocketClient(folder("hemiola.sock"))
         #expect(try send(["setSpeed", "speed=1"], environment: ["XDG_RUNTIME_DIR": folder.path]).status == 0)
@@ -211,14 +211,14 @@ import Testing
         #expect(try send(["setSpeed", "speed=1"], environment: environment).status == 0)
         other.send(SIGINT)
         _ = try other.finish()
-        // Somebody else could have put another folder there.
+        // Another user could have created the folder.
         try FileManager.default.removeItem(atPath: folder(own))
         try FileManager.default.createSymbolicLink(atPath: folder(own), withDestinationPath: folder.path)
         let refused = try start(sink: "socket", environment: environment).finish()
         #expect(refused.status == 3 && refused.errors.contains("must be a folder of this user with mode 700"), "\(refused)")
     }
 
-    @Test func `a visualizer that closes ends the run where that is wished`() throws {
+    @Test func `exit_on_close: closeViz ends the run`() throws {
         let process = try start(sink: "socket:s,exit_on_close=true")
         let page = try SocketClient(folder("s"))
         _ = try page.readLine(containing: "pushSamples")

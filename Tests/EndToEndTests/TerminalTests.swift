@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the program does with a terminal: the live line, its keys, and a terminal or pipe that accepts no text.
+/// The live line, its keys, and a terminal or pipe that blocks.
 @Suite(.mayNotHang) struct TerminalTests {
     private let folder: TemporaryFolder
 
@@ -53,7 +53,7 @@ import Testing
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
         try terminal.read(until: "dB")
         terminal.type("\u{13}")
-        // What is written before the terminal stops is read away; then nothing more comes.
+        // Reads the output from before the terminal was stopped.
         try terminal.read(for: "pause") { _ in (try? terminal.read(until: "dB", timeout: 0.5)) == nil }
         kill(terminal.identifier, SIGINT)
         #expect(try terminal.finish(reads: false) == 130)
@@ -66,7 +66,7 @@ import Testing
     func `live line is shown and no JSON reaches the terminal`(arguments: [String]) throws {
         let output = arguments.map { $0.replacing("OUT", with: folder("out.jsonl")) }
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"] + output)
-        try terminal.read(for: "drawings") { $0.components(separatedBy: "dB").count > 20 }
+        try terminal.read(for: "updates of the live line") { $0.components(separatedBy: "dB").count > 20 }
         terminal.type("q")
         #expect(try terminal.finish() == 0)
         #expect(!terminal.text.contains("{\""), "\(terminal.text.prefix(2000))")
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [["--json"], ["--select", "levels"], ["--sink", "json-lines"]])
-    func `JSON goes to a terminal when it is asked for`(arguments: [String]) throws {
+    func `JSON requested: written to the terminal`(arguments: [String]) throws {
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0.5"] + arguments)
         #expect(try terminal.finish() == 0)
         #expect(terminal.text.contains("{\"type\":\"batch\"") && !terminal.text.contains("\u{1B}"))
@@ -103,14 +103,14 @@ import Testing
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"], columns: 120)
         try terminal.read(until: "dB")
         terminal.resize(columns: 40)
-        // What was drawn before may still come; once one drawing is narrow, all are.
-        let text = try terminal.read(for: "narrow drawings") { text in
-            drawings(in: text).drop { plain($0).count >= 40 }.count > 5
+        // Earlier lines may still arrive; after the first narrow line all are narrow.
+        let text = try terminal.read(for: "narrow updates") { text in
+            updates(in: text).drop { plain($0).count >= 40 }.count > 5
         }
-        for drawing in drawings(in: text).drop(while: { plain($0).count >= 40 }) {
-            #expect(plain(drawing).count < 40, "\(drawing)")
-            // The cursor waits at the line's start, and what a wrapped line left below is erased.
-            #expect(drawing.hasPrefix("\r") && drawing.hasSuffix("\u{1B}[?7h\r") && drawing.contains("\u{1B}[J"))
+        for update in updates(in: text).drop(while: { plain($0).count >= 40 }) {
+            #expect(plain(update).count < 40, "\(update)")
+            // The cursor is at the start of the line, and the rest of a wrapped line below is erased.
+            #expect(update.hasPrefix("\r") && update.hasSuffix("\u{1B}[?7h\r") && update.contains("\u{1B}[J"))
         }
         terminal.type("q")
         #expect(try terminal.finish() == 0)
@@ -118,14 +118,14 @@ import Testing
 
     // MARK: - Keys
 
-    @Test func `keys become controls`() throws {
+    @Test func `keys: sent as controls`() throws {
         let terminal = try start(
             [
                 "listen", "--capture", "tone:clicks,seconds=0", "--sink", "presets:names=Rain+Snow+Fog,mode=manual",
                 "-o", folder("out.jsonl"),
             ])
         try terminal.read(until: "space tap")
-        // The source's name has a tempo too: this is the one beside the preset.
+        // The source's name contains a tempo too: this is the one next to the preset.
         try terminal.read(for: "tempo") { $0.contains(/120 BPM  (Rain|Snow|Fog)/) }
         for (key, answer) in [
             (" ", "tap"), ("l", "BPM locked"), ("l", "lock tempo"), ("h", "half tempo"), ("d", "double tempo"),
@@ -144,7 +144,7 @@ import Testing
         #expect(controls.allSatisfy { $0.string("from") == "live-line" })
     }
 
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func `a signal restores the terminal's mode`(signal: Int32) throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func `signal: the terminal's mode is restored`(signal: Int32) throws {
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
         try terminal.read(until: "dB")
         #expect(!terminal.isInLineMode)
@@ -153,7 +153,7 @@ import Testing
         #expect(terminal.isInLineMode)
     }
 
-    @Test(.needs(.program("bash"))) func `Ctrl-Z gives the shell its terminal, and fg takes it back`() throws {
+    @Test(.needs(.program("bash"))) func `Ctrl-Z: the shell gets the terminal; fg: the program has it again`() throws {
         let shell = try TerminalProcess(
             try #require(Tool.location(of: "bash")), ["--norc", "--noprofile", "-i"], environment: ["PS1": "ready> "])
         try shell.read(until: "ready> ")
@@ -173,7 +173,7 @@ import Testing
         _ = try shell.finish()
     }
 
-    @Test func `without a terminal at standard input no key is read`() throws {
+    @Test func `standard input is no terminal: no key is read`() throws {
         let shell = try TerminalProcess(
             "/bin/sh", ["-c", "exec '\(Hemiola.path)' listen --capture tone:clicks,seconds=0 </dev/null"])
         try shell.read(until: "dB")
@@ -182,15 +182,15 @@ import Testing
         #expect(try shell.finish() == 130)
     }
 
-    /// The complete drawings of the status line, each with its escape sequences.
-    private func drawings(in text: String) -> [String] {
+    /// The complete updates of the live line, each with its escape sequences.
+    private func updates(in text: String) -> [String] {
         let parts = text.components(separatedBy: "\u{1B}[?7h\r")
         return parts.dropFirst().dropLast().map { $0 + "\u{1B}[?7h\r" }
     }
 
-    /// A drawing as it is seen.
-    private func plain(_ drawing: String) -> String {
-        drawing.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
+    /// The visible text of an update.
+    private func plain(_ update: String) -> String {
+        update.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
     }
 
     private func waits(_ seconds: Double, until condition: () -> Bool) throws -> Bool {

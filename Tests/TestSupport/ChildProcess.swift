@@ -40,7 +40,7 @@ public final class ChildProcess {
         public var peakMemory: Int
 
         /// Lines of standard error.
-        public var complaints: [String] {
+        public var errorLines: [String] {
             errors.split(separator: "\n").map(String.init)
         }
 

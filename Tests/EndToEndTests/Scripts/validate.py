@@ -1,6 +1,6 @@
-"""Holds lines of JSON against a JSON Schema: validate.py SCHEMA FILE...
+"""Validates lines of JSON against a JSON Schema: validate.py SCHEMA FILE...
 
-Tells each line that is not strict JSON, or not valid, and why; exits 1 if there is one.
+Prints each line that is not strict JSON or not valid, with the reason. Exits 1 if there is one.
 """
 
 import json
@@ -11,21 +11,21 @@ from jsonschema.exceptions import best_match
 
 
 def refuse(word):
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 def unique(pairs):
     if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key stands there twice")
+        raise ValueError("repeated key")
     return dict(pairs)
 
 
-def complaint(line, validators):
+def validation_error(line, validators):
     try:
         record = json.loads(line, parse_constant=refuse, object_pairs_hook=unique)
     except ValueError as error:
         return str(error)
-    # The schema of one type says more about what is wrong than "not valid under any of the schemas".
+    # The schema of the record's type gives a better message than "not valid under any of the schemas".
     kind = record.get("type") if isinstance(record, dict) else None
     error = best_match(validators.get(kind, validators[None]).iter_errors(record))
     return error and f"{error.json_path}: {error.message[:200]}"
@@ -44,8 +44,8 @@ def main(schema_path, *paths):
     for path in paths:
         with open(path, encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, 1):
-                reason = complaint(line, validators)
-                # What is valid for its own type must be so for the whole schema, and for one branch of it alone.
+                reason = validation_error(line, validators)
+                # A record that is valid for its type must be valid for exactly one branch of the whole schema.
                 if reason is None and number < 5 and not whole.is_valid(json.loads(line)):
                     reason = "valid for its type and not for the schema"
                 if reason:
