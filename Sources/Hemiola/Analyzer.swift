@@ -54,7 +54,7 @@ public struct AnalysisFormat: Sendable, Hashable {
 }
 
 /// An analyzer with more accurate results after a first pass over the whole stream. When the user selects look-ahead, the engine reads
-/// the capture twice: `survey` for every hop, `finishFirstPass`, then `process` from the start.
+/// the capture twice: `analyzeFirstPass` for every hop, `finishFirstPass`, then `process` from the start.
 public protocol OfflineAnalyzer: Analyzer {
     /// Processes a hop of the first pass, which has no outputs.
     func analyzeFirstPass(_ hop: borrowing Hop)

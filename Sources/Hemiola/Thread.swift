@@ -1,11 +1,11 @@
 #if canImport(Glibc)
-    package import Glibc
+    public import Glibc
 #else
-    package import Musl
+    public import Musl
 #endif
 
 /// Runs a closure on a new thread, which ends with the closure. Traps if the system cannot create a thread.
-package func startThread(_ body: @escaping @Sendable () -> Void) {
+public func startThread(_ body: @escaping @Sendable () -> Void) {
     let (thread, code) = startJoinableThread(body)
     guard let thread else { preconditionFailure("cannot create a thread: error \(code)") }
     pthread_detach(thread)
@@ -14,7 +14,7 @@ package func startThread(_ body: @escaping @Sendable () -> Void) {
 /// Runs a closure on a new thread, which the caller must join or detach.
 ///
 /// - Returns: The thread, or nil and the error number of `pthread_create`. The closure is released then.
-package func startJoinableThread(_ body: @escaping @Sendable () -> Void) -> (thread: pthread_t?, errorNumber: Int32) {
+public func startJoinableThread(_ body: @escaping @Sendable () -> Void) -> (thread: pthread_t?, errorNumber: Int32) {
     var thread = pthread_t()
     let argument = Unmanaged.passRetained(ThreadBody(body))
     let code = pthread_create(

@@ -8,7 +8,7 @@ struct PluginPage {
         case capture, analyzer, sink
     }
 
-    /// What the outputs of an analyzer are told for.
+    /// The stream format of the printed outputs of an analyzer.
     static let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
 
     let role: Role

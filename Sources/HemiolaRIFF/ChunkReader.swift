@@ -6,7 +6,7 @@ public protocol ChunkSource {
     /// Reads bytes without consuming them.
     ///
     /// - Parameters:
-    ///   - offset: In bytes. A `ChunkReader` asks for offsets that never decrease, so that a stream can discard what lies before.
+    ///   - offset: In bytes. The offsets of successive calls never decrease, so that a stream can discard what lies before.
     ///   - count: Bytes to read, at most 512.
     /// - Returns: `count` bytes; fewer where the source ends.
     func bytes(at offset: Int64, count: Int) throws(Failure) -> [UInt8]
@@ -129,7 +129,7 @@ public enum DeclaredLength {
     /// The longest plausible length, in frames: 2⁴⁰, which are 265 days at 48 kHz. A header that declares more is damaged.
     public static let maximumFrames: Int64 = 1 << 40
 
-    /// Whether a 32-bit size in bytes is one that programs write to a pipe because they do not know the length.
+    /// Whether a 32-bit size in bytes is one that programs write to a pipe, where the length is unknown.
     ///
     /// ffmpeg writes 0xffffffff; SoX 0x7ffff000, and 0x7f000008 in AIFF; arecord 0x80000000 less a little; others 0x7fffffff.
     /// 0, which GStreamer writes, may as well be true, and is not among them.

@@ -20,7 +20,7 @@ enum PreparedAnalyzer {
 
 @Suite struct BeatComponentTests {
     @Test func `the analyzer passes the conformance tests`() throws {
-        try AnalyzerExam(.beat).sit()
+        try AnalyzerConformanceSuite(.beat).run()
     }
 
     @Test func `BeatStateSpace: neighbouring tempi differ by less than 2 %, and transition probabilities sum to 1`() {

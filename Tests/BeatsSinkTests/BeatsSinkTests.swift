@@ -241,7 +241,7 @@ import Testing
         try await sink.begin(header)
         var failures = 0
         for second in 0..<600 {
-            let beat = Event(at: Double(second), .beat(Beat(beatsPerMinute: 60, position: 1, confidence: 1)))
+            let beat = Event(at: Double(second), Beat(beatsPerMinute: 60, position: 1, confidence: 1))
             while let error = await error(of: sink, writing: beat) {
                 try #require(error.remedy == .retry && failures < 3, "\(error)")
                 failures += 1

@@ -174,7 +174,7 @@ import Testing
     @Test func `send without a server: exits 1 with one line`() throws {
         let outcome = try send(["tap", "--socket", "nowhere"])
         #expect(outcome.status == 1 && outcome.output == "")
-        #expect(outcome.errors == "hemiola: nobody listens at nowhere; start one: hemiola listen --sink socket\n")
+        #expect(outcome.errors == "hemiola: no hemiola listens at nowhere; start one: hemiola listen --sink socket\n")
     }
 
     @Test func `socket in use: exits 3; stale socket: replaced`() throws {

@@ -28,7 +28,7 @@ import Testing
         #expect(lines.filter { ["captures", "analyzers", "sinks"].contains($0) } == ["captures", "analyzers", "sinks"])
     }
 
-    @Test func `a page tells settings, examples, outputs, latency and causality`() throws {
+    @Test func `page of an analyzer: has settings, examples, outputs, latency and causality`() throws {
         let page = try text("spectrum")
         #expect(page.hasPrefix("spectrum: an analyzer\n"))
         #expect(page.contains("  size        64...65536 frames, whole; default 2048\n"))

@@ -157,7 +157,7 @@ private final class Refusing: Analyzer {
     func reset() {}
 }
 
-/// Says what it was told to, and writes nothing.
+/// Returns the given results and writes no samples.
 private final class FaultyCapture: Capture {
     private let deliveries: [ReadResult]
     private var next = 0

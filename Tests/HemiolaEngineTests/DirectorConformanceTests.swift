@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: DirectorWithFault.Fault.allCases)
     func `director with a fault: the suite names the violated rule`(fault: DirectorWithFault.Fault) async {
         let plugin = SinkPlugin(
-            "directing", "Emits a record per beat.", records: [DirectorWithFault.cue], controls: [DirectorWithFault.setDepth]
+            "directing", "Emits a record per beat.", records: [DirectorWithFault.flash], controls: [DirectorWithFault.setDepth]
         ) { _ throws(ConfigurationError) in DirectingTestSink(fault) }
         guard fault != .none else {
             await #expect(throws: Never.self) { try await DirectorConformanceSuite(plugin).run() }
@@ -44,7 +44,7 @@ final class DirectorWithFault: Director, ControlHandler {
         case random = "different events for equal input"
     }
 
-    static let cue = RecordType("cue", "A beat.", fields: [.number("depth", in: 0...1, "The depth.")])
+    static let flash = RecordType("flash", "A beat.", fields: [.number("depth", in: 0...1, "The depth.")])
     static let other = RecordType("other", "A type that the plugin does not declare.", fields: [])
     static let setDepth = ControlType("setDepth", "Sets the depth.", fields: [.number("depth", in: 0...1, "The depth.")])
 
@@ -62,7 +62,7 @@ final class DirectorWithFault: Director, ControlHandler {
         if fault == .removesEvents { events = EventList() }
         events.append(
             Event(
-                at: fault == .timeWithoutValue ? .nan : moment.end, fault == .undeclaredRecord ? Self.other : Self.cue,
+                at: fault == .timeWithoutValue ? .nan : moment.end, fault == .undeclaredRecord ? Self.other : Self.flash,
                 fault == .wrongType ? .text("deep") : .number(value)))
     }
 

@@ -9,7 +9,8 @@ struct House {
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
         "HemiolaOutput": 2, "HemiolaBridge": 2,
-        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaWire": 1,
+        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1,
+        "HemiolaVisualizer": 1, "HemiolaWire": 1,
         "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CSndFile": 0, "CYAML": 0, "CZstd": 0,
     ]
     static let pluginFloor = 3
@@ -17,7 +18,7 @@ struct House {
     /// Rooms that know no plugin.
     static let core: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput",
-        "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaVisualizer", "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
     ]
     /// C libraries and the one file, or the one folder, that touches each.
     static let wrappers = [
@@ -27,7 +28,7 @@ struct House {
     ]
     static let withoutFoundation: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaOutput", "HemiolaEngine",
-        "HemiolaTesting",
+        "HemiolaTesting", "HemiolaVisualizer",
     ]
     /// Outside modules that any module may use, and those that belong to one. Foundation is not among them: it links ICU, some
     /// 40 MB, into the program.

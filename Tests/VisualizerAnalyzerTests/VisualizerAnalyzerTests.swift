@@ -26,7 +26,7 @@ import Testing
     @Test func `outputs are declared in the order of the records`() throws {
         let harness = try AnalyzerHarness()
         #expect(harness.outputs.features.map(\.name) == Row.levelNames + ["bars"])
-        #expect(harness.outputs.features.allSatisfy { $0.fold == .latest && $0.unit == .ratio })
+        #expect(harness.outputs.features.allSatisfy { $0.aggregation == .latest && $0.unit == .ratio })
         #expect(harness.outputs.features.last!.count == 16)
         #expect(harness.outputs.isCausal)
         // The windows end with the batch: 1024 frames for the levels, 2048 for the bars.

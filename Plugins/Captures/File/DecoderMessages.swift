@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// mpg123, which decodes MP3 inside libsndfile, reports a damaged frame by a line on `stderr` and by nothing else: the frame
 /// decodes as silence and the call succeeds. Its quiet flag needs mpg123's handle, which libsndfile does not expose. Redirecting
-/// descriptor 2 to a pipe would lose the runtime's crash messages, and could not tell which of several decoders printed. So only
+/// descriptor 2 to a pipe would lose the runtime's crash messages, and could not attribute a message to one of several decoders. So only
 /// C's `stderr` is replaced, by a stream that calls `receive` on the printing thread: lines printed while that thread decodes are
 /// counted for its decoder; all others are written to descriptor 2. C's `stdout` is treated alike, because libsndfile prints
 /// the errors of a MIDI sample dump there, which would mix with the records.

@@ -28,7 +28,7 @@ extension Header {
         return expected.flatMap { $0 <= DeclaredLength.maximumFrames ? $0 : nil }
     }
 
-    /// The number of frames present in the file; nil when only decoding would tell.
+    /// The number of frames present in the file; nil when only decoding determines it.
     func availableFrames(decoderCount: Int64?, in family: SoundFile.Family, of file: InputFile) -> Int64? {
         // Sections may differ in sample rate, and each would have to be opened.
         guard sectionCount == 1, let decoderCount, decoderCount <= DeclaredLength.maximumFrames else { return nil }

@@ -5,7 +5,7 @@ internal import HemiolaSignal
 /// The header of a WAV stream: RIFF, RIFX, RF64 or BW64. Parsed by `HemiolaRIFF`.
 struct WAVHeader {
     var format: PCMFormat
-    /// Declared size of the samples in bytes; nil where the writer did not know it and the stream is read to its end.
+    /// Declared size of the samples in bytes; nil where it is unknown and the stream is read to its end.
     var byteCount: Int64?
 
     /// Reads a header, and leaves the stream at the first sample. Blocks until the header is complete.

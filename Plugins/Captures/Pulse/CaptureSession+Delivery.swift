@@ -59,7 +59,7 @@ extension CaptureSession {
         queue.append(.device(DeviceEvent(name: reported.name, summary: reported.summary, state: .lost, format: queue.format)))
     }
 
-    /// Fails the opening, or notes the reason where the settings ask to wait.
+    /// Fails the opening, or notes the reason if the settings require waiting.
     func failUnlessWaiting(_ reason: String) {
         guard outcome == nil else { return }
         guard !options.waits else {

@@ -185,7 +185,7 @@ extension CSVWriter.State {
         (rows, events) = (nil, nil)
     }
 
-    /// It cannot be mended: what was written is no whole table, and nothing more shall follow it.
+    /// No retry: the table is incomplete, and no row may follow.
     mutating func giveUp(_ error: SinkError) -> SinkError {
         forget()
         return error

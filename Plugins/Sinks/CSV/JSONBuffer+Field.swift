@@ -2,7 +2,7 @@ internal import HemiolaSignal
 internal import HemiolaWire
 
 extension JSONBuffer {
-    /// A field of text, in quotes only where RFC 4180 asks for them, its own quotes doubled.
+    /// A field of text, in quotes only where RFC 4180 requires them, its own quotes doubled.
     mutating func append(field text: String) {
         let quote = UInt8(ascii: "\"")
         let needsQuotes = text.utf8.contains { [quote, UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }

@@ -29,7 +29,7 @@ final class Metronome: RewindableCapture {
     var isLive: Bool { false }
 
     func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
-        sampleRate = wish.sampleRate ?? 44_100
+        sampleRate = request.sampleRate ?? 44_100
         (next, end) = (0, Int(seconds * Double(sampleRate)))
         return StreamSource(
             format: StreamFormat(sampleRate: sampleRate, channelCount: 1), kind: "metronome", name: "\(tempo) BPM", duration: seconds)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A sink that is asked on the analysis thread before its own is woken.
-@Suite(.mayNotHang) struct PromptSinkTests {
+@Suite(.mayNotHang) struct NonBlockingSinkTests {
     /// Live, as fast as the sink takes it: a batch at a time.
     private func run(_ sink: EagerSink, batches: Int, isLive: Bool = true, events: String = "") async throws {
         let steps = (1...batches).flatMap { count -> [CaptureStep] in

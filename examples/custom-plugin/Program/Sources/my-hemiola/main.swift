@@ -1,0 +1,5 @@
+import HemiolaCommandLine
+import HemiolaPlugins
+import MyPlugins
+
+CommandLine.run(with: .standard.adding(captures: [.metronome], analyzers: [.zeroCrossings], sinks: [.udp, .lamps]))
