@@ -15,6 +15,7 @@ package final class PageDirector: Director, ControlHandler {
     private static let blend = 1.0
 
     private static let speedFault = "the speed must be a number from 0.1 to 1"
+    private static let noteFault = "a note is a whole number from 0 to 127"
 
     /// The events of the next batch, without their time.
     private var pending: [Event] = []
@@ -36,7 +37,8 @@ package final class PageDirector: Director, ControlHandler {
         let control = control.control
         switch control.type {
         case .keyHandler:
-            if let stroke = KeyStroke(control) { add(stroke) }
+            guard let stroke = KeyStroke(control), KeyStroke.notes.contains(stroke.note ?? 0) else { return .refused(Self.noteFault) }
+            add(stroke)
         case .setSpeed:
             guard let speed = control["speed"].number, SpeedChange.range.contains(speed) else { return .refused(Self.speedFault) }
             add(SpeedChange(speed))

@@ -211,7 +211,7 @@ struct PipelinePlan {
     private static func check(output: String?) throws(Failure) {
         guard let output else { return }
         if output.isEmpty { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
-        if PathText.foreignBytes(of: output) != nil {
+        if PathText.nonUTF8Bytes(of: output) != nil {
             throw Failure(
                 "--output \(PathText.shown(output)): the path is not UTF-8; choose another name, or redirect standard output: > FILE")
         }

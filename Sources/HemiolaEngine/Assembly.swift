@@ -235,7 +235,7 @@ extension PluginRegistry {
                             input == other
                                 ? "\(input) is given twice, and both results would be written to \(file); give it once"
                                 : "the results of \(other) and \(input) would both be written to \(file); "
-                                    + "tell them apart with {dir} or {name} in the path"
+                                    + "distinguish them with {dir} or {name} in the path"
                         } else {
                             "another sink writes to \(file) too; give one of them another path"
                         }

@@ -48,7 +48,7 @@ final class InputRun {
     }
 
     /// Analyses an input to its end and passes its streams to the receiver.
-    func hear(_ index: Int, for receiver: any StreamReceiver) {
+    func analyze(_ index: Int, for receiver: any StreamReceiver) {
         let input = pipeline.inputs[index]
         let made = input.capture.take()
         inputPath = input.path
@@ -67,7 +67,7 @@ final class InputRun {
             while !isOver {
                 guard source.format.isSupported else { throw Self.unsupported(source) }
                 receiver.open(source, input: index)
-                switch try hear(source, from: capture, base: made, for: receiver) {
+                switch try analyze(source, from: capture, base: made, for: receiver) {
                 case .over, .noReaders: isOver = true
                 case .failed(let error): throw error
                 case .newSource(let new): source = new
@@ -89,7 +89,7 @@ final class InputRun {
 
     // MARK: - Streams
 
-    private func hear(
+    private func analyze(
         _ source: StreamSource, from capture: any Capture, base: any Capture, for receiver: any StreamReceiver
     ) throws(CaptureError) -> Ending {
         let header: StreamHeader
@@ -143,7 +143,7 @@ final class InputRun {
         }
         let path = pipeline.inputs.count > 1 ? inputPath ?? source.name : nil
         return StreamHeader(
-            source: source, file: path.map(PathText.shown), fileBytes: path.flatMap(PathText.foreignBytes), isLive: pipeline.isLive,
+            source: source, file: path.map(PathText.shown), fileBytes: path.flatMap(PathText.nonUTF8Bytes), isLive: pipeline.isLive,
             batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers, catalog: pipeline.catalog)
     }
 

@@ -19,7 +19,7 @@ struct PipelineRun {
         return pipeline.inputs.indices.allSatisfy { index in
             if isOver { return false }
             dispatcher.isInputDone = false
-            work.hear(index, for: dispatcher)
+            work.analyze(index, for: dispatcher)
             return dispatcher.isInputDone
         }
     }
@@ -32,7 +32,7 @@ struct PipelineRun {
             queue.startThread { [pipeline, replay] queue in
                 let work = InputRun(pipeline, replay: replay)
                 while let (index, queue) = queue.take() {
-                    work.hear(index, for: queue)
+                    work.analyze(index, for: queue)
                     queue.finish()
                 }
             }

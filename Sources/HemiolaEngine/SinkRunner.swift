@@ -24,7 +24,7 @@ actor SinkRunner {
     nonisolated let sink: any Sink
     nonisolated let mailbox: Mailbox
     nonisolated let context: SinkContext
-    /// Where the sink may be asked to write on another thread than this one. A function, for that costs less to hold than a sink.
+    /// Writes on the analysis thread if the sink can do so without blocking; nil where it cannot. A function costs less to store than a sink.
     private nonisolated let writeIfReady: (@Sendable (BatchBlock) -> Bool)?
     private let executor: ThreadExecutor
     private let report: @Sendable (PipelineNotice) -> Void
@@ -92,7 +92,7 @@ actor SinkRunner {
             do throws(SinkError) {
                 try await deliver(item)
             } catch {
-                outcome = await mend(error, item)
+                outcome = await retry(error, item)
                 if case .done = outcome { continue }
                 mailbox.abandon()
                 break
@@ -101,7 +101,7 @@ actor SinkRunner {
         do throws(SinkError) {
             try await close()
         } catch {
-            if case .done = outcome { outcome = judge(error) }
+            if case .done = outcome { outcome = self.outcome(of: error) }
         }
         executor.stop()
         return outcome
@@ -144,7 +144,7 @@ actor SinkRunner {
     }
 
     /// Tries again as the error advises. `.done`: the item is delivered after all.
-    private func mend(_ error: SinkError, _ item: Mailbox.Item) async -> Outcome {
+    private func retry(_ error: SinkError, _ item: Mailbox.Item) async -> Outcome {
         var error = error
         var attempt = 0
         var isReported = false
@@ -170,7 +170,7 @@ actor SinkRunner {
                 isReported = true
             }
         }
-        return judge(error)
+        return outcome(of: error)
     }
 
     private func close() async throws(SinkError) {
@@ -184,7 +184,7 @@ actor SinkRunner {
         return mailbox.isClosing ? Self.lastAttempts : .max
     }
 
-    private func judge(_ error: SinkError) -> Outcome {
+    private func outcome(of error: SinkError) -> Outcome {
         if error.remedy == .finish { return .readerIsGone }
         report(.sinkFailed(sink: context.name, error))
         return .failed

@@ -299,7 +299,7 @@ final class StreamAnalysis {
         }
         if var silence {
             // A copy: to change it in place is checked for exclusive access.
-            silence.add(peak: mix.span.loudness(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
+            silence.add(peak: mix.span.level(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
             self.silence = silence
         }
         if frames < hopFrames {

@@ -16,7 +16,7 @@ func yieldToOtherThreads() {
     #endif
 }
 
-/// A serial executor with a thread of its own: an actor on it may block and delays nobody else.
+/// A serial executor with a thread of its own: an actor on it may block without delaying other actors.
 ///
 /// `@unchecked Sendable`: the job queue is touched only under the lock.
 final class ThreadExecutor: SerialExecutor, @unchecked Sendable {

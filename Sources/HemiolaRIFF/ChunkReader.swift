@@ -80,6 +80,8 @@ public struct ChunkReader<Source: ChunkSource> {
     private var position: Int64?
     private var remaining: Int
 
+    /// A reader of the chunks of a source.
+    ///
     /// - Parameters:
     ///   - source: Where to read.
     ///   - layout: How chunk headers are laid out.

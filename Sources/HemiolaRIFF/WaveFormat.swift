@@ -61,7 +61,11 @@ public struct WaveFormat: Sendable, Hashable {
     /// Whether the rest of the GUID is Microsoft's, or that of ambisonic B-format.
     public var hasStandardSubformat = false
 
-    /// - Parameter content: The chunk's content, of which the first 40 bytes matter.
+    /// Decodes the format from the bytes of a `fmt ` chunk.
+    ///
+    /// - Parameters:
+    ///   - content: The chunk's content, of which the first 40 bytes matter.
+    ///   - isBigEndian: Whether its numbers are big-endian, as in RIFX.
     /// - Returns: nil for fewer than 16 bytes.
     public init?(_ content: [UInt8], isBigEndian: Bool) {
         guard content.count >= 16 else { return nil }

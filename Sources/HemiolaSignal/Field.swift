@@ -75,9 +75,11 @@ extension Field {
     /// A whole number.
     ///
     /// - Parameters:
+    ///   - name: The key in JSON: `snake_case`, with its unit when it has one.
     ///   - nullable: Whether it may be null.
     ///   - range: The values that can occur.
     ///   - defaultValue: In a control, the value where none is given; nil: it has to be given.
+    ///   - summary: One sentence.
     public static func integer(
         _ name: String, nullable: Bool = false, in range: ClosedRange<Int>? = nil, default defaultValue: ParameterValue? = nil,
         _ summary: String
@@ -89,10 +91,13 @@ extension Field {
     /// A number.
     ///
     /// - Parameters:
+    ///   - name: The key in JSON: `snake_case`, with its unit when it has one.
     ///   - unit: Its unit. It also determines how many digits are written.
     ///   - nullable: Whether it may be null. A value that is not finite is written as null.
     ///   - range: The values that can occur.
+    ///   - minimum: The smallest value that can occur, where there is no largest one.
     ///   - defaultValue: In a control, the value where none is given; nil: it has to be given.
+    ///   - summary: One sentence.
     public static func number(
         _ name: String, unit: Unit = .none, nullable: Bool = false, in range: ClosedRange<Double>? = nil, minimum: Double? = nil,
         default defaultValue: ParameterValue? = nil, _ summary: String

@@ -68,7 +68,7 @@ public enum PathText {
     }
 
     /// The bytes of a path that is not UTF-8, from its text; nil for all others.
-    public static func foreignBytes(of text: String) -> [UInt8]? {
+    public static func nonUTF8Bytes(of text: String) -> [UInt8]? {
         guard isEscaped(text) else { return nil }
         let bytes = bytes(of: text)
         return String(validating: bytes, as: UTF8.self) == nil ? bytes : nil

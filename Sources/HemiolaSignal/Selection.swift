@@ -28,7 +28,9 @@ public struct Selection: Sendable, Hashable {
 
     /// The selection of these items. Whether the feature paths exist is known only when the analyzers are (`featurePaths`).
     ///
-    /// - Parameter catalog: The record types there are; any other item names an analyzer or a feature.
+    /// - Parameters:
+    ///   - items: Record types, analyzers and features.
+    ///   - catalog: The record types there are; any other item names an analyzer or a feature.
     public init(items: [String], catalog: RecordCatalog = .standard) {
         let recordTypes = catalog.recordTypes
         var types: Set<String> = []

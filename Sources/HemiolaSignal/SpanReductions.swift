@@ -54,7 +54,7 @@ extension Span where Element == Float {
     }
 
     /// Σ max(0, x − previous), leaving x in `previous`: half-wave rectified difference, L1 norm. O(n).
-    public func rise(over previous: inout MutableSpan<Float>) -> Float {
+    public func rectifiedDifference(from previous: inout MutableSpan<Float>) -> Float {
         withUnsafeBufferPointer { buffer in
             previous.withUnsafeMutableBufferPointer { old in
                 precondition(old.count == buffer.count, "both spectra have the same bins")

@@ -94,7 +94,7 @@ public struct StreamSource: Sendable, Hashable {
     /// A source that is named by a path, whose text is as `PathText` makes it.
     public init(format: StreamFormat, kind: String, path: String, duration: Double? = nil, start: Double? = nil) {
         self.init(
-            format: format, kind: kind, name: PathText.shown(path), nameBytes: PathText.foreignBytes(of: path), duration: duration,
+            format: format, kind: kind, name: PathText.shown(path), nameBytes: PathText.nonUTF8Bytes(of: path), duration: duration,
             start: start)
     }
 }

@@ -105,7 +105,7 @@ public struct KeyStroke: EventRecord, Hashable {
 
     static let fields: [Field] = [
         .text("key", "The key."),
-        .integer("note", nullable: true, in: 0...127, default: ParameterValue.none, "The key's MIDI note; null: the key has none."),
+        .integer("note", nullable: true, in: notes, default: ParameterValue.none, "The key's MIDI note; null: the key has none."),
         .choice("event", of: Phase.allCases.map(\.rawValue), "Pressed or released."),
     ]
 
@@ -123,6 +123,9 @@ public struct KeyStroke: EventRecord, Hashable {
     public var note: Int?
     /// Pressed or released.
     public var phase: Phase
+
+    /// The MIDI notes.
+    public static let notes = 0...127
 
     /// The keys of a visualizer's piano, from MIDI note 60 on: the two upper rows of letters in the pattern of a piano's keyboard.
     private static let piano = Array("awsedftgyhujkolp")
@@ -145,7 +148,7 @@ public struct KeyStroke: EventRecord, Hashable {
         self.init([event[0], event[1], event[2]])
     }
 
-    /// The stroke of a ``ControlType/keyHandler`` control.
+    /// The stroke of a `keyHandler` control.
     public init?(_ control: Control) {
         guard control.type == .keyHandler else { return nil }
         self.init(control.values)

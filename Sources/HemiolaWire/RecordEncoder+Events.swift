@@ -57,7 +57,10 @@ extension RecordEncoder {
     /// Calls a function with each field of an event's record after `t`, in the order in which they are written: its declaration, its value
     /// (`.none` for null), and the unit of its numbers.
     ///
-    /// - Parameter batchEnd: The end, in seconds of stream time, of the batch after which the record is written.
+    /// - Parameters:
+    ///   - event: The event.
+    ///   - batchEnd: The end, in seconds of stream time, of the batch after which the record is written.
+    ///   - body: Called for each field.
     /// - Complexity: O(fields); nothing is allocated.
     public func forEachField(of event: Event, batchEnd: Double, _ body: (Field, ParameterValue, Unit) -> Void) {
         let type = event.type
@@ -109,7 +112,9 @@ extension JSONBuffer {
 
     /// The value of a field as JSON. A number that is not finite is null.
     ///
-    /// - Parameter unit: Determines how many digits a number has.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - unit: Determines how many digits a number has.
     public mutating func append(_ value: ParameterValue, in unit: Unit) {
         switch value {
         case .none: append("null")

@@ -12,7 +12,9 @@ extension RecordEncoder {
     /// Writes the first line that a client gets: the header's fields, whatever is selected, the declarations of all record types and
     /// controls, and what the caller adds. It is not a record.
     ///
-    /// - Parameter extra: Adds further members, each with a comma before it.
+    /// - Parameters:
+    ///   - buffer: Gets the line.
+    ///   - extra: Adds further members, each with a comma before it.
     public func encodeHello(into buffer: inout JSONBuffer, adding extra: (inout JSONBuffer) -> Void) {
         open(#"{"type":"hello""#, in: &buffer)
         appendFields(to: &buffer)

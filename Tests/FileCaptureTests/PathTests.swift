@@ -19,7 +19,7 @@ import Testing
         #expect(PathText.bytes(of: text) == path)
         #expect(PathText.shown(text) == String(decoding: path, as: UTF8.self))
         let isForeign = String(validating: path, as: UTF8.self) == nil
-        #expect(PathText.foreignBytes(of: text) == (isForeign ? path : nil))
+        #expect(PathText.nonUTF8Bytes(of: text) == (isForeign ? path : nil))
     }
 
     @Test func `Base64: equal to that of Foundation`() {

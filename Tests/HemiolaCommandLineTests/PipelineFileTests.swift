@@ -141,7 +141,7 @@ import Testing
         (
             "inputs: [c1/a.wav, c2/a.wav]\nsinks: ['csv:{stem}.csv']",
             "p.yaml:2:9: sinks[0]: the results of c1/a.wav and c2/a.wav would both be written to a.csv; "
-                + "tell them apart with {dir} or {name} in the path"
+                + "distinguish them with {dir} or {name} in the path"
         ),
         (
             "inputs: x\nsinks: [{id: beats, path: '{stm}'}]",

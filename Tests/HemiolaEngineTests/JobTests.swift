@@ -140,10 +140,10 @@ import Testing
         trial.configuration.isPaced = isPaced
         let notices = Notices()
         try await trial.run(report: notices)
-        return notices.texts.filter { $0.hasPrefix("oneAtATime") }
+        return notices.texts.filter { $0.hasPrefix("singleJob") }
     }
 
-    @Test func `who wished for several jobs and gets one is told why, once`() async throws {
+    @Test func `several jobs requested, one used: the reason is reported once`() async throws {
         let paced = try await remarks(jobs: 2, inputs: 3, isPaced: true)
         #expect(paced.count == 1 && paced[0].contains("pacing"))
         let directed = try await remarks(jobs: 2, inputs: 3, isDirected: true)

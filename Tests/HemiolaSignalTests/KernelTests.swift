@@ -18,41 +18,41 @@ import Testing
     // MARK: - Levels
 
     @Test(arguments: lengths)
-    func `loudness is the sum of squares and the largest magnitude`(length: Int) {
+    func `level is the sum of squares and the largest magnitude`(length: Int) {
         for start in Self.starts {
             let x = noise(start + length, seed: length)
-            let loudness = x.span.extracting(start...).loudness
+            let level = x.span.extracting(start...).level
             let samples = x.dropFirst(start).map(Double.init)
             let squares = samples.reduce(0) { $0 + $1 * $1 }
-            #expect(abs(Double(loudness.squares) - squares) <= slack(squares, length))
-            #expect(Double(loudness.peak) == samples.map(abs).max() ?? 0)
+            #expect(abs(Double(level.squares) - squares) <= slack(squares, length))
+            #expect(Double(level.peak) == samples.map(abs).max() ?? 0)
         }
     }
 
     @Test(arguments: lengths)
-    func `stereo loudness is that of each channel`(frames: Int) {
+    func `stereo levels are those of each channel`(frames: Int) {
         for start in Self.starts {
             let x = noise(start + 2 * frames, seed: frames)
             let span = x.span.extracting(start...)
-            let pair = span.stereoLoudness
-            for (channel, loudness) in [pair.left, pair.right].enumerated() {
+            let pair = span.stereoLevels
+            for (channel, level) in [pair.left, pair.right].enumerated() {
                 let samples = stride(from: start + channel, to: x.count, by: 2).map { Double(x[$0]) }
                 let squares = samples.reduce(0) { $0 + $1 * $1 }
-                #expect(abs(Double(loudness.squares) - squares) <= slack(squares, frames))
-                #expect(Double(loudness.peak) == samples.map(abs).max() ?? 0)
+                #expect(abs(Double(level.squares) - squares) <= slack(squares, frames))
+                #expect(Double(level.peak) == samples.map(abs).max() ?? 0)
             }
         }
     }
 
     @Test(arguments: lengths, channelCounts)
-    func `loudness of a channel is that of every n-th sample`(frames: Int, channelCount: Int) {
+    func `level of a channel is that of every n-th sample`(frames: Int, channelCount: Int) {
         let x = noise(1 + frames * channelCount, seed: frames)
         for channel in 0..<channelCount {
-            let loudness = x.span.extracting(1...).loudness(ofChannel: channel, of: channelCount)
+            let level = x.span.extracting(1...).level(ofChannel: channel, of: channelCount)
             let samples = (0..<frames).map { Double(x[1 + $0 * channelCount + channel]) }
             let squares = samples.reduce(0) { $0 + $1 * $1 }
-            #expect(abs(Double(loudness.squares) - squares) <= slack(squares, frames))
-            #expect(Double(loudness.peak) == samples.map(abs).max() ?? 0)
+            #expect(abs(Double(level.squares) - squares) <= slack(squares, frames))
+            #expect(Double(level.peak) == samples.map(abs).max() ?? 0)
         }
     }
 
@@ -61,10 +61,10 @@ import Testing
         for sign in [-1, 1] as [Float] {
             var x = [Float](repeating: 0.25, count: 24)
             x[place] = 0.75 * sign
-            #expect(x.span.loudness.peak == 0.75)
-            let pair = x.span.stereoLoudness
+            #expect(x.span.level.peak == 0.75)
+            let pair = x.span.stereoLevels
             #expect((pair.left.peak, pair.right.peak) == (place.isMultiple(of: 2) ? (0.75, 0.25) : (0.25, 0.75)))
-            #expect(x.span.loudness(ofChannel: place % 3, of: 3).peak == 0.75)
+            #expect(x.span.level(ofChannel: place % 3, of: 3).peak == 0.75)
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
             var old = y
             var span = old.mutableSpan
             var part = span._mutatingExtracting(start...)
-            let rise = x.span.extracting(start...).rise(over: &part)
+            let rise = x.span.extracting(start...).rectifiedDifference(from: &part)
             let grown = zip(x, y).dropFirst(start).map { max(0, Double($0) - Double($1)) }
             #expect(abs(Double(rise) - grown.reduce(0, +)) <= slack(grown.reduce(0, +), length))
             #expect(old == Array(y[..<start] + x[start...]))

@@ -170,7 +170,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
     }
 
     func handle(_ control: StampedControl) -> ControlReply {
-        if timeline != nil { return .refused("the whole file has been heard before; leave out --whole-file") }
+        if timeline != nil { return .refused("the beats of the whole file are fixed after the first pass; omit --whole-file") }
         let moment = Double(control.frame) / sampleRate
         switch control.control.type {
         case .tap: tracker.tap(at: moment)

@@ -45,19 +45,19 @@ final class LevelsAnalyzer: SummarizingAnalyzer {
 
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         let share = 1 / Float(max(1, hop.frameCount))
-        let mono = hop.mono.extracting(first: hop.frameCount).loudness
+        let mono = hop.mono.extracting(first: hop.frameCount).level
         row[rms] = mono.squares * share
         row[peak] = mono.peak
         switch channelCount {
         case 1:
             set(0, mono, share, in: &row)
         case 2:
-            let pair = hop.samples.stereoLoudness
+            let pair = hop.samples.stereoLevels
             set(0, pair.left, share, in: &row)
             set(1, pair.right, share, in: &row)
         default:
             for channel in 0..<channelCount {
-                set(channel, hop.samples.loudness(ofChannel: channel, of: channelCount), share, in: &row)
+                set(channel, hop.samples.level(ofChannel: channel, of: channelCount), share, in: &row)
             }
         }
         squares += Double(mono.squares)
@@ -80,8 +80,8 @@ final class LevelsAnalyzer: SummarizingAnalyzer {
         ]
     }
 
-    private func set(_ channel: Int, _ loudness: Loudness, _ share: Float, in row: inout FeatureRow) {
-        row[channelRMS, channel] = loudness.squares * share
-        row[channelPeak, channel] = loudness.peak
+    private func set(_ channel: Int, _ level: LevelMeasurement, _ share: Float, in row: inout FeatureRow) {
+        row[channelRMS, channel] = level.squares * share
+        row[channelPeak, channel] = level.peak
     }
 }

@@ -192,7 +192,7 @@ final class SpectrumAnalyzer: Analyzer {
         // Each bin but DC and Nyquist stands for two bins of the two-sided spectrum: the amplitude of these two is half as large.
         let edges = max(0, magnitude[0] - previous[0]) + max(0, magnitude[binCount - 1] - previous[binCount - 1])
         var old = previous.mutableSpan
-        row[flux] = (magnitude.rise(over: &old) - edges / 2) * amplitudeScale
+        row[flux] = (magnitude.rectifiedDifference(from: &old) - edges / 2) * amplitudeScale
         if hopsPerBatch == 1 {
             describe(spectra.power(0), magnitude, into: &row)
             return

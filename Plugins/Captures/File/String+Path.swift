@@ -15,7 +15,7 @@ extension String {
         // "-x.m4a" would be an option, "a:b.m4a" a URL.
         let isAmbiguous = hasPrefix("-") || !hasPrefix("/") && contains(":") && !contains("://")
         let path = isAmbiguous ? "./" + self : self
-        let isNotUTF8 = PathText.foreignBytes(of: path) != nil
+        let isNotUTF8 = PathText.nonUTF8Bytes(of: path) != nil
         guard isNotUTF8 || path.unicodeScalars.contains(where: { Self.escape($0) != nil }) else {
             return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
         }

@@ -1,5 +1,5 @@
 /// The level of a block of samples: sum of squares and peak.
-public struct Loudness: Sendable, Hashable {
+public struct LevelMeasurement: Sendable, Hashable {
     /// Σx².
     public var squares: Float
     /// max |x|.
@@ -14,9 +14,9 @@ public struct Loudness: Sendable, Hashable {
 
 extension Span where Element == Float {
     /// Σx² and max |x|; 0 for no samples. O(n).
-    public var loudness: Loudness {
+    public var level: LevelMeasurement {
         withUnsafeBufferPointer { buffer in
-            guard let x = buffer.baseAddress else { return Loudness() }
+            guard let x = buffer.baseAddress else { return LevelMeasurement() }
             let whole = buffer.count & ~7
             var squares = Lanes.zero
             var peak = Lanes.zero
@@ -27,7 +27,7 @@ extension Span where Element == Float {
                 peak = peak.maximum(with: value.magnitude)
                 index += 8
             }
-            var result = Loudness(squares: squares.sum(), peak: peak.max())
+            var result = LevelMeasurement(squares: squares.sum(), peak: peak.max())
             while index < buffer.count {
                 result.squares += x[index] * x[index]
                 result.peak = Swift.max(result.peak, abs(x[index]))
@@ -38,9 +38,9 @@ extension Span where Element == Float {
     }
 
     /// Σx² and max |x| of channel `channel` of interleaved samples. O(n).
-    public func loudness(ofChannel channel: Int, of channelCount: Int) -> Loudness {
+    public func level(ofChannel channel: Int, of channelCount: Int) -> LevelMeasurement {
         withUnsafeBufferPointer { buffer in
-            guard let x = buffer.baseAddress else { return Loudness() }
+            guard let x = buffer.baseAddress else { return LevelMeasurement() }
             var squares = Lanes.zero
             var peak = Lanes.zero
             var index = channel
@@ -50,7 +50,7 @@ extension Span where Element == Float {
                 peak = peak.maximum(with: value.magnitude)
                 index += 8 * channelCount
             }
-            var result = Loudness(squares: squares.sum(), peak: peak.max())
+            var result = LevelMeasurement(squares: squares.sum(), peak: peak.max())
             while index < buffer.count {
                 result.squares += buffer[index] * buffer[index]
                 result.peak = Swift.max(result.peak, abs(buffer[index]))
@@ -61,9 +61,9 @@ extension Span where Element == Float {
     }
 
     /// The left and right `loudness` of interleaved stereo, in one pass. O(n).
-    public var stereoLoudness: (left: Loudness, right: Loudness) {
+    public var stereoLevels: (left: LevelMeasurement, right: LevelMeasurement) {
         withUnsafeBufferPointer { buffer in
-            guard let x = buffer.baseAddress else { return (Loudness(), Loudness()) }
+            guard let x = buffer.baseAddress else { return (LevelMeasurement(), LevelMeasurement()) }
             let whole = buffer.count & ~7
             // Even lanes are left, odd lanes are right, so the channels are separated once after the loop.
             var squares = Lanes.zero
@@ -75,8 +75,8 @@ extension Span where Element == Float {
                 peak = peak.maximum(with: value.magnitude)
                 index += 8
             }
-            var left = Loudness(squares: squares.evenHalf.sum(), peak: peak.evenHalf.max())
-            var right = Loudness(squares: squares.oddHalf.sum(), peak: peak.oddHalf.max())
+            var left = LevelMeasurement(squares: squares.evenHalf.sum(), peak: peak.evenHalf.max())
+            var right = LevelMeasurement(squares: squares.oddHalf.sum(), peak: peak.oddHalf.max())
             while index + 1 < buffer.count {
                 left.squares += x[index] * x[index]
                 left.peak = Swift.max(left.peak, abs(x[index]))
