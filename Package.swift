@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The house, floor by floor. Imports point down, never sideways; a plugin never imports a plugin;
-// the core knows no plugin. Tests/HouseTests reads every import and holds it against this drawing.
+// The modules, layer by layer. A module imports only modules of lower layers; a plugin never imports a plugin; core modules name no
+// plugin. Tests/ArchitectureTests checks every import.
 
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -11,32 +11,32 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Rooms that vend spans over buffers of their own need the lifetime annotations.
-let lending: [SwiftSetting] = settings + [.enableExperimentalFeature("Lifetimes")]
+/// For modules that return spans of their own buffers, which need lifetime annotations.
+let lifetimeSettings: [SwiftSetting] = settings + [.enableExperimentalFeature("Lifetimes")]
 
-func room(_ name: String, uses rooms: [Target.Dependency] = [], settings: [SwiftSetting] = settings) -> Target {
-    .target(name: name, dependencies: rooms, swiftSettings: settings)
+func module(_ name: String, uses dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-/// A C library: a header and a module map; for one that is loaded only when it is needed, also the functions that load it.
+/// A C library: a header and a module map; for a library that is loaded on demand, also the functions that load it.
 func cLibrary(_ name: String, isLoadedOnDemand: Bool = false) -> Target {
     isLoadedOnDemand ? .target(name: name) : .systemLibrary(name: name)
 }
 
-func plugin(_ name: String, at path: String, uses rooms: [Target.Dependency] = []) -> Target {
+func plugin(_ name: String, at path: String, uses dependencies: [Target.Dependency] = []) -> Target {
     .target(
-        name: name, dependencies: ["Hemiola", "HemiolaSignal"] + rooms, path: "Plugins/\(path)", exclude: ["README.md"],
+        name: name, dependencies: ["Hemiola", "HemiolaSignal"] + dependencies, path: "Plugins/\(path)", exclude: ["README.md"],
         swiftSettings: settings)
 }
 
-func tests(_ name: String, uses rooms: [Target.Dependency], resources: [Resource] = [], exclude: [String] = []) -> Target {
+func tests(_ name: String, uses dependencies: [Target.Dependency], resources: [Resource] = [], exclude: [String] = []) -> Target {
     .testTarget(
-        name: name, dependencies: rooms, path: "Tests/\(name)", exclude: exclude, resources: resources,
+        name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, resources: resources,
         swiftSettings: settings)
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-// SwiftNIO and the sink that needs it: left out by a package that depends on this one with `traits: []`.
+// SwiftNIO and the sink that needs it. A package that depends on this one with `traits: []` excludes them.
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Socket"]))
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Socket"]))
 let socketSink: Target.Dependency = .target(name: "SocketSink", condition: .when(traits: ["Socket"]))
@@ -58,7 +58,7 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["Socket"]),
-        .trait(name: "Socket", description: "The sink socket, for visualizers and other clients. Needs SwiftNIO."),
+        .trait(name: "Socket", description: "The socket sink, for visualizers and other clients. Requires SwiftNIO."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -70,7 +70,7 @@ let package = Package(
             name: "HemiolaMain", dependencies: ["HemiolaCommandLine", "HemiolaPlugins"], swiftSettings: settings),
 
         // 5
-        room(
+        module(
             "HemiolaCommandLine",
             uses: [
                 "HemiolaEngine", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola", "HemiolaSignal",
@@ -78,14 +78,16 @@ let package = Package(
             ]),
 
         // 4
-        room(
+        module(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink", "PresetsSink",
                 socketSink, "Hemiola",
             ]),
-        room("HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"], settings: lending),
+        module(
+            "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
+            settings: lifetimeSettings),
 
         // 3
         plugin("FileCapture", at: "Captures/File", uses: ["HemiolaRIFF", "CSndFile"]),
@@ -101,22 +103,22 @@ let package = Package(
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
-        room("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
+        module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
-        room("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
-        room("HemiolaBridge", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix]),
+        module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
+        module("HemiolaBridge", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix]),
 
         // 1
-        room("Hemiola", uses: ["HemiolaSignal"]),
-        room("HemiolaVisualizer", uses: ["HemiolaSignal"]),
-        room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lending),
-        room("HemiolaEvaluation"),
-        room("HemiolaRIFF", uses: ["HemiolaSignal"]),
-        room("HemiolaWire", uses: ["HemiolaSignal"]),
+        module("Hemiola", uses: ["HemiolaSignal"]),
+        module("HemiolaVisualizer", uses: ["HemiolaSignal"]),
+        module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lifetimeSettings),
+        module("HemiolaEvaluation"),
+        module("HemiolaRIFF", uses: ["HemiolaSignal"]),
+        module("HemiolaWire", uses: ["HemiolaSignal"]),
 
         // 0
-        room("HemiolaSignal", settings: lending),
+        module("HemiolaSignal", settings: lifetimeSettings),
         cLibrary("CFFTW"),
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
@@ -133,7 +135,7 @@ let package = Package(
             path: "Tests/SpectrumAnalyzerTests/Support", swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["Hemiola"], path: "Tests/TestSupport", swiftSettings: settings),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
-        tests("HouseTests", uses: []),
+        tests("ArchitectureTests", uses: []),
         tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
         tests("HemiolaTests", uses: ["HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
@@ -143,7 +145,9 @@ let package = Package(
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
-        tests("HemiolaBridgeTests", uses: ["HemiolaVisualizer", "HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),
+        tests(
+            "HemiolaBridgeTests",
+            uses: ["HemiolaVisualizer", "HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),
         tests(
             "HemiolaEngineTests",
             uses: [

@@ -5,11 +5,11 @@ internal import Hemiola
 struct AnalyzeCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "analyze",
-        abstract: "Analyse sound files and write what is heard as JSON Lines.",
+        abstract: "Analyse sound files and write levels, spectrum, beats and more as JSON Lines.",
         usage: "hemiola analyze [<options>] <file> ...",
         discussion: """
-            Every file becomes a header line, a line per batch of 1024 frames, and an end line; with several files \
-            each line says of which it is. "hemiola schema" describes them.
+            For each file: one header line, one line per batch of 1024 frames, and one end line. With several files, the key \
+            "file" of each line names its file. "hemiola schema" describes all keys.
 
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
@@ -18,26 +18,26 @@ struct AnalyzeCommand: Command {
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
               hemiola analyze --capture tone:sine,seconds=1
 
-            The ending of an output path chooses the format: .jsonl, .json or none for JSON Lines, .csv for a table, each also \
-            compressed with .zst. A file appears when it is complete; with --realtime it grows line by line and never \
-            replaces another. Placeholders in a path: {stem}, {name} and {dir} of the input, so that each input has a file, \
-            and {time}, the start of the run. Missing folders are created.
+            The extension of the output path selects the format: .jsonl, .json or none for JSON Lines, .csv for a table; \
+            append .zst to compress. The file is created when the run is complete. With --realtime it is written line by line \
+            and never replaces an existing file. Placeholders in the path give each input its own file: {stem} (file name \
+            without extension), {name} (file name), {dir} (folder), {time} (start of the run). Missing folders are created.
 
-            When a run is interrupted, an old file stays as it was; a new one holds what was written until then, and its \
-            last line says "interrupted".
+            After an interruption, an existing file is unchanged; a new file has all lines up to then, and its end line has \
+            the reason "interrupted".
 
-            Beats are found from what came before them, so that the records are those that "listen" writes of the same sound. \
-            --whole-file lets analyzers read the whole file first, as "beats" does: better beats, which no live run can have.
+            Beats are detected from the preceding audio only, so that the records equal those of "listen". --whole-file lets \
+            analyzers read the whole file first, as "beats" does: more accurate beats, not available live.
 
-            A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key is the plugin's \
-            main setting, as in json-lines:song.jsonl,select=header+end. \\, is a comma in a value, and as=NAME names \
-            a second plugin of a kind.
+            A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key sets the plugin's \
+            main setting, as in json-lines:song.jsonl,select=header+end. Write \\, for a comma in a value. as=NAME names \
+            a second instance of a plugin.
 
-            A progress bar appears on a terminal when the work takes a while and no records go there, nor into a pipe. \
-            NO_COLOR and TERM=dumb are honoured.
+            A progress bar is shown on a terminal if the run takes more than a moment and standard output is neither a \
+            terminal nor a pipe. NO_COLOR and TERM=dumb are supported.
 
-            Exit codes: 0 all is well; 1 some file could not be analysed, or not wholly; 2 the command line is wrong; \
-            3 output could not be written. See "hemiola --help".
+            Exit codes: 0 success; 1 at least one file failed or was incomplete; 2 invalid arguments; 3 output could not be \
+            written. See "hemiola --help".
             """)
 
     @OptionGroup(title: "Input") var input: InputOptions
@@ -46,12 +46,12 @@ struct AnalyzeCommand: Command {
 
     @OptionGroup(title: "Pipeline") var options: PipelineOptions
 
-    @Flag(help: "Take the time that the sound takes.")
+    @Flag(help: "Process at real-time speed.")
     var realtime = false
 
     @Flag(
         help: """
-            Let analyzers look at the whole file before they answer: better beats, not what "listen" would print.
+            Let analyzers read the whole file before they write results: more accurate beats; not available in "listen".
             """)
     var wholeFile = false
 

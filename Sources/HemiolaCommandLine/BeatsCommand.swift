@@ -5,12 +5,12 @@ internal import Hemiola
 struct BeatsCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "beats",
-        abstract: "Find the beats of sound files, and write nothing else.",
+        abstract: "Detect the beats of sound files and print their times.",
         usage: "hemiola beats [<options>] <file> ...",
         discussion: """
-            A line per beat: seconds, a tab, the place in the bar (1 = downbeat). The whole file is read before the first beat is \
-            written: what follows a beat helps to find it. "analyze" and "listen" find each beat from what came before it; --causal \
-            does so here.
+            One line per beat: the time in seconds, a tab, the position in the bar (1 = downbeat). The whole file is read before \
+            the first beat is written, which is more accurate than "analyze" and "listen": those detect each beat from the \
+            preceding audio only. --causal selects that method here.
 
             Examples:
               hemiola beats song.flac
@@ -18,28 +18,30 @@ struct BeatsCommand: Command {
               hemiola beats song.flac --format audacity > labels.txt
               hemiola beats *.flac -j0 -o 'beats/{stem}.beats'
 
-            Formats: text, audacity (label tracks), json, jams, midi (a tempo map and clicks). A path's ending names one, \
-            too. Placeholders in a path: {stem}, {name} and {dir} of the input (its name without its ending, its name, its \
-            folder), and {time}, the start of the run. Missing folders are created. A file replaces an old one only when the \
-            run is complete. More of each format: hemiola plugins beats.
+            Formats: text, audacity (label track), json, jams, midi (tempo map and clicks). Default: by the extension of the \
+            output path, else text. Details: hemiola plugins beats.
 
-            Exit codes: 0 all is well; 1 some file could not be analysed, or not wholly; 2 the command line is wrong; \
-            3 output could not be written.
+            Placeholders in the output path: {stem} (input file name without extension), {name} (file name), {dir} (folder), \
+            {time} (start of the run). Missing folders are created. An existing file is replaced only when the run is complete.
+
+            Exit codes: 0 success; 1 at least one file failed or was incomplete; 2 invalid arguments; 3 output could not be \
+            written.
             """)
 
     @OptionGroup(title: "Input") var input: InputOptions
 
-    @Flag(help: "Find each beat from what came before it, as listen does.")
+    @Flag(help: "Detect each beat from the preceding audio only, as \"listen\" does.")
     var causal = false
 
     @Option(
-        help: ArgumentHelp("How beats are written: text, audacity, json, jams or midi.", valueName: "format"),
+        help: ArgumentHelp("Output format: text, audacity, json, jams or midi.", valueName: "format"),
         completion: .list(["text", "audacity", "json", "jams", "midi"]))
     var format: String?
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp("Write to this file; {stem}, {name}, {dir} and {time} in it are placeholders.", valueName: "path"),
+        help: ArgumentHelp(
+            "Write to this file instead of standard output. Placeholders: {stem}, {name}, {dir}, {time}.", valueName: "path"),
         completion: .file())
     var output: String?
 

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Hemiola
 
-/// A subcommand of `hemiola`: add it to `Root.configuration` and it is there, with help and completion.
+/// A subcommand of `hemiola`. `Root.configuration` lists all of them; help and completion follow from that list.
 protocol Command: ParsableCommand {
-    /// Does it, and says how it went.
+    /// Runs the command and returns the exit status.
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus
 }

@@ -2,9 +2,9 @@ public import Hemiola
 internal import HemiolaSignal
 
 extension CommandLine {
-    /// Runs the command that the process's arguments name, with the plugins of a registry, and ends the process with its exit code.
+    /// Runs the command of the process's arguments with the plugins of a registry, then ends the process with its exit code.
     ///
-    /// Call it from a synchronous `main`, on the main thread. A complete executable that adds a sink:
+    /// A complete executable with one additional sink:
     ///
     ///     import Hemiola
     ///     import HemiolaCommandLine

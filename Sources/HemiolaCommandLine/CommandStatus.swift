@@ -1,28 +1,28 @@
 internal import HemiolaEngine
 
-/// What the process tells its caller. Stable; `hemiola --help` lists them.
+/// The exit code of the process. The values are stable; `hemiola --help` lists them.
 struct CommandStatus: RawRepresentable, Sendable, Hashable {
     let rawValue: Int32
 
-    /// All is well, also when the reader of standard output went away.
+    /// Success; also when the reader of standard output closed it early.
     static let success = CommandStatus(rawValue: 0)
-    /// Some input could not be analysed, or not wholly; the others were.
+    /// At least one input failed or was incomplete; all other inputs were analysed.
     static let inputFailed = CommandStatus(rawValue: 1)
-    /// A wish was refused, or nobody is there to hear it.
+    /// A control was refused, or no running hemiola could be reached.
     static let refused = CommandStatus(rawValue: 1)
-    /// The command line or the configuration is wrong; nothing was done.
+    /// Invalid arguments or configuration; nothing was done.
     static let usage = CommandStatus(rawValue: 2)
     /// Output could not be written.
     static let outputFailed = CommandStatus(rawValue: 3)
 
-    /// Ended by a signal, as a shell reports it: 128 and the signal's number.
+    /// Ended by a signal, as shells report it: 128 + the signal number.
     static func signal(_ number: Int32) -> CommandStatus {
         CommandStatus(rawValue: 128 + number)
     }
 }
 
 extension CommandStatus {
-    /// How a run went; the worst that befell it counts.
+    /// The status of a run: the most severe of its failures.
     ///
     /// - Parameter signal: The signal that ended the run, if one did.
     init(_ outcome: RunOutcome, signal: Int32? = nil) {
@@ -38,9 +38,9 @@ extension CommandStatus {
     }
 }
 
-/// Why a command does not do what it was asked: lines for people, and an exit code.
+/// Why a command failed: error messages and an exit code.
 struct Failure: Error, Sendable, Hashable {
-    /// One line per problem: what is wrong with which thing, and the way out.
+    /// One line per problem: the input, what is wrong, and what to do.
     var lines: [String]
     var status: CommandStatus
 

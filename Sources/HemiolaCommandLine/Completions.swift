@@ -4,11 +4,11 @@ internal import HemiolaEngine
 internal import HemiolaSignal
 internal import Synchronization
 
-/// Candidates for the shell's completion (the Tab key): plugins, their settings, devices, records, controls.
+/// Candidates for the shell's completion (the Tab key): plugins, their settings, devices, record types, controls.
 ///
-/// The completion script calls this program, which answers from its registry: plugins of one's own are completed too.
+/// The completion script runs this program, which reads them from its registry. Additional plugins are completed too.
 struct Completions: Sendable {
-    /// That of the running program. ArgumentParser's callbacks take no context.
+    /// The instance of the running program. Global, because ArgumentParser's callbacks take no context.
     private static let current = Mutex(Completions(PluginRegistry()))
 
     private let registry: PluginRegistry
@@ -55,7 +55,7 @@ struct Completions: Sendable {
 
     /// Continuations of `id:key=value,key=value`.
     ///
-    /// - Parameter common: Settings that every plugin of this role takes.
+    /// - Parameter common: Settings that every plugin of this role accepts.
     func specs(_ prefix: String, _ plugins: [some Plugin], common: [DeclaredSetting] = []) -> [String] {
         guard let colon = prefix.firstIndex(of: ":") else {
             return plugins.map { $0.about.settings.isEmpty ? $0.about.id : "\($0.about.id):" }
@@ -63,7 +63,7 @@ struct Completions: Sendable {
         guard let plugin = plugins.first(where: { $0.about.id == prefix[..<colon] }) else { return [] }
         let about = plugin.about
         let settings = about.settings + common
-        // The text before the setting that is being typed is kept.
+        // The text before the current setting is kept.
         let start = prefix.lastIndex(of: ",").map { prefix.index(after: $0) } ?? prefix.index(after: colon)
         let (head, item) = (prefix[..<start], prefix[start...])
         let given = prefix[prefix.index(after: colon)..<start].split(separator: ",").map { $0.prefix { $0 != "=" } }
@@ -91,13 +91,13 @@ struct Completions: Sendable {
         }
     }
 
-    /// Values of `--device`; without a sound server only those that are not names.
+    /// Values of `--device`; without a sound server only `auto` and `auto-input`.
     var devices: [String] {
         let lists = registry.captures.compactMap(\.devices).compactMap { list in try? list() }
         return ["auto", "auto-input"] + lists.flatMap { $0.devices.map(\.name) }
     }
 
-    /// Record types, and the default analyzers with their features, after what is selected already.
+    /// Record types, default analyzers and their features, appended to the items before the current one.
     private func selections(_ prefix: String) -> [String] {
         let start = prefix.lastIndex { $0 == "," || $0 == "+" }.map { prefix.index(after: $0) } ?? prefix.startIndex
         let analyzers =
@@ -109,11 +109,11 @@ struct Completions: Sendable {
     }
 }
 
-/// The completion script for bash, with SPECs as one word.
+/// Changes ArgumentParser's completion script for bash so that it completes SPECs as one word.
 enum BashCompletion {
-    /// bash splits words at `:` and `=`, so that the generated function would see `spectrum`, `:` and `bands` as three arguments.
-    /// A function before it joins them again, and removes from each answer the part that bash treats as separate words. No space follows
-    /// an answer that ends with `:` or `=`.
+    /// bash splits words at `:` and `=`: the generated function would receive `spectrum`, `:` and `bands` as three arguments.
+    /// The additional function joins them first, and removes from each candidate the part that bash treats as separate words. No
+    /// space follows a candidate that ends with `:` or `=`.
     static func joiningWords(in script: String, command: String = "hemiola") -> String {
         let registration = "complete -o filenames -F _\(command) \(command)"
         guard let range = script.firstRange(of: registration) else { return script }
@@ -131,7 +131,7 @@ enum BashCompletion {
                     fi
                     if [[ "${index}" -eq "${COMP_CWORD}" ]]; then
                         current=$((${#joined[@]} - 1))
-                        # What stands right of the cursor is not completed.
+                        # Text right of the cursor is not completed.
                         break
                     fi
                     line="${rest#"${word}"}"

@@ -1,10 +1,10 @@
-/// Standard error, for people: errors, warnings, progress, and a status line below them. Thread-safe; only `finish` waits.
+/// Writes to standard error: errors, warnings, progress, and a status line below them. Thread-safe; only `finish` waits.
 final class Console: Sendable {
-    /// How much a person wants to read.
+    /// Which messages are printed.
     struct Verbosity: Sendable, Hashable {
-        /// No progress bar, no warnings; errors only.
+        /// Errors only: no progress bar, no warnings.
         var isQuiet = false
-        /// 0: what went wrong; 1: also what runs and a line per input; 2: also all settings.
+        /// 0: errors and warnings; 1: also the pipeline and a line per input; 2: also all settings.
         var detail = 0
     }
 
@@ -22,8 +22,8 @@ final class Console: Sendable {
     /// A console that writes on the caller's thread, for tests.
     ///
     /// - Parameters:
-    ///   - output: Takes what would be written to standard error.
-    ///   - barOutput: Takes the status line; nil: the same.
+    ///   - output: Receives the text for standard error.
+    ///   - barOutput: Receives the status line; nil: `output` receives it.
     convenience init(
         _ verbosity: Verbosity = Verbosity(), output: @escaping @Sendable (String) -> Void,
         barOutput: (@Sendable (String) -> Void)? = nil
@@ -38,7 +38,7 @@ final class Console: Sendable {
         self.status = status
     }
 
-    /// The same output for a person who wants to read more, or less.
+    /// The same output with another verbosity.
     func with(_ verbosity: Verbosity) -> Console {
         Console(verbosity, messages: messages, status: status)
     }
@@ -55,22 +55,22 @@ final class Console: Sendable {
         return Console(verbosity, messages: isShared ? printer : messages, status: printer)
     }
 
-    /// Something failed.
+    /// Prints an error.
     func error(_ text: String) {
         print(text)
     }
 
-    /// Something is odd, and the work goes on.
+    /// Prints a warning: processing continues. Hidden by `--quiet`.
     func warning(_ text: String) {
         if !verbosity.isQuiet { print("warning: \(text)") }
     }
 
-    /// Nothing is wrong, and every user is to read it.
+    /// Prints information for every user. Hidden by `--quiet`.
     func remark(_ text: String) {
         if !verbosity.isQuiet { print(text) }
     }
 
-    /// Progress, for users who asked for it.
+    /// Prints details at a verbosity of at least `detail`.
     func note(_ text: @autoclosure () -> String, detail: Int = 1) {
         if verbosity.detail >= detail { print(text()) }
     }
@@ -91,7 +91,7 @@ final class Console: Sendable {
         status.start()
     }
 
-    /// Waits until everything is written; gives up when the output accepts nothing for two seconds.
+    /// Waits until all messages are written, or the output has accepted no text for two seconds.
     func finish() {
         messages.finish()
         if status !== messages { status.finish() }
@@ -104,33 +104,5 @@ final class Console: Sendable {
     /// A failed write is ignored: there is no other place to report it.
     private static func write(to descriptor: Int32) -> @Sendable (String) -> Void {
         { text in try? System.write(text, to: descriptor) }
-    }
-}
-
-extension String {
-    /// As it can stand in a line of a terminal: what would break the line, act upon the terminal or turn the direction of
-    /// writing (all of which a file's name may hold) is written out.
-    var onOneLine: String {
-        guard unicodeScalars.contains(where: \.isDangerous) else { return self }
-        return unicodeScalars.reduce(into: "") { text, scalar in
-            switch scalar {
-            case "\n": text += "\\n"
-            case "\t": text += "\\t"
-            case "\r": text += "\\r"
-            case _ where scalar.isDangerous: text += "\\u{\(Self(scalar.value, radix: 16))}"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isDangerous: Bool {
-        if isASCII { return value < 0x20 || value == 0x7F }
-        switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: return true
-        case .format: return (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
-        default: return false
-        }
     }
 }

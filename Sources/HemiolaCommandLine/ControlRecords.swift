@@ -4,11 +4,11 @@ internal import HemiolaEngine
 internal import HemiolaSignal
 internal import HemiolaWire
 
-/// Which controls are replayed.
+/// `--controls`: control messages to replay.
 struct ReplayOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Replay the control records of this file, each in the batch that contains its frame; others are passed over.",
+            "Replay the control records of this JSON Lines file, each in the batch that contains its frame. Other records are ignored.",
             valueName: "records"),
         completion: .file())
     var controls: String?
@@ -27,9 +27,9 @@ struct ReplayOptions: ParsableArguments {
     }
 }
 
-/// `control` records as Hemiola writes them, read back.
+/// Reads `control` records from JSON Lines that Hemiola wrote.
 enum ControlRecords {
-    /// - Throws: The first line that is no record, or no control that Hemiola knows, with its number.
+    /// - Throws: The first line that is not a record, or whose control is not declared or invalid, with its line number.
     static func parse(_ bytes: [UInt8], title: String, _ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
         var replay = ControlReplay()
         for (index, line) in bytes.withoutByteOrderMark.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -51,7 +51,7 @@ enum ControlRecords {
         var message: String
     }
 
-    /// Whether a line is one of Hemiola's of another type: a whole recording is mostly batches.
+    /// Whether a line is a record of another type. Avoids decoding the batches, which are most lines of a recording.
     private static func isObviouslyOther(_ line: ArraySlice<UInt8>) -> Bool {
         let start = Array(#"{"type":""#.utf8)
         return line.starts(with: start) && line.last == UInt8(ascii: "}")
@@ -67,7 +67,7 @@ enum ControlRecords {
         } catch let error as DecodingError {
             throw Fault(message: text(error))
         } catch {
-            throw Fault(message: "this is no JSON record")
+            throw Fault(message: "not a JSON record")
         }
     }
 
@@ -76,8 +76,8 @@ enum ControlRecords {
         case .keyNotFound(let key, _): "the record has no \"\(key.stringValue)\""
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
             context.codingPath.isEmpty
-                ? "this is no JSON record" : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has another type"
-        default: "this is no JSON record"
+                ? "not a JSON record" : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has another type"
+        default: "not a JSON record"
         }
     }
 
@@ -89,7 +89,7 @@ enum ControlRecords {
 private struct ControlRecord: Decodable {
     var frame: Int64
     var from: String?
-    /// Of which input, where the recording is of several.
+    /// The input of the record, in a recording of several inputs.
     var file: String?
     var control: Result<Control, ControlFault>
 
@@ -108,12 +108,12 @@ private struct ControlRecord: Decodable {
             if let type = catalog.control(name) {
                 try ControlDecoder.control(type, from: decoder)
             } else {
-                .failure(ControlFault(message: "there is no control \"\(name)\""))
+                .failure(ControlFault(message: "unknown control \"\(name)\""))
             }
     }
 
     func stamped() throws(ControlRecords.Fault) -> StampedControl {
-        guard frame >= 0 else { throw ControlRecords.Fault(message: "\"frame\" is \(frame): no batch contains it") }
+        guard frame >= 0 else { throw ControlRecords.Fault(message: "\"frame\" is \(frame), which is negative") }
         do throws(ControlFault) {
             return StampedControl(try control.get(), at: frame, from: from ?? "controls")
         } catch {
@@ -128,7 +128,7 @@ extension CodingUserInfoKey {
 }
 
 extension System {
-    /// A path as messages name it.
+    /// The name of an input in messages: the path, or `standard input` for `-`.
     static func title(of path: String) -> String {
         path == "-" ? "standard input" : path
     }

@@ -6,27 +6,27 @@ internal import HemiolaSignal
 struct DevicesCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "List what can be captured: outputs' monitors, inputs and applications.",
+        abstract: "List the devices that \"listen\" can capture: output monitors, inputs and applications.",
         usage: "hemiola devices [--json]",
         discussion: """
-            A star marks what "hemiola listen" captures when no device is named. In JSON the default input is marked too. \
-            "hemiola listen --device" takes each name, in upper or lower case, or a description. app:NAME is an application that \
-            plays now, or is paused (idle).
+            * marks the device that "hemiola listen" captures by default. In JSON, the default input is marked too. \
+            "hemiola listen --device" accepts a name (upper or lower case) or a description. app:NAME is an application that is \
+            playing or paused (idle).
 
             Examples:
               hemiola devices
               hemiola devices --json
-              hemiola devices --json | jq -r '.devices[] | select(.kind == "monitor") | .name'
+              hemiola devices --json | jq -r '.devices[].name'
 
-            Exit codes: 0 all is well; 1 no sound server answers.
+            Exit codes: 0 success; 1 no sound server responds.
             """)
 
-    @Flag(help: "As JSON.")
+    @Flag(help: "Print JSON.")
     var json = false
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         let lists = registry.captures.compactMap { plugin in plugin.devices.map { (plugin.about.id, $0) } }
-        guard !lists.isEmpty else { throw Failure("this program has no live capture") }
+        guard !lists.isEmpty else { throw Failure("this program contains no live capture plugin") }
         var found: [(capture: String, list: DeviceList)] = []
         for (id, list) in lists {
             do throws(CaptureError) {

@@ -6,13 +6,14 @@ internal import HemiolaSignal
 struct DoctorCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look whether everything that Hemiola needs is there, and tell the remedy.",
+        abstract: "Check libraries, sound server and permissions, and suggest fixes.",
         usage: "hemiola doctor [--latency [--clicks <n>] [--batch <frames>]] [--json]",
         discussion: """
-            Versions and libraries, formats, sound server, folders, terminal: ok or !! before each, and what to do about it below.
+            Checks versions, libraries, file formats, sound server, folders and terminal. Each line begins with ok or !!; the \
+            suggested fix is on the next line.
 
-            With --latency it measures instead how long a sound takes from a player's write to the line that tells of it: it \
-            adds an output of its own to the sound server, plays clicks there, and listens.
+            --latency measures instead the time from a player's write to the output line of "hemiola listen". It adds a \
+            temporary output to the sound server and plays clicks there; nothing is played on the speakers.
 
             Examples:
               hemiola doctor
@@ -21,24 +22,26 @@ struct DoctorCommand: Command {
               hemiola doctor --latency --batch 256 --json | jq .median_ms
               hemiola doctor --json | jq -r '.checks[] | select(.ok | not) | .remedy'
 
-            Exit codes: 0 all is well; 1 something is broken, or a click was not heard.
+            Exit codes: 0 all checks passed; 1 a check failed, or a click was not detected.
             """)
 
-    @Flag(help: "Measure the time from sound to line, with clicks in an output of its own.")
+    @Flag(help: "Measure the latency from a player's write to the output line.")
     var latency = false
 
-    @Option(help: ArgumentHelp("How many clicks: a fifth of a second each.", valueName: "number"))
+    @Option(help: ArgumentHelp("Number of clicks for --latency, 1...10000; each takes about 0.2 s.", valueName: "number"))
     var clicks = 100
 
-    @Option(help: ArgumentHelp("Frames per batch of what listens to them.", valueName: "frames"))
+    @Option(help: ArgumentHelp("Frames per batch for --latency.", valueName: "frames"))
     var batch = Batching.defaultFrames
 
-    @Flag(help: "As JSON.")
+    @Flag(help: "Print JSON.")
     var json = false
 
     func validate() throws {
         guard (1...10_000).contains(clicks) else { throw ValidationError("--clicks: \(clicks) is outside 1...10000") }
-        guard Batching(batchFrames: batch) != nil else { throw ValidationError("--batch: \(batch) is no size of a batch") }
+        guard Batching(batchFrames: batch) != nil else {
+            throw ValidationError("--batch: \(batch) is not a valid batch size; use 256...8192, above 1024 a multiple of 256")
+        }
     }
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
@@ -49,11 +52,11 @@ struct DoctorCommand: Command {
         }
         let report = DoctorReport(environment)
         let status = try Root.print(json ? report.json.line : report.text)
-        return report.isWell ? status : .inputFailed
+        return report.isOK ? status : .inputFailed
     }
 
     private func measureLatency(with registry: PluginRegistry) throws(Failure) -> CommandStatus {
-        // A signal takes the output away again before it ends the process.
+        // On a signal, the temporary output is removed before the process ends.
         let listener = System.SignalListener()
         let report = try LatencyTest(clickCount: clicks, batchFrames: batch, isCancelled: { listener.signal != nil }).run(with: registry)
         let status = try Root.print(json ? report.json.line : report.text)

@@ -6,13 +6,16 @@ internal import HemiolaEvaluation
 struct EvaluateCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "evaluate",
-        abstract: "Judge beats or onsets by annotated ones.",
+        abstract: "Score detected beats or onsets against annotations.",
         usage: "hemiola evaluate <reference> <estimate> [<options>]",
         discussion: """
-            Each is a file of Hemiola's records, or has a line per event: the time in seconds and, for beats, the place in \
-            the bar. The measures are those of MIREX and mir_eval: F (within 70 ms; onsets within 50), Cemgil, CMLc and CMLt \
-            (the annotated level of the metre), AMLc and AMLt (also off-beat, twice and half the tempo). From records it also \
-            tells the F of somebody who acts when a beat is told, and not before its time.
+            <reference> and <estimate> are files of Hemiola's records, or text files with one line per event: the time in \
+            seconds and, for beats, the position in the bar.
+
+            Measures, as in MIREX and mir_eval: F-measure (tolerance 70 ms; onsets 50 ms), Cemgil, CMLc and CMLt (annotated \
+            metrical level), AMLc and AMLt (also off-beat, double and half tempo). If the estimate is a file of records, "F \
+            when emitted" scores each event at the time of its record or at its own time, whichever is later: the accuracy \
+            that a live client gets.
 
             Examples:
               hemiola evaluate song.beats song.jsonl
@@ -20,32 +23,35 @@ struct EvaluateCommand: Command {
               hemiola evaluate song.beats other-tracker.txt --json | jq .f
               hemiola evaluate song.onsets song.jsonl --onsets
 
-            Exit codes: 0 it was judged, however well; 2 something cannot be read.
+            Exit codes: 0 the score was printed; 2 a file cannot be read, or the arguments are invalid.
             """)
 
-    @Argument(help: ArgumentHelp("The annotated events; - is standard input.", valueName: "reference"), completion: .file())
+    @Argument(help: ArgumentHelp("The annotated events; - reads standard input.", valueName: "reference"), completion: .file())
     var reference: String
 
-    @Argument(help: ArgumentHelp("The estimated events; - is standard input.", valueName: "estimate"), completion: .file())
+    @Argument(help: ArgumentHelp("The detected events; - reads standard input.", valueName: "estimate"), completion: .file())
     var estimate: String
 
-    @Flag(help: "Onsets, not beats.")
+    @Flag(help: "Score onsets instead of beats.")
     var onsets = false
 
     @Option(
         help: ArgumentHelp(
-            "Leave out what comes before: a tracker may take its time. Beats: 5 unless set, onsets: 0.", valueName: "seconds"))
+            "Exclude events before this time, in seconds, while a tracker warms up. Default: 5 for beats, 0 for onsets.",
+            valueName: "seconds"))
     var skip: Double?
 
-    @Flag(help: "As JSON.")
+    @Flag(help: "Print JSON.")
     var json = false
 
-    /// Half the window in which an onset is found, in seconds: that of MIREX.
+    /// Maximum distance between a detected and an annotated onset, in seconds, as in MIREX.
     private static let onsetWindow = 0.05
 
     func validate() throws {
-        if let skip, !skip.isFinite || skip < 0 { throw ValidationError("--skip: \(skip) is no time in seconds") }
-        if reference == "-" && estimate == "-" { throw ValidationError("standard input cannot be both; give one of them a name") }
+        if let skip, !skip.isFinite || skip < 0 { throw ValidationError("--skip: \(skip) is not a time in seconds") }
+        if reference == "-" && estimate == "-" {
+            throw ValidationError("standard input cannot be both the reference and the estimate; use a file for one of them")
+        }
     }
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
@@ -62,7 +68,7 @@ struct EvaluateCommand: Command {
             throw Failure("cannot read \(title): \(error)")
         }
         guard let text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self) else {
-            throw Failure("\(title) is no text in UTF-8")
+            throw Failure("\(title): not UTF-8 text")
         }
         do {
             return try EventTimes(text, kind: onsets ? .onset : .beat)
@@ -71,11 +77,11 @@ struct EvaluateCommand: Command {
         }
     }
 
-    /// A measure: its key in JSON, its name for people, its value.
+    /// A measure: its key in JSON, its name in the table, its value.
     struct Figure: Equatable {
         enum Value: Equatable {
             case count(Int)
-            case part(Double)
+            case ratio(Double)
         }
 
         var key: String
@@ -94,25 +100,25 @@ struct EvaluateCommand: Command {
             return counts + Self.figures(of: matching)
                 + [estimate.actionable].compactMap { $0 }.map {
                     let late = Self.matching(reference.times, $0, from: start, window: Self.onsetWindow)
-                    return Figure(key: "f_when_told", name: "F when told", value: .part(late.fMeasure))
+                    return Figure(key: "f_when_told", name: "F when emitted", value: .ratio(late.fMeasure))
                 }
         }
         let score = BeatScore(reference: reference.times, estimate: estimate.times, from: start)
         var figures = counts + Self.figures(of: score.matching)
         figures += [
-            Figure(key: "cemgil", name: "Cemgil", value: .part(score.cemgil)),
-            Figure(key: "cmlc", name: "CMLc", value: .part(score.correctLevelContinuity)),
-            Figure(key: "cmlt", name: "CMLt", value: .part(score.correctLevelTotal)),
-            Figure(key: "amlc", name: "AMLc", value: .part(score.allowedLevelContinuity)),
-            Figure(key: "amlt", name: "AMLt", value: .part(score.allowedLevelTotal)),
+            Figure(key: "cemgil", name: "Cemgil", value: .ratio(score.cemgil)),
+            Figure(key: "cmlc", name: "CMLc", value: .ratio(score.correctLevelContinuity)),
+            Figure(key: "cmlt", name: "CMLt", value: .ratio(score.correctLevelTotal)),
+            Figure(key: "amlc", name: "AMLc", value: .ratio(score.allowedLevelContinuity)),
+            Figure(key: "amlt", name: "AMLt", value: .ratio(score.allowedLevelTotal)),
         ]
         if let annotated = reference.downbeats, let found = estimate.downbeats {
             let matching = Self.matching(annotated, found, from: start, window: BeatScore.window)
-            figures.append(Figure(key: "downbeat_f", name: "downbeat F", value: .part(matching.fMeasure)))
+            figures.append(Figure(key: "downbeat_f", name: "downbeat F", value: .ratio(matching.fMeasure)))
         }
         if let actionable = estimate.actionable {
             let late = Self.matching(reference.times, actionable, from: start, window: BeatScore.window)
-            figures.append(Figure(key: "f_when_told", name: "F when told", value: .part(late.fMeasure)))
+            figures.append(Figure(key: "f_when_told", name: "F when emitted", value: .ratio(late.fMeasure)))
         }
         return figures
     }
@@ -123,9 +129,9 @@ struct EvaluateCommand: Command {
 
     private static func figures(of matching: EventMatching) -> [Figure] {
         [
-            Figure(key: "f", name: "F", value: .part(matching.fMeasure)),
-            Figure(key: "precision", name: "precision", value: .part(matching.precision)),
-            Figure(key: "recall", name: "recall", value: .part(matching.recall)),
+            Figure(key: "f", name: "F", value: .ratio(matching.fMeasure)),
+            Figure(key: "precision", name: "precision", value: .ratio(matching.precision)),
+            Figure(key: "recall", name: "recall", value: .ratio(matching.recall)),
         ]
     }
 
@@ -135,7 +141,7 @@ struct EvaluateCommand: Command {
             let value =
                 switch figure.value {
                 case .count(let count): "\(count)"
-                case .part(let part): part.fixed(places: 3)
+                case .ratio(let ratio): ratio.fixed(places: 3)
                 }
             return "\(figure.name.padded(to: width))  \(value)\n"
         }.joined()
@@ -146,14 +152,14 @@ struct EvaluateCommand: Command {
             figures.map { figure in
                 switch figure.value {
                 case .count(let count): (figure.key, .integer(count))
-                case .part(let part): (figure.key, .number(part))
+                case .ratio(let ratio): (figure.key, .number(ratio))
                 }
             })
     }
 }
 
 extension Double {
-    /// With exactly so many digits behind the point.
+    /// Rounded to exactly `places` digits after the decimal point.
     fileprivate func fixed(places: Int) -> String {
         let text = "\(rounded(toPlaces: places))"
         let digits = text.split(separator: ".", maxSplits: 1).last?.count ?? 0

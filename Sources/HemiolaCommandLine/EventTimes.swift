@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import HemiolaSignal
 
-/// Beats or onsets as a file has them.
+/// The beats or onsets of a file.
 struct EventTimes: Equatable {
     enum Kind: String, CaseIterable {
         case beat, onset
@@ -9,17 +9,17 @@ struct EventTimes: Equatable {
 
     /// In seconds, ascending.
     private(set) var times: [Double] = []
-    /// The place of each in the bar, 1 = downbeat; 0 where it is not told.
+    /// The position of each in the bar, 1 = downbeat; 0 = unknown.
     private(set) var positions: [Int] = []
-    /// When each was told, in seconds of stream time; nil for a file that does not say.
+    /// When each event was emitted, in seconds of stream time; nil when the file has no such times.
     private(set) var emitted: [Double]?
 
-    /// Times of those at the start of a bar; nil where no positions are told.
+    /// The times of the downbeats; nil when no position is known.
     var downbeats: [Double]? {
         positions.contains { $0 > 0 } ? zip(times, positions).filter { $1 == 1 }.map(\.0) : nil
     }
 
-    /// When somebody who waits for the record can act: at the event's time if it was announced, else when it was told.
+    /// When a live client can react: at the event's time if the record was emitted before it, else when the record was emitted.
     var actionable: [Double]? {
         emitted.map { zip(times, $0).map { max($0, $1) } }
     }
@@ -29,8 +29,8 @@ struct EventTimes: Equatable {
         var message: String
     }
 
-    /// Reads records of Hemiola's, or a line per event: seconds, and in a second column the place in the bar. Spaces or tabs separate
-    /// columns; a comma or semicolon does not, for it may be a decimal comma. `#` begins a comment.
+    /// Reads Hemiola's records, or one line per event: the time in seconds and, in a second column, the position in the bar. Columns
+    /// are separated by spaces or tabs, not by commas or semicolons, because of decimal commas. `#` starts a comment.
     init(_ text: String, kind: Kind) throws(Fault) {
         var events: [(time: Double, position: Int, emitted: Double?)] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -38,7 +38,7 @@ struct EventTimes: Equatable {
             if content.isEmpty || content.first == "#" { continue }
             if content.first == "{" {
                 guard let record = try? JSONDecoder().decode(Record.self, from: Data(content.utf8)) else {
-                    throw Fault(line: index + 1, message: "this is no record")
+                    throw Fault(line: index + 1, message: "not a record")
                 }
                 guard record.type == kind.rawValue else { continue }
                 guard let time = record.t else { throw Fault(line: index + 1, message: "the record has no \"t\"") }
@@ -49,7 +49,7 @@ struct EventTimes: Equatable {
                     throw Fault(
                         line: index + 1,
                         message:
-                            "\"\(content.prefix(40))\" begins with no time in seconds; write 1.5, and a space or tab before the next column"
+                            "\"\(content.prefix(40))\" does not begin with a time in seconds; write 1.5, and a space or tab before the next column"
                     )
                 }
                 let position = columns.dropFirst().first.flatMap { Self.number($0) }.map { Int($0.clamped(to: 0...1000)) }
@@ -62,7 +62,7 @@ struct EventTimes: Equatable {
         if !events.isEmpty, events.allSatisfy({ $0.emitted != nil }) { emitted = events.compactMap(\.emitted) }
     }
 
-    /// A decimal number with a point, with or without an exponent. What Swift reads besides (`0x10`, `inf`, `nan`) is none.
+    /// A decimal number with a point, with or without an exponent. Rejects other formats that Swift reads (`0x10`, `inf`, `nan`).
     private static func number(_ text: Substring) -> Double? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }) else { return nil }
         return Double(text).flatMap { $0.isFinite ? $0 : nil }

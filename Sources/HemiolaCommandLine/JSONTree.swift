@@ -1,6 +1,6 @@
 internal import HemiolaWire
 
-/// A JSON document of the command line, kept in order: what `--json` prints.
+/// A JSON document with ordered keys, as `--json` prints it.
 indirect enum JSONTree {
     case null
     case text(String)

@@ -1,61 +1,61 @@
 internal import Hemiola
 
-/// Measures how long a sound takes from a player's write to the line that tells of it: plays clicks into an output of its own and
-/// reads what another `hemiola listen` writes about them.
+/// Measures the latency from a player's write to the output line: plays clicks into a temporary output of the sound server and reads
+/// the lines of another `hemiola listen` that captures it.
 struct LatencyTest {
-    /// A click is heard in a batch whose peak is above this, in dBFS.
+    /// Peak of a batch above which a click is detected, in dBFS.
     private static let threshold = -12.0
-    /// Seconds that a click may take before it counts as lost.
-    private static let patience = 2.0
+    /// Seconds after which a click counts as lost.
+    private static let timeout = 2.0
 
     var clickCount: Int
     var batchFrames: Int
-    /// Whether it is to end before its time.
+    /// Whether to stop before all clicks are played.
     var isCancelled: () -> Bool
 
-    /// - Throws: There is no server, or what listens hears nothing.
+    /// - Throws: No sound server responds, or no audio is captured.
     func run(with registry: PluginRegistry) throws(Failure) -> LatencyReport {
         guard let id = registry.liveCapture?.id, let plugin = registry.captures.first(where: { $0.about.id == id }),
             let make = plugin.loopback
-        else { throw Failure("this program has no live capture that can hear itself") }
+        else { throw Failure("this program contains no live capture plugin that supports --latency") }
         do throws(CaptureError) {
-            let stage = try make()
-            defer { stage.close() }
+            let loopback = try make()
+            defer { loopback.close() }
             let server = try plugin.devices?().server ?? id
-            return LatencyReport(times: try times(stage), clickCount: clickCount, batchFrames: batchFrames, server: server)
+            return LatencyReport(times: try times(loopback), clickCount: clickCount, batchFrames: batchFrames, server: server)
         } catch {
             throw Failure(error.message, status: .inputFailed)
         }
     }
 
-    private func times(_ stage: any Loopback) throws(CaptureError) -> [Double] {
+    private func times(_ loopback: any Loopback) throws(CaptureError) -> [Double] {
         let listener: System.Child
         do throws(System.CallError) {
-            listener = try System.Child(["listen", "--device", stage.device, "--json", "--quiet", "--batch", String(batchFrames)])
+            listener = try System.Child(["listen", "--device", loopback.device, "--json", "--quiet", "--batch", String(batchFrames)])
         } catch {
-            throw CaptureError("cannot start another hemiola to listen: \(error)")
+            throw CaptureError("cannot start \"hemiola listen\": \(error)")
         }
         defer { listener.stop() }
-        // The first lines take longer: it starts, and the server wakes.
+        // The first lines take longer, because the process and the device start.
         guard listener.waitForLine(within: 10, where: { $0.hasPrefix(#"{"type":"batch","n":20,"#) }) != nil else {
-            throw CaptureError("what listens to \(stage.device) hears nothing")
+            throw CaptureError("no audio captured from \(loopback.device)")
         }
         var generator = SplitMix(state: 1)
         var times: [Double] = []
         for _ in 0..<clickCount where !isCancelled() {
-            let start = try stage.click()
-            if let time = listener.waitForLine(within: Self.patience, where: Self.tellsClick) {
+            let start = try loopback.click()
+            if let time = listener.waitForLine(within: Self.timeout, where: Self.containsClick) {
                 times.append(time - start)
             } else if !listener.isRunning {
-                throw CaptureError("what listened has ended")
+                throw CaptureError("\"hemiola listen\" exited before the test was complete")
             }
-            // No multiple of a batch or of the server's fragments, so that clicks fall everywhere in them.
+            // A random pause: clicks are spread evenly over batches and over the server's fragments.
             listener.drain(for: 0.1 + 0.1 * generator.next())
         }
         return times
     }
 
-    private static func tellsClick(_ line: Substring) -> Bool {
+    private static func containsClick(_ line: Substring) -> Bool {
         guard line.hasPrefix(#"{"type":"batch""#), let key = line.firstRange(of: #""peak_db":"#) else { return false }
         return Double(line[key.upperBound...].prefix { "+-.0123456789eE".contains($0) }).map { $0 > threshold } ?? false
     }
@@ -73,11 +73,11 @@ private struct SplitMix {
     }
 }
 
-/// What a latency test found.
+/// The result of a latency test, as text and JSON.
 struct LatencyReport {
-    /// Seconds of each click that was heard, as they came.
+    /// The latency of each detected click in seconds, in the order played.
     var times: [Double]
-    /// Clicks that were played.
+    /// The number of clicks played.
     var clickCount: Int
     var batchFrames: Int
     var server: String
@@ -88,7 +88,7 @@ struct LatencyReport {
 
     var batchSeconds: Double { Double(batchFrames) / Self.sampleRate }
 
-    /// The time that such a part of the clicks took at most: the nearest rank.
+    /// A quantile of the latencies in seconds, 0…1, by the nearest-rank method.
     func quantile(_ part: Double) -> Double? {
         guard !times.isEmpty else { return nil }
         let rank = Int((part * Double(times.count)).rounded(.up))
@@ -97,11 +97,11 @@ struct LatencyReport {
 
     var text: String {
         guard let least = quantile(0), let median = quantile(0.5), let most = quantile(1), let late = quantile(0.99) else {
-            return "\(server): none of \(clickCount) clicks was heard\n"
+            return "\(server): none of \(clickCount) clicks was detected\n"
         }
         var text = "\(server), batches of \(batchFrames) frames (\(Self.milliseconds(batchSeconds)) ms)\n\n"
-        text += "From a click's write to its line, in ms, \(times.count) of \(clickCount) clicks heard\n"
-        for (name, time) in [("least", least), ("median", median), ("99 %", late), ("most", most)] {
+        text += "Latency from a click's write to its output line, in ms; \(times.count) of \(clickCount) clicks detected\n"
+        for (name, time) in [("minimum", least), ("median", median), ("99 %", late), ("maximum", most)] {
             text += "  \(name.padded(to: 7)) \(Self.milliseconds(time))\n"
         }
         return text + "\n" + histogram(from: least, to: most)

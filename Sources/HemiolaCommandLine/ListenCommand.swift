@@ -5,16 +5,18 @@ internal import Hemiola
 struct ListenCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "listen",
-        abstract: "Analyse what this machine is playing, as it plays.",
+        abstract: "Analyse live audio: what this computer plays, or an input device.",
         usage: "hemiola listen [<options>]",
         discussion: """
-            Hears the monitor of the default output and follows it when it changes; never a microphone, unless one is named. \
-            On a terminal it shows one live line: source, level, bars, tempo, losses; also when records go to a file (-o) or to \
-            sinks that do not write to standard output. Into a pipe or a file go JSON Lines, a line per batch, each written at \
-            once. --json, --select and --sink json-lines write them to a terminal too.
+            Captures the monitor of the default output, and switches when the default output changes. A microphone is captured \
+            only if --device names it.
 
-            Keys in the live line: space taps a beat; l locks or unlocks the tempo; h and d take half or double the tempo; \
-            left and right (or up and down) go to the previous or next preset; q quits.
+            On a terminal, one status line shows source, level, spectrum bars, tempo and lost audio, also while records are \
+            written to a file (-o) or to sinks. To a pipe or a file, standard output is JSON Lines: one line per batch, written \
+            immediately. --json, --select or --sink json-lines write JSON Lines to a terminal.
+
+            Keys of the status line: space taps a beat; l locks or unlocks the tempo; h and d halve and double the tempo; left \
+            and right (or up and down) select the previous and next preset; q quits.
 
             Examples:
               hemiola listen
@@ -23,35 +25,35 @@ struct ListenCommand: Command {
               hemiola listen --wait --sink socket --sink presets
               hemiola listen --capture tone:clicks
 
-            A <device> is a name or description that "hemiola devices" lists, auto (what the default output plays), auto-input (the \
-            default input, unless it is a headset's), or app:NAME (the sound of one application, silence while it has none).
+            A <device> is a name or description from "hemiola devices", auto (monitor of the default output), auto-input (the \
+            default input, unless it is a headset), or app:NAME (the sound of one application; silence while it plays nothing).
 
-            A file grows line by line and is kept when the disk is full or the program is killed. One that exists is never \
-            replaced: write {time}, the start of the run, into the path. rotate_s=3600 begins a new file every hour: \
+            Output files are written line by line and are kept if the disk is full or the program is killed. An existing file \
+            is never replaced: use {time}, the start of the run, in the path. rotate_s=3600 starts a new file every hour: \
             --sink json-lines:evening.jsonl,rotate_s=3600
 
-            When the sound server or the device goes, it waits until it is back and tells the loss as a gap.
+            If the sound server or the device disappears, capture resumes when it is back. Lost audio is recorded as a gap.
 
-            Exit codes: 0 all is well; 1 the source could not be opened; 2 the command line is wrong; 3 output could not be \
-            written; 130 ended by Ctrl-C. See "hemiola --help".
+            Exit codes: 0 success; 1 the source could not be opened; 2 invalid arguments; 3 output could not be written; 130 \
+            ended by Ctrl-C. See "hemiola --help".
             """)
 
     @Option(
-        help: ArgumentHelp("What to capture: a name, a description, auto, auto-input or app:NAME.", valueName: "device"),
+        help: ArgumentHelp("Device to capture: a name, a description, auto, auto-input or app:NAME. Default: auto.", valueName: "device"),
         completion: Completions.device)
     var device: String?
 
     @Option(
         help: ArgumentHelp(
-            "Frames a second that the sound server is asked for; native: those of the device.", valueName: "hertz"))
+            "Sample rate to request from the sound server, in Hz; native: that of the device.", valueName: "hertz"))
     var rate: SampleRateOption = .hertz(44_100)
 
-    @Flag(help: "Wait for a sound server and a device that are not there yet.")
+    @Flag(help: "If the sound server or the device is not available, wait for it instead of exiting.")
     var wait = false
 
     @OptionGroup var capture: CaptureOptions
 
-    @Flag(help: "JSON Lines, also on a terminal.")
+    @Flag(help: "Write JSON Lines to standard output, also on a terminal.")
     var json = false
 
     @OptionGroup(title: "Pipeline") var options: PipelineOptions
@@ -76,7 +78,7 @@ struct ListenCommand: Command {
         ).run()
     }
 
-    /// - Parameter showsLine: Whether the live line is shown, unless a sink needs standard output.
+    /// - Parameter showsLine: Whether the live line is shown. A sink that needs standard output replaces it.
     func plan(with registry: PluginRegistry, showsLine: Bool) throws(Failure) -> PipelinePlan {
         var plan = try PipelinePlan(
             registry, device: device, captures: capture.captures, waits: wait, rate: rate.sampleRate, options: options,
@@ -86,7 +88,7 @@ struct ListenCommand: Command {
         return plan
     }
 
-    /// Whether a live line can be shown, and the user did not ask for records on the terminal.
+    /// Whether the terminal can show a live line and no option requests records on it.
     func showsLine(on output: System.Destination, terminal: String?) -> Bool {
         let hasOtherOutput = !options.sinks.isEmpty || options.output != nil
         return output == .terminal && ProgressLine.canMoveCursor(terminal) && !json
@@ -94,7 +96,7 @@ struct ListenCommand: Command {
     }
 }
 
-/// `--rate`: a number of hertz, or whatever the device has.
+/// `--rate`: a number of hertz, or the rate of the device.
 enum SampleRateOption: ExpressibleByArgument, Hashable {
     case hertz(Int)
     case native
@@ -116,7 +118,7 @@ enum SampleRateOption: ExpressibleByArgument, Hashable {
         }
     }
 
-    /// As a pipeline's configuration has it.
+    /// The value in a pipeline's configuration.
     var sampleRate: Int? {
         switch self {
         case .hertz(let rate): rate

@@ -2,10 +2,10 @@
 enum LiveKey: Sendable, Hashable {
     case tap, lock, half, double, previous, next, quit
 
-    /// All keys, in one line of a terminal of 80 columns.
+    /// All keys, at most 80 columns.
     static let help = "space tap, l lock, h half, d double tempo, arrows preset, q quit"
 
-    /// What the key does, as the live line shows it.
+    /// The action of the key, as the live line shows it.
     var done: String {
         switch self {
         case .tap: "tap"
@@ -19,7 +19,7 @@ enum LiveKey: Sendable, Hashable {
     }
 }
 
-/// Finds keys in what a terminal sends. An arrow key is an escape sequence (`ESC [ C`, or `ESC O C` in application mode), which
+/// Parses the bytes that a terminal sends into keys. An arrow key is an escape sequence (`ESC [ C`, or `ESC O C` in application mode), which
 /// may arrive in parts. Other sequences and letters are skipped.
 struct LiveKeyParser {
     private enum State {

@@ -1,8 +1,8 @@
 /// The line that `hemiola listen` shows on a terminal: `Monitor of HDMI  -18 dB ███████░░░░░  ▁▂▅▇▆▃▂▁  124 BPM  lost 0.2 s`.
 struct LiveLine: Sendable, Hashable {
-    /// What is heard, as people call it.
+    /// The display name of the source.
     var name: String
-    /// The level in dBFS; nil when nobody measures it.
+    /// The level in dBFS; nil when no analyzer measures it.
     var level: Float?
     /// Heights of the bars, 0…1.
     var bars: [Float] = []
@@ -16,17 +16,17 @@ struct LiveLine: Sendable, Hashable {
     var notice: String?
     /// Seconds of sound that were lost.
     var lost = 0.0
-    /// Batches that came too late for a sink.
+    /// Batches that were dropped because a sink was too slow.
     var dropped: Int64 = 0
 
-    /// The level at which the meter begins.
-    private static let floor: Float = -60
+    /// The level at the left end of the meter, in dBFS.
+    private static let lowestLevel: Float = -60
     private static let meterWidth = 12
     private static let shortestName = 8
     private static let fewestBars = 8
     private static let longestPreset = 24
 
-    /// No audio comes from a device: what was measured last does not hold any more.
+    /// Shows that a device delivers no audio, and clears level, bars and tempo.
     mutating func showOutage(of device: String) {
         name = "(no audio) \(device)"
         level = level.map { _ in -.infinity }
@@ -34,9 +34,9 @@ struct LiveLine: Sendable, Hashable {
         tempo = nil
     }
 
-    /// The line, at most one column less than the terminal has.
+    /// The line, at least one column shorter than the terminal.
     func rendered(width: Int, style: ProgressLine.Style) -> String {
-        let room = max(width - 1, 0)
+        let available = max(width - 1, 0)
         let name = name.onOneLine
         let tail = [
             tempo.map { "\(Int($0.rounded())) BPM\(isTempoLocked ? " locked" : "")" },
@@ -46,11 +46,11 @@ struct LiveLine: Sendable, Hashable {
         let level = level.map { "\(Self.decibels($0)) \(Self.meter($0, style))" }
         let levelWidth = self.level == nil ? 0 : 7 + 1 + Self.meterWidth
         let fixed = tail.reduce(0) { $0 + $1.columns + 2 } + (levelWidth > 0 ? levelWidth + 2 : 0)
-        let free = room - fixed
+        let free = available - fixed
         guard free >= Self.shortestName else {
-            // Too narrow for all of it: the level alone, else what fits of the name.
-            if let level, levelWidth <= room { return level }
-            return name.shortened(to: room, style)
+            // Too narrow for all parts: the level alone, else the shortened name.
+            if let level, levelWidth <= available { return level }
+            return name.shortened(to: available, style)
         }
         let middleWidth = max(0, free - min(name.columns, max(Self.shortestName, free / 2)) - 2)
         let middle: String? =
@@ -63,8 +63,8 @@ struct LiveLine: Sendable, Hashable {
             } else {
                 nil
             }
-        let nameRoom = middle == nil ? free : free - middleWidth - 2
-        return ([name.shortened(to: nameRoom, style), level, middle].compactMap { $0 } + tail).joined(separator: "  ")
+        let nameWidth = middle == nil ? free : free - middleWidth - 2
+        return ([name.shortened(to: nameWidth, style), level, middle].compactMap { $0 } + tail).joined(separator: "  ")
     }
 
     private static func padded(_ text: String, to width: Int) -> String {
@@ -78,7 +78,7 @@ struct LiveLine: Sendable, Hashable {
     }
 
     private static func meter(_ level: Float, _ style: ProgressLine.Style) -> String {
-        let part = level.isFinite ? min(max((level - floor) / -floor, 0), 1) : 0
+        let part = level.isFinite ? min(max((level - lowestLevel) / -lowestLevel, 0), 1) : 0
         let full = Int((part * Float(meterWidth)).rounded())
         let done = String(repeating: style.usesUnicode ? "█" : "#", count: full)
         let rest = String(repeating: style.usesUnicode ? "░" : ".", count: meterWidth - full)
@@ -87,8 +87,8 @@ struct LiveLine: Sendable, Hashable {
         return "\u{1B}[\(color)m\(done)\u{1B}[0;2m\(rest)\u{1B}[0m"
     }
 
-    /// Fills `count` columns: where there are more bars, neighbours share a column and the highest one shows; where there are fewer,
-    /// each takes several columns.
+    /// Fills `count` columns. With more bars than columns, a column shows the highest of its bars; with fewer, a bar fills several
+    /// columns.
     private static func glyphs(_ bars: [Float], count: Int, _ style: ProgressLine.Style) -> String {
         let steps = Array(style.usesUnicode ? " ▁▂▃▄▅▆▇█" : " .:-=+*%#")
         return String(

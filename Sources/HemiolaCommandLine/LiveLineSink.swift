@@ -5,22 +5,23 @@ internal import Synchronization
 extension SinkPlugin {
     static let liveLineID = "live-line"
 
-    /// The record type of preset changes, which a plugin declares: known by its name alone.
+    /// The record type of preset changes, which a plugin declares. Only its name is used here.
     private static let preset = RecordType("preset", "The visualizer loads another preset.", fields: [])
 
-    /// Shows source, level, bars and tempo as one line on a terminal, and turns keys into controls.
+    /// Shows source, level, bars and tempo as one line on a terminal, and submits controls for keys.
     static func liveLine(on console: Console) -> SinkPlugin {
         SinkPlugin(
-            liveLineID, "One live line on a terminal.", needs: { _ in Needs(standardOutput: true, events: [.control, .device, .gap, .dropped, preset]) },
+            liveLineID, "One live line on a terminal.",
+            needs: { _ in Needs(standardOutput: true, events: [.control, .device, .gap, .dropped, preset]) },
             make: { _ in LiveLineSink(console) })
     }
 }
 
-/// Reads levels, bars and tempo out of the row, where the pipeline computes them, and draws some twenty times per second.
+/// Reads levels, bars and tempo from the rows, if the pipeline computes them, and draws about twenty times per second.
 final class LiveLineSink: Sink {
-    /// Seconds between two drawings.
+    /// Seconds between two updates of the terminal.
     private static let interval = 0.045
-    /// Seconds that a notice stays.
+    /// Seconds for which a notice is shown.
     private static let noticeTime = 2.0
 
     private struct State {
@@ -29,7 +30,7 @@ final class LiveLineSink: Sink {
         var bars: FeatureHandle?
         var tempo: FeatureHandle?
         var format = StreamFormat(sampleRate: 44_100, channelCount: 2)
-        var lastDrawing = -Double.infinity
+        var lastUpdate = -Double.infinity
         var noticeEnd = -Double.infinity
         var keys = LiveKeyParser()
         var reader: System.KeyReader?
@@ -76,7 +77,7 @@ final class LiveLineSink: Sink {
     func write(_ events: [Event]) async {
         state.withLock { state in
             for event in events { update(&state, with: event) }
-            state.lastDrawing = -.infinity
+            state.lastUpdate = -.infinity
             draw(&state)
         }
     }
@@ -91,8 +92,8 @@ final class LiveLineSink: Sink {
     /// Draws the line, at most once per interval. Called with the state locked.
     private func draw(_ state: inout State) {
         let now = System.now
-        guard now - state.lastDrawing >= Self.interval else { return }
-        state.lastDrawing = now
+        guard now - state.lastUpdate >= Self.interval else { return }
+        state.lastUpdate = now
         if now >= state.noticeEnd { state.line.notice = nil }
         console.show(bar: state.line.rendered(width: System.columns(of: System.standardOutput) ?? 80, style: style))
     }
@@ -128,7 +129,7 @@ final class LiveLineSink: Sink {
 
     // MARK: - Keys
 
-    /// On the thread that reads the keys.
+    /// Runs on the thread that reads the keys.
     private func handle(_ key: LiveKey, _ context: SinkContext) {
         let line = state.withLock { $0.line }
         let name: String
@@ -147,7 +148,7 @@ final class LiveLineSink: Sink {
         case .next: name = "nextPreset"
         case .previous: name = "previousPreset"
         }
-        guard let type = context.catalog.control(name) else { return show("\(key.done): this program has no such control") }
+        guard let type = context.catalog.control(name) else { return show("\(key.done): no plugin declares this control") }
         var control = Control(type)
         control["bpm"] = tempo
         context.controls.submit(control, from: context.name) { [self] reply in

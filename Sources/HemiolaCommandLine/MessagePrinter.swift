@@ -1,7 +1,7 @@
 internal import Hemiola
 internal import Synchronization
 
-/// Writes messages, and a status line below them, on a thread of its own: a terminal that is held with Ctrl-S or a full pipe
+/// Writes messages, and a status line below them, on a separate thread: a terminal that is paused with Ctrl-S or a full pipe
 /// blocks no other thread. Thread-safe; only `finish` waits, for a bounded time.
 ///
 /// Messages are written in order. Once `capacity` bytes are pending, further messages are dropped and counted; the count is
@@ -16,16 +16,16 @@ final class MessagePrinter: Sendable {
         var messages: [String] = []
         var byteCount = 0
         var dropped = 0
-        /// As it is to appear; nil: there is none.
+        /// The current status line; nil: none.
         var statusLine: String?
         /// Whether the status line differs from the one on the screen.
         var isStatusNew = false
         /// Whether the status line was removed for good.
         var isStatusOver = false
         var isWriting = false
-        /// Those of the thread, once it is started: `wake` when something is pending, `progress` after each chunk.
+        /// The pipes of the thread, once it is started: `wake` is signalled when text is pending, `progress` after each chunk.
         var pipes: (wake: System.WakeUpPipe, progress: System.WakeUpPipe)?
-        /// Whether `finish` waited in vain: a second call does not wait again.
+        /// Whether `finish` timed out: a second call does not wait again.
         var isGivenUp = false
 
         var isPending: Bool { isWriting || dropped > 0 || !messages.isEmpty || isStatusNew }
@@ -47,7 +47,7 @@ final class MessagePrinter: Sendable {
                 chunk.text += "hemiola: \(messages) not printed: the terminal or pipe accepted no text\n"
                 dropped = 0
             }
-            // The line comes back below the messages.
+            // The status line is drawn again below the messages.
             if messages.isEmpty, isStatusNew || statusLine != nil && !chunk.text.isEmpty {
                 chunk.statusLine = .some(statusLine)
                 isStatusNew = false
@@ -56,7 +56,7 @@ final class MessagePrinter: Sendable {
         }
     }
 
-    /// What is written in one go.
+    /// The text of one write.
     private struct Chunk {
         var text = ""
         /// nil: the status line has not changed.
@@ -71,7 +71,7 @@ final class MessagePrinter: Sendable {
     private let writeStatus: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - hasThread: false: the caller's thread writes, which tests use.
+    ///   - hasThread: false: the caller's thread writes, for tests.
     ///   - write: Writes messages. May block.
     ///   - writeStatus: Writes the status line. May block.
     init(
@@ -83,7 +83,7 @@ final class MessagePrinter: Sendable {
         self.writeStatus = writeStatus
     }
 
-    /// Starts the thread, where the first message is not to do it: a run that has used up all file descriptors can still print.
+    /// Starts the thread before the first message: a run that has used up all file descriptors can still print.
     func start() {
         guard hasThread else { return }
         let isNew = state.withLock { state in
@@ -132,16 +132,16 @@ final class MessagePrinter: Sendable {
         wake()
     }
 
-    /// Waits until everything is written, or the output has accepted nothing for `patience` seconds.
+    /// Waits until all text is written, the output has accepted nothing for `timeout` seconds, or `limit` seconds have passed.
     ///
-    /// - Returns: Whether everything is written.
+    /// - Returns: Whether all text is written.
     @discardableResult
-    func finish(patience: Double = 2, limit: Double = 10) -> Bool {
+    func finish(timeout: Double = 2, limit: Double = 10) -> Bool {
         let deadline = System.now + limit
         while true {
             let progress = state.withLock { $0.isPending && !$0.isGivenUp ? $0.pipes?.progress : nil }
             guard let progress else { return state.withLock { !$0.isPending } }
-            guard System.now < deadline, progress.wait(timeout: patience) else {
+            guard System.now < deadline, progress.wait(timeout: timeout) else {
                 state.withLock { $0.isGivenUp = true }
                 return false
             }
@@ -169,24 +169,24 @@ final class MessagePrinter: Sendable {
     private func write(_ chunk: Chunk) {
         var isShown = isStatusShown.load(ordering: .relaxed)
         if !chunk.text.isEmpty {
-            if isShown { writeStatus(Self.erasing) }
+            if isShown { writeStatus(Self.erasingSequence) }
             isShown = false
             write(chunk.text)
         }
         switch chunk.statusLine {
         case .some(.some(let line)):
-            writeStatus(Self.drawing(line))
+            writeStatus(Self.statusSequence(line))
             isShown = true
         case .some(.none):
-            if isShown { writeStatus(Self.erasing) }
+            if isShown { writeStatus(Self.erasingSequence) }
             isShown = false
         case .none: break
         }
         isStatusShown.store(isShown, ordering: .relaxed)
     }
 
-    /// The cursor stays at the line's start: where a terminal that was made narrower wraps the old line, "erase below" finds all
-    /// of it. Automatic wrapping is off meanwhile, for the width may be out of date.
-    private static func drawing(_ line: String) -> String { "\r\u{1B}[?7l\(line)\u{1B}[J\u{1B}[?7h\r" }
-    private static let erasing = "\r\u{1B}[J"
+    /// Leaves the cursor at the start of the line: when a narrower window wraps the old line, "erase below" removes all of it.
+    /// Automatic wrapping is off meanwhile, because the window may have been resized since its width was read.
+    private static func statusSequence(_ line: String) -> String { "\r\u{1B}[?7l\(line)\u{1B}[J\u{1B}[?7h\r" }
+    private static let erasingSequence = "\r\u{1B}[J"
 }

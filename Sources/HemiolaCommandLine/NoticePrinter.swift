@@ -3,11 +3,11 @@ internal import HemiolaEngine
 internal import HemiolaSignal
 internal import Synchronization
 
-/// Puts what befalls a run into words.
+/// Prints a pipeline's notices as messages for the user.
 final class NoticePrinter: Sendable {
     private let pipeline: Pipeline
     private let console: Console
-    /// When the last input was over, on the monotonic clock.
+    /// When the last input ended, on the monotonic clock.
     private let lastEnd: Mutex<Double>
 
     init(_ pipeline: Pipeline, _ console: Console) {
@@ -16,7 +16,7 @@ final class NoticePrinter: Sendable {
         lastEnd = Mutex(System.now)
     }
 
-    func tell(_ notice: PipelineNotice) {
+    func print(_ notice: PipelineNotice) {
         switch notice {
         // Lost audio is reported whatever the verbosity: --quiet hides warnings only.
         case .captureFailed, .analyzerRefused, .sinkFailed, .gap, .damage:
@@ -41,7 +41,7 @@ final class NoticePrinter: Sendable {
 }
 
 extension PipelineNotice {
-    /// One line.
+    /// The message, in one line.
     var text: String {
         switch self {
         case .captureFailed(let input, let error):
@@ -52,13 +52,13 @@ extension PipelineNotice {
             return Self.line(input, error.message)
         case .gap(let input, let time, let duration, .truncatedFile):
             return duration > 0
-                ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(duration.rounded(toPlaces: 3)) s too early; what is there was analysed"
-                : "\(input): the file is cut off at \(time.rounded(toPlaces: 3)) s; what is there was analysed"
+                ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(duration.rounded(toPlaces: 3)) s too early; the audio before was analysed"
+                : "\(input): the file is cut off at \(time.rounded(toPlaces: 3)) s; the audio before was analysed"
         case .gap(let input, let time, let duration, .damagedFile):
             let length = duration > 0 ? "\(duration.rounded(toPlaces: 3)) s of sound are" : "sound of unknown length is"
             return "\(input): \(length) missing or damaged at \(time.rounded(toPlaces: 3)) s; the rest was analysed"
         case .gap(let input, _, _, .falseLength):
-            return "\(input): holds more sound than its header states; all of it was analysed"
+            return "\(input): contains more sound than its header declares; all of it was analysed"
         case .damage(let input, let places, let first, let duration):
             return "\(input): \(places) parts are missing or damaged, \(duration.rounded(toPlaces: 3)) s in all, the first at "
                 + "\(first.rounded(toPlaces: 3)) s; the rest was analysed"
@@ -74,21 +74,21 @@ extension PipelineNotice {
             case .lost: return "no audio from \(device.title); waiting for it"
             }
         case .silence(let input, _):
-            return "silence on \"\(input)\": is the music playing elsewhere? see: hemiola devices"
+            return "silence on \"\(input)\"; if music is playing, select its device; see: hemiola devices"
         case .nonFinite(let input, let samples):
-            return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and taken for 0"
+            return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and replaced by 0"
         case .sinkFailed(_, let error):
             return error.message
         case .sinkTrouble(_, let error):
-            return "\(error.message); trying again"
+            return "\(error.message); retrying"
         case .sinkWarning(_, let remark):
             return remark
         case .sinkRecovered(let sink):
-            return "\(sink): works again"
+            return "\(sink): recovered"
         case .pacing(let sink):
-            return "\(sink) needs real time: the sound takes the time that it takes"
-        case .singleJob(let wished, let reason):
-            return "the inputs are analysed one at a time, not \(wished): \(reason.text)"
+            return "\(sink) requires real time: processing at real-time speed"
+        case .singleJob(let requested, let reason):
+            return "inputs are analysed one at a time, not \(requested): \(reason.text)"
         case .controlRefused(let input, let control, let reason):
             return "\(input): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"
         case .finished(let input, let summary):
@@ -97,7 +97,7 @@ extension PipelineNotice {
         }
     }
 
-    /// A good message names the input already.
+    /// The message, preceded by the input's name unless it contains it.
     private static func line(_ name: String, _ message: String) -> String {
         message.contains(name.onOneLine) ? message : "\(name): \(message)"
     }
@@ -106,9 +106,9 @@ extension PipelineNotice {
 extension SingleJobReason {
     fileprivate var text: String {
         switch self {
-        case .live: "they are heard as they play"
-        case .pacing: "they take the time that they take"
-        case .directing(let sink): "\(sink) decides while it hears them, in their order"
+        case .live: "a capture is live"
+        case .pacing: "they are processed at real-time speed"
+        case .directing(let sink): "\(sink) derives events from them in their order"
         }
     }
 }
@@ -125,7 +125,7 @@ extension StreamFormat {
 }
 
 extension Double {
-    /// Decimal digits for people.
+    /// Rounded to a number of decimal places, for messages.
     func rounded(toPlaces places: Int) -> Double {
         let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
         return (self * scale).rounded() / scale
@@ -133,7 +133,7 @@ extension Double {
 }
 
 extension Pipeline {
-    /// Every analyzer's settings, defaults filled in, as one would type them.
+    /// The settings of every analyzer with all defaults, in the syntax of a SPEC.
     var settings: [(name: String, settings: String)] {
         let analyzers = (try? describeAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))) ?? []
         return analyzers.map { analyzer in

@@ -2,48 +2,48 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaSignal
 
-/// Which files.
+/// The input files of `analyze` and `beats`.
 struct InputOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "Sound files; - is standard input, a WAV stream or with --raw bare samples. After -- a name may begin with -.",
+            "Sound files. - reads standard input: a WAV stream, or raw samples with --raw. Put -- before names that begin with -.",
             valueName: "file"),
         completion: .file())
     var files: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Also the files in this list, a name per line, relative to the working directory; - is standard input.",
+            "Read further file names from this file, one per line, relative to the working directory; - reads standard input.",
             valueName: "list"),
         completion: .file())
     var filesFrom: String?
 
-    @Flag(name: [.customShort("0"), .customLong("null")], help: "The list is NUL-separated, as from find -print0.")
+    @Flag(name: [.customShort("0"), .customLong("null")], help: "Names in the list are separated by NUL, as written by find -print0.")
     var isNullSeparated = false
 
     @Option(
         help: ArgumentHelp(
-            "The files are bare samples: encoding, sample rate and channels, as in f32le,44100,2.", valueName: "layout"))
+            "Read files as raw samples without a header: encoding, sample rate in Hz, channels, as in f32le,44100,2.", valueName: "layout"))
     var raw: String?
 
     @Option(
         help: ArgumentHelp(
-            "Begin at this time of each file, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5); t counts from there.",
+            "Start each file at this time, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5). Times in the records count from there.",
             valueName: "time"))
     var start: String?
 
-    @Option(help: ArgumentHelp("Analyse this much of each file, in seconds or as [h:]mm:ss.", valueName: "time"))
+    @Option(help: ArgumentHelp("Analyse at most this much of each file, in seconds or as [h:]mm:ss.", valueName: "time"))
     var duration: String?
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp(
-            "Files to analyse at a time; 0: as many as there are processors. The output is the same.", valueName: "number"))
+            "Number of files to analyse in parallel; 0: one per processor. Does not change the output.", valueName: "number"))
     var jobs = Self.defaultJobs
 
     static let defaultJobs = 1
 
-    /// Whether a file or a list was named.
+    /// Whether the arguments name a file or a list.
     var isGiven: Bool { !files.isEmpty || filesFrom != nil || isNullSeparated || raw != nil }
 
     /// All names, in order.
@@ -51,15 +51,15 @@ struct InputOptions: ParsableArguments {
         var names = files
         if let filesFrom {
             if filesFrom == "-" && files.contains("-") {
-                throw Failure("standard input cannot be both the list and a sound file; give one of them a name")
+                throw Failure("standard input cannot be both the list and a sound file; use a file for one of them")
             }
             names += try FileList.names(in: filesFrom, isNullSeparated: isNullSeparated)
         } else if isNullSeparated {
-            throw Failure("--null says how a list is separated; name the list with --files-from")
+            throw Failure("--null needs a list; name it with --files-from")
         }
-        guard !names.isEmpty else { throw Failure("there is nothing to analyse; name a file, or a list with --files-from") }
+        guard !names.isEmpty else { throw Failure("no input files; name a file, or a list with --files-from") }
         if names.contains("") { throw Failure("a file name is empty; is a variable of the shell unset?") }
-        if names.count(where: { $0 == "-" }) > 1 { throw Failure("standard input can be analysed only once; name - once") }
+        if names.count(where: { $0 == "-" }) > 1 { throw Failure("- is given more than once; standard input can be read only once") }
         return names
     }
 }
@@ -75,7 +75,7 @@ extension InputOptions {
             if start != nil || duration != nil {
                 guard spec.id == "file" else {
                     throw Failure(
-                        "\(PathText.shown(name)): --start and --duration need a sound file, not a stream or bare samples; "
+                        "\(PathText.shown(name)): --start and --duration need a sound file, not a stream or raw samples; "
                             + "to cut a stream: ffmpeg -ss START -t DURATION")
                 }
                 spec.settings["start"] = start.map { .number($0) }
@@ -94,26 +94,36 @@ extension InputOptions {
         }
         guard numbers.count == parts.count, (1...3).contains(parts.count),
             parts.count == 1 || numbers.dropFirst().allSatisfy({ $0 < 60 }) && !parts.dropLast().contains(where: { $0.contains(".") })
-        else { throw Failure("\(option) \(text): is no time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5") }
+        else { throw Failure("\(option) \(text): not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5") }
         return numbers.reduce(0) { $0 * 60 + $1 }
     }
 }
 
-/// What is heard, and where it goes.
+/// `--capture`: inputs other than files and devices.
+struct CaptureOptions: ParsableArguments {
+    @Option(
+        name: .customLong("capture"),
+        help: ArgumentHelp(
+            "Read from this capture plugin, as in tone:sine or pcm:path=-,raw=f32le+44100+2; repeatable. List: \"hemiola plugins\".",
+            valueName: "spec"), completion: Completions.capture)
+    var captures: [String] = []
+}
+
+/// Analyzers, sinks and batch size of `analyze` and `listen`.
 struct PipelineOptions: ParsableArguments {
     @OptionGroup var analyzing: AnalyzerOptions
 
     @Option(
         name: .customLong("sink"),
         help: ArgumentHelp(
-            "Where records go instead of standard output; repeatable (json-lines: standard output as well).",
+            "Write records to this sink instead of standard output; repeatable. Add json-lines to keep standard output as well.",
             valueName: "spec"), completion: Completions.sink)
     var sinks: [String] = []
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Write to this file what would go to standard output; .csv: as a table. {stem}, {name}, {dir} and {time} are placeholders.",
+            "Write to this file instead of standard output; .csv writes a table. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
     var output: String?
 
@@ -121,45 +131,46 @@ struct PipelineOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only these records: types, analyzers, features (beat,levels.rms_db); joined with , or +, repeatable.",
+            "Write only these records: types, analyzers or features, joined with , or +, as in beat,levels.rms_db; repeatable.",
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Frames per batch: 256...8192, above 1024 a multiple of 256.", valueName: "frames"))
+        help: ArgumentHelp("Frames per batch, 256...8192; above 1024 a multiple of 256.", valueName: "frames"))
     var batch = Batching.defaultFrames
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The seed of everything that is random; unset: 0, live another every time.", valueName: "number"))
+        help: ArgumentHelp(
+            "Seed of the random number generators. Default: 0 for files, a new seed per run for live input.", valueName: "number"))
     var seed: UInt64?
 }
 
-/// How files are written.
+/// Durability of output files.
 struct WritingOptions: ParsableArguments {
-    @Flag(help: "Return only when the files that were written are on the disk (fsync).")
+    @Flag(help: "Write output files to the disk (fsync) before exiting.")
     var sync = false
 }
 
-/// Which analyzers.
+/// The analyzers of a pipeline.
 struct AnalyzerOptions: ParsableArguments {
     @Option(
         name: .customLong("analyzer"),
         help: ArgumentHelp(
-            "An analyzer, instead of the default ones (levels, spectrum, visualizer, beat); +spec: besides them; repeatable.",
+            "Use this analyzer instead of the default ones (levels, spectrum, visualizer, beat); +<spec> adds it to them; repeatable.",
             valueName: "spec"), completion: Completions.analyzer)
     var analyzers: [String] = []
 }
 
-/// How much a person reads on standard error.
+/// How much is printed on standard error.
 struct ConsoleOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,
-        help: "No progress bar and no warnings, but errors and lost audio.")
+        help: "Print errors and lost audio only: no progress bar, no warnings.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Tell what runs and how each file went; twice: also every setting.")
+    @Flag(name: .shortAndLong, help: "Print the pipeline and a summary per file; -vv also prints all settings.")
     var verbose: Int
 
     var verbosity: Console.Verbosity {

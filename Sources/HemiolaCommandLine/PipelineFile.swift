@@ -2,9 +2,9 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
 
-/// A pipeline file, read: the configuration and all that is wrong with the file itself.
+/// A parsed pipeline file: the configuration and the errors of the file itself.
 ///
-/// What the plugins say to their settings is the registry's business: `PipelinePlan.problems(of:)` puts both together.
+/// The registry validates the settings of the plugins: `PipelinePlan.init(_:pipelineFile:)` reports the errors of both.
 struct PipelineFile {
     /// Keys of the file.
     static let keys = [
@@ -15,15 +15,15 @@ struct PipelineFile {
     private(set) var configuration = PipelineConfiguration()
     /// By path: `sinks[1].period_s`.
     private(set) var problems: [ConfigurationProblem] = []
-    /// Where every path stands in the file.
+    /// The place of every path in the file.
     private(set) var places: [String: YAMLNode.Place] = [:]
-    /// The file's paths of the configuration's lists: what could not be read leaves a hole.
+    /// The file's path of each element of the configuration's lists. Elements that could not be read are in neither.
     private var paths: [String: [String]] = ["captures": [], "analyzers": [], "sinks": []]
     private let registry: PluginRegistry
 
     /// Reads a file's text.
     ///
-    /// - Throws: No YAML, or no map.
+    /// - Throws: The text is not YAML, or its root is not a map.
     init(_ text: String, registry: PluginRegistry) throws(YAMLNode.SyntaxError) {
         self.registry = registry
         configuration.analyzers = registry.defaultAnalyzers
@@ -34,11 +34,11 @@ struct PipelineFile {
         switch root.content {
         case .map(let entries): for entry in entries { read(entry) }
         case .null: break
-        default: throw YAMLNode.SyntaxError(message: "a pipeline is a map: captures, analyzers, sinks …", place: root.place)
+        default: throw YAMLNode.SyntaxError(message: "a pipeline is a map with the keys captures, analyzers, sinks …", place: root.place)
         }
     }
 
-    /// A problem that `assemble` found, by the file's own path; nil when the file's problem says it already.
+    /// A problem from `assemble`, with the file's own path; nil when a problem of the file already reports it.
     func located(_ problem: ConfigurationProblem) -> ConfigurationProblem? {
         if problem.path == "captures", problems.contains(where: { $0.path.hasPrefix("captures") || $0.path.hasPrefix("inputs") }) {
             return nil
@@ -50,7 +50,7 @@ struct PipelineFile {
         return ConfigurationProblem(list[index] + parts[1][parts[1].index(after: end)...], problem.message)
     }
 
-    /// Where a path stands; that of what holds it when it is not written itself.
+    /// The place of a path in the file; that of its parent when the file does not contain the path.
     func place(of path: String) -> YAMLNode.Place? {
         var path = path[...]
         while true {
@@ -69,7 +69,7 @@ struct PipelineFile {
     private mutating func read(_ entry: YAMLNode.Entry) {
         places[entry.key] = entry.place
         if case .null = entry.node.content {
-            // Nothing there: the default, as if the key were not. An unknown one is told all the same.
+            // null is the default. An unknown key is still an error.
             if Self.keys.contains(entry.key) { return }
         }
         switch entry.key {
@@ -90,8 +90,8 @@ struct PipelineFile {
         default:
             let hint =
                 entry.key.nearest(in: Self.keys).map { "did you mean \($0)?" }
-                ?? "there are: \(Self.keys.joined(separator: ", "))"
-            report(entry.key, "a pipeline has no such key; \(hint)")
+                ?? "keys: \(Self.keys.joined(separator: ", "))"
+            report(entry.key, "unknown key; \(hint)")
         }
     }
 
@@ -134,7 +134,7 @@ struct PipelineFile {
             case "sinks": ("sinks", \.sinks)
             default: ("captures", \.captures)
             }
-        // A list that is given takes the default's place, an empty one too; captures and inputs add up.
+        // A given list replaces the default, even when it is empty. captures and inputs are joined.
         if role != "captures" { (configuration[keyPath: list], paths[role]) = ([], []) }
         let items: [YAMLNode]
         switch entry.node.content {
@@ -159,7 +159,7 @@ struct PipelineFile {
 
     private mutating func input(_ node: YAMLNode, _ path: String) -> PluginSpec? {
         guard case .value(let value) = node.content, !value.text.isEmpty else {
-            report(path, "\(node.shown) is no path")
+            report(path, "\(node.shown) is not a path")
             return nil
         }
         return captureSpec(for: value.text)
@@ -178,7 +178,7 @@ struct PipelineFile {
         case .map(let entries):
             return spec(entries, path)
         default:
-            report(path, "\(node.shown) is neither a SPEC nor a map with an id")
+            report(path, "\(node.shown) is neither a SPEC nor a map with the key id")
             return nil
         }
     }
@@ -200,14 +200,14 @@ struct PipelineFile {
                 spec.settings[key] = .list(
                     items.compactMap { if case .value(let value) = $0.content { value } else { nil } })
                 if items.contains(where: { if case .value = $0.content { false } else { true } }) {
-                    report(path, "a list holds values only")
+                    report(path, "a list can contain values only")
                 }
-            case (_, .map): report(path, "\(entry.node.shown) is no value of a setting")
+            case (_, .map): report(path, "\(entry.node.shown) is not the value of a setting")
             }
         }
         if spec.id.isEmpty {
             let hint = entries.map(\.key).compactMap { $0.nearest(in: ["id"]) == nil ? nil : $0 }.first
-            report(path, "it has no id\(hint.map { "; is \($0) meant to be it?" } ?? ": which plugin is it?")")
+            report(path, "the key id is missing\(hint.map { "; did you mean id instead of \($0)?" } ?? "; add the id of a plugin")")
             return nil
         }
         return spec
@@ -215,7 +215,7 @@ struct PipelineFile {
 }
 
 extension YAMLNode {
-    /// As an error message names it.
+    /// The value in an error message.
     fileprivate var shown: String {
         switch content {
         case .null: "nothing"
@@ -229,9 +229,9 @@ extension YAMLNode {
 // MARK: - Writing
 
 extension PipelineFile {
-    /// A configuration as a file that reads back as the same pipeline, every default filled in.
+    /// A pipeline file of a configuration, with all defaults. Reading it gives the same pipeline.
     ///
-    /// - Parameter analyzers: Those that will run, with those that sinks ask for.
+    /// - Parameter analyzers: All analyzers that will run, including those that sinks need.
     static func text(
         _ configuration: PipelineConfiguration, analyzers: [StreamHeader.Analyzer], registry: PluginRegistry
     ) -> String {
@@ -283,7 +283,7 @@ extension Array where Element: Plugin {
 }
 
 extension ParameterValue {
-    /// In flow style.
+    /// The value in YAML's flow style.
     fileprivate var yaml: String {
         switch self {
         case .none: "null"
@@ -297,7 +297,7 @@ extension ParameterValue {
 }
 
 extension String {
-    /// Bare where no reader of YAML, old or new, could take it for something else.
+    /// Without quotes, if all versions of YAML read it as the same text; else in double quotes.
     fileprivate var yaml: String {
         let words: Set = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
         let isBare =
@@ -306,7 +306,7 @@ extension String {
         return isBare ? self : doubleQuoted
     }
 
-    /// As JSON, with escapes for what YAML does not allow within a text, or takes for a line break.
+    /// A JSON string, with escapes also for the characters that YAML does not allow in text or reads as a line break.
     private var doubleQuoted: String {
         var text = ""
         for scalar in JSONTree.quoted(self).unicodeScalars {

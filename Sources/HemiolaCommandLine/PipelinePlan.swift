@@ -3,24 +3,24 @@ internal import HemiolaEngine
 internal import HemiolaOutput
 internal import HemiolaSignal
 
-/// A pipeline as the command line describes it, and what was typed for each part, so that errors can speak of that.
+/// The pipeline of the command line's options, with the option text of each part for error messages.
 struct PipelinePlan {
-    /// The sink that writes to standard output when no other is named.
+    /// The sink that writes to standard output by default.
     static let jsonLines = "json-lines"
-    /// Endings of `--output`, without `.zst`, and the sinks that write such files.
-    private static let sinksByEnding = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv"]
+    /// Extensions of `--output`, without `.zst`, and the sinks that write them.
+    private static let sinksByExtension = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv"]
 
     private(set) var configuration: PipelineConfiguration
     private let registry: PluginRegistry
-    /// The text of every analyzer's option; nil where nobody typed one.
+    /// The option text of every analyzer; nil for a default.
     private var analyzerTexts: [String?] = []
     private var sinkTexts: [String?] = []
-    /// The text of every `--capture`, by its place among the captures.
+    /// The text of every `--capture`, by its index among the captures.
     private var captureTexts: [Int: String] = [:]
-    /// The sink that has the path of `--output`.
-    private var outputPlace: Int?
+    /// The index of the sink that writes to the path of `--output`.
+    private var outputIndex: Int?
 
-    /// - Throws: A SPEC that cannot be read.
+    /// - Throws: Invalid SPECs.
     init(_ registry: PluginRegistry, captures: [PluginSpec], analyzers texts: [String] = []) throws(Failure) {
         self.registry = registry
         configuration = PipelineConfiguration(captures: captures)
@@ -28,8 +28,8 @@ struct PipelinePlan {
     }
 
     /// - Parameters:
-    ///   - defaultSink: The sink that has standard output when no sink is named.
-    /// - Throws: Options that cannot be read or do not go together.
+    ///   - defaultSink: The sink that writes to standard output when the options name no sink.
+    /// - Throws: Invalid or contradictory options.
     init(
         _ registry: PluginRegistry, captures: [PluginSpec], options: PipelineOptions, defaultSink: String = jsonLines
     ) throws(Failure) {
@@ -50,7 +50,7 @@ struct PipelinePlan {
         try self.init(registry, captures: inputs, options: options)
         if !captures.isEmpty, input.start != nil || input.duration != nil {
             throw Failure(
-                "--start and --duration are for files given by name; write them into --capture, as in file:song.flac,start=5,duration=20")
+                "--start and --duration apply to file arguments only; set them in --capture, as in file:song.flac,start=5,duration=20")
         }
         try addCaptures(captures)
         configuration.isPaced = isPaced
@@ -73,7 +73,7 @@ struct PipelinePlan {
         sink.settings["format"] = command.format.map { .text($0) }
         configuration.sinks = [sink]
         sinkTexts = [nil]
-        if command.output != nil { outputPlace = 0 }
+        if command.output != nil { outputIndex = 0 }
         try checkThatNoInputIsOverwritten(files)
     }
 
@@ -83,13 +83,14 @@ struct PipelinePlan {
         options: PipelineOptions, defaultSink: String
     ) throws(Failure) {
         if captures.isEmpty {
-            guard var capture = registry.liveCapture else { throw Failure("this program has no live capture") }
+            guard var capture = registry.liveCapture else { throw Failure("this program contains no live capture plugin") }
             if let device { capture.primary = .text(device) }
             if waits { capture.settings["wait"] = .boolean(true) }
             try self.init(registry, captures: [capture], options: options, defaultSink: defaultSink)
         } else {
             if device != nil || waits {
-                throw Failure("--device and --wait are settings of the live capture; write them into --capture, as in pulse:auto,wait=true")
+                throw Failure(
+                    "--device and --wait apply to the default live capture only; set them in --capture, as in pulse:auto,wait=true")
             }
             try self.init(registry, captures: [], options: options, defaultSink: defaultSink)
             try addCaptures(captures)
@@ -120,14 +121,14 @@ struct PipelinePlan {
         sinkTexts.append(nil)
     }
 
-    /// A pipeline that never runs, to ask what it would write. The sink is there so that the selection is checked.
+    /// A pipeline that never runs, for the description of its output. It has a sink so that the selection is validated.
     init(_ registry: PluginRegistry, describing analyzers: [String], selecting texts: [String]) throws(Failure) {
         try self.init(registry, captures: [captureSpec(for: "-")], analyzers: analyzers)
         configuration.selection = try Self.items(of: texts)
         try setSinks([], output: nil, defaultSink: Self.jsonLines)
     }
 
-    /// What a file says; the problems of a pipeline file were told by its own paths.
+    /// The configuration of a pipeline file, whose problems are already reported.
     init(_ registry: PluginRegistry, _ configuration: PipelineConfiguration) {
         self.registry = registry
         self.configuration = configuration
@@ -135,7 +136,9 @@ struct PipelinePlan {
         sinkTexts = configuration.sinks.map { _ in nil }
     }
 
-    /// Builds it; what is wrong comes in the words of the command line.
+    /// Builds the pipeline.
+    ///
+    /// - Throws: One line per problem, each naming the option that causes it.
     func assemble() throws(Failure) -> Pipeline {
         do throws(ConfigurationError) {
             return try registry.assemble(configuration)
@@ -151,7 +154,7 @@ struct PipelinePlan {
 
     // MARK: - Analyzers
 
-    /// `id` replaces the default ones, `+id` comes besides them, and in the place of a default one of that name.
+    /// `id` replaces the default analyzers; `+id` adds to them, or replaces the default analyzer of that name.
     private mutating func setAnalyzers(_ texts: [String]) throws(Failure) {
         if texts.allSatisfy({ $0.hasPrefix("+") }) {
             configuration.analyzers = registry.defaultAnalyzers
@@ -175,8 +178,8 @@ struct PipelinePlan {
 
     // MARK: - Sinks
 
-    /// A sink that is named takes the place of the default one. An output path goes to the sink that has standard output; where none
-    /// has, the path's ending chooses a sink.
+    /// A named sink replaces the default one. The output path is given to the sink that uses standard output; without such a sink,
+    /// the path's extension selects a sink.
     private mutating func setSinks(_ texts: [String], output: String?, defaultSink: String) throws(Failure) {
         for text in texts {
             configuration.sinks.append(try Self.spec(text, of: "--sink"))
@@ -191,7 +194,7 @@ struct PipelinePlan {
             if standardOutputSink == nil { append(PluginSpec(defaultSink)) }
             return
         }
-        // A sink that writes there only while it is free, as presets does its plan, leaves the path to the records.
+        // A sink that uses standard output only if no other sink does, like presets, does not take the path.
         if let place = configuration.sinks.firstIndex(where: { usesStandardOutput($0, \.standardOutput) }) {
             let spec = configuration.sinks[place]
             guard plugin(of: spec)?.about.primary == "path" else {
@@ -199,13 +202,13 @@ struct PipelinePlan {
             }
             if spec.primary == nil && spec.settings["path"] == nil {
                 configuration.sinks[place].primary = .text(output)
-                outputPlace = place
+                outputIndex = place
                 return
             }
-            // The user named standard output for it.
+            // Its path is set already, to standard output.
         }
         append(PluginSpec(try Self.sink(for: output), primary: .text(output)))
-        outputPlace = configuration.sinks.count - 1
+        outputIndex = configuration.sinks.count - 1
     }
 
     private static func check(output: String?) throws(Failure) {
@@ -222,14 +225,14 @@ struct PipelinePlan {
         sinkTexts.append(nil)
     }
 
-    /// The sink that an output path's ending chooses.
+    /// The sink that an output path's extension selects.
     private static func sink(for path: String) throws(Failure) -> String {
         if OutputTarget(path).isSpecial { return jsonLines }
         let ending = PathTemplate.ending(of: path).lowercased()
         let plain = ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending
-        if let sink = sinksByEnding[plain] { return sink }
+        if let sink = sinksByExtension[plain] { return sink }
         throw Failure(
-            "--output \(path): no sink writes \(ending) files; there are .jsonl, .json (JSON Lines) and .csv, each also with .zst, or name "
+            "--output \(path): unsupported extension \(ending); use .jsonl or .json (JSON Lines) or .csv, optionally with .zst, or name "
                 + "the sink: --sink json-lines:PATH")
     }
 
@@ -237,7 +240,7 @@ struct PipelinePlan {
         registry.sinks.first { $0.about.id == spec.id }
     }
 
-    /// The place of the sink that has standard output: one that needs it, else one that takes it while it is free.
+    /// The index of the sink that uses standard output: one that needs it, else one that uses it if no other sink does.
     private var standardOutputSink: Int? {
         configuration.sinks.firstIndex { usesStandardOutput($0, \.standardOutput) }
             ?? configuration.sinks.firstIndex { usesStandardOutput($0, \.spareStandardOutput) }
@@ -247,7 +250,7 @@ struct PipelinePlan {
         needs(of: spec)?[keyPath: need] ?? false
     }
 
-    /// What a sink needs; nil when its settings are wrong, which `assemble` reports.
+    /// The needs of a sink; nil when its settings are invalid, which `assemble` reports.
     private func needs(of spec: PluginSpec) -> SinkPlugin.Needs? {
         guard let plugin = plugin(of: spec) else { return nil }
         let common = PluginRegistry.commonSinkSettings
@@ -258,7 +261,7 @@ struct PipelinePlan {
         return plugin.needs(values)
     }
 
-    /// - Throws: An output is an input too.
+    /// - Throws: An output path is also an input.
     func checkThatNoInputIsOverwritten() throws(Failure) {
         try checkThatNoInputIsOverwritten(configuration.captures.compactMap { ($0.primary ?? $0.settings["path"])?.text })
     }
@@ -270,7 +273,7 @@ struct PipelinePlan {
             let values = template.isPerInput ? files.map { PathTemplate.Values(input: $0) } : [PathTemplate.Values()]
             for path in values.map(template.path) {
                 guard let file = System.FileIdentity(path), inputs.contains(file) else { continue }
-                throw Failure("\(path) is a sound file to be analysed and would be overwritten; write to another file")
+                throw Failure("\(path) is an input file and would be overwritten; write to another file")
             }
         }
     }
@@ -289,7 +292,7 @@ struct PipelinePlan {
         var items: [String] = []
         for text in texts {
             for item in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "," || $0 == "+" }) {
-                guard !item.isEmpty else { throw Failure("--select: an item of \"\(text)\" is empty; write --select beat,levels") }
+                guard !item.isEmpty else { throw Failure("--select: empty item in \"\(text)\"; write --select beat,levels") }
                 items.append(String(item))
             }
         }
@@ -297,9 +300,9 @@ struct PipelinePlan {
     }
 }
 
-/// The capture for a path as it was typed. Not a SPEC: any name of a file will do, with commas, `=` and colons in it.
+/// The capture for a file argument. A path is not a SPEC: it may contain commas, `=` and colons.
 ///
-/// - Parameter raw: The layout of bare samples (`f32le,44100,2`), where the user says that they are bare.
+/// - Parameter raw: The layout of raw samples (`f32le,44100,2`); nil for other files.
 func captureSpec(for path: String, raw: String? = nil) -> PluginSpec {
     if let raw { return PluginSpec("pcm", primary: .text(path), settings: ["raw": .text(raw)]) }
     return PluginSpec(path == "-" ? "pcm" : "file", primary: .text(path))
@@ -308,7 +311,7 @@ func captureSpec(for path: String, raw: String? = nil) -> PluginSpec {
 // MARK: - Problems
 
 extension PipelinePlan {
-    /// A problem in the words of the command line: `analyzers[0].bandz` is `--analyzer spectrum:bandz=3` there.
+    /// The message for a problem, with the option in place of the path: `--analyzer spectrum:bandz=3` for `analyzers[0].bandz`.
     func line(for problem: ConfigurationProblem) -> String {
         let place = ConfigurationPath(problem.path)
         switch (place.role, place.index) {
@@ -318,7 +321,7 @@ extension PipelinePlan {
             return "\(configuration.captures[index].primary?.text ?? ""): \(problem.message)"
         case ("analyzers", let index?) where configuration.analyzers.indices.contains(index):
             return Self.line("--analyzer", analyzerTexts[index], configuration.analyzers[index], place.key, problem.message)
-        case ("sinks", let index?) where index == outputPlace && (place.key ?? "path") == "path":
+        case ("sinks", let index?) where index == outputIndex && (place.key ?? "path") == "path":
             let path = (configuration.sinks[index].primary ?? configuration.sinks[index].settings["path"])?.text ?? ""
             return "--output \(path): \(problem.message)"
         case ("sinks", let index?) where configuration.sinks.indices.contains(index):
@@ -332,7 +335,7 @@ extension PipelinePlan {
         }
     }
 
-    /// Of a SPEC with several settings only the one that is wrong is told.
+    /// Of a SPEC with several settings, only the invalid one is printed.
     private static func line(_ option: String, _ text: String?, _ spec: PluginSpec, _ key: String?, _ message: String) -> String {
         guard let text else { return "\(spec.id): \(key.map { "\($0): " } ?? "")\(message)" }
         guard let key else { return "\(option) \(text): \(message)" }
@@ -341,7 +344,7 @@ extension PipelinePlan {
     }
 }
 
-/// `sinks[1].period_s` taken apart.
+/// The parts of a path such as `sinks[1].period_s`.
 private struct ConfigurationPath {
     var role: String
     var index: Int?

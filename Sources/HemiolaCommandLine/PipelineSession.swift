@@ -1,9 +1,9 @@
 internal import Hemiola
 internal import HemiolaEngine
 
-/// Runs a pipeline for a person: ends it on a signal, tells what befalls it, shows how far it is.
+/// Runs a pipeline on the command line: stops it on a signal, prints its notices and shows its progress.
 struct PipelineSession {
-    /// How long sinks may take to finish after a signal, in seconds.
+    /// Time limit for sinks to finish after a signal, in seconds.
     private static let grace = 5.0
 
     private let pipeline: Pipeline
@@ -13,8 +13,8 @@ struct PipelineSession {
 
     /// - Parameters:
     ///   - usesStandardOutput: Whether records go to standard output.
-    ///   - replay: Controls to be obeyed again.
-    ///   - showsProgress: Whether it is known how far a run is.
+    ///   - replay: Recorded controls to replay.
+    ///   - showsProgress: Whether the run has an end, so that a progress bar makes sense.
     init(
         _ pipeline: Pipeline, usesStandardOutput: Bool, replay: ControlReplay = ControlReplay(), console: Console,
         showsProgress: Bool = true
@@ -32,18 +32,18 @@ struct PipelineSession {
 
     func run() async -> CommandStatus {
         console.start()
-        tellWhatRuns()
+        printPipeline()
         let listener = System.SignalListener()
-        startThread { [self] in attend(listener) }
-        let teller = NoticePrinter(pipeline, console)
-        let outcome = await pipeline.run(replaying: replay) { teller.tell($0) }
+        startThread { [self] in handleSignals(from: listener) }
+        let printer = NoticePrinter(pipeline, console)
+        let outcome = await pipeline.run(replaying: replay) { printer.print($0) }
         listener.finish()
         console.endBar()
         console.finish()
         return CommandStatus(outcome, signal: listener.signal)
     }
 
-    private func tellWhatRuns() {
+    private func printPipeline() {
         let configuration = pipeline.configuration
         let count = configuration.captures.count
         console.note(
@@ -55,10 +55,10 @@ struct PipelineSession {
         }
     }
 
-    // MARK: - The thread beside
+    // MARK: - Signals and progress
 
-    /// Waits for signals, and draws the bar meanwhile.
-    private func attend(_ listener: System.SignalListener) {
+    /// Waits for signals and draws the progress bar, on a separate thread.
+    private func handleSignals(from listener: System.SignalListener) {
         var meter = ProgressMeter(start: System.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = ProgressLine.Style(environment: System.environment)
@@ -76,7 +76,7 @@ struct PipelineSession {
                 console.note("ending on signal \(number)")
                 deadline = System.now + Self.grace
             case .nothing where System.now >= deadline:
-                console.error("a sink does not finish; leaving without it")
+                console.error("a sink did not finish within \(Int(Self.grace)) s; exiting without it")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:

@@ -9,7 +9,7 @@ extension PluginPage {
         section("Records", about.records.map { Entry($0.name, $0.summary, $0.fields) }, columns)
             + section("Controls", about.controls.map { Entry($0.name, $0.summary, $0.fields) }, columns)
             + section(
-                "Controls that it handles when no other plugin of the pipeline does",
+                "Controls handled only if no other plugin of the pipeline handles them",
                 about.fallbackControls.map { Entry($0.name, $0.summary, $0.fields) }, columns)
     }
 
@@ -76,7 +76,7 @@ extension Field {
         case .boolean: "true or false"
         case .text: "text"
         case .choice(let choices): "one of \(choices.joined(separator: ", "))"
-        case .texts: "a list of texts"
+        case .texts: "a list of text values"
         case .numbers: "a list of numbers"
         }
     }

@@ -2,20 +2,20 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
 
-/// All that a plugin declares about itself, for people and for programs.
+/// The declarations of a plugin, as text and JSON.
 struct PluginPage {
     enum Role: String, CaseIterable {
         case capture, analyzer, sink
     }
 
-    /// The stream format of the printed outputs of an analyzer.
+    /// The format for which the outputs of an analyzer are listed.
     static let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
 
     let role: Role
     let about: PluginDescription
-    /// Settings that every plugin of this role takes.
+    /// Settings that every plugin of this role accepts.
     let common: [DeclaredSetting]
-    /// What an analyzer declares with its default settings, or why it refuses the format.
+    /// The outputs of an analyzer with its default settings, or why it does not support the format.
     let outputs: Result<AnalyzerOutputs, AnalyzerError>?
     /// SPECs that the plugin accepts.
     let examples: [String]
@@ -25,14 +25,14 @@ struct PluginPage {
         registry.captures.map(Self.init) + registry.analyzers.map(Self.init) + registry.sinks.map(Self.init)
     }
 
-    /// The pages of an id: an analyzer and a sink may share theirs.
+    /// The pages of an id, which an analyzer and a sink may share.
     static func pages(_ name: String, of registry: PluginRegistry) throws(Failure) -> [PluginPage] {
         let all = all(of: registry)
         let found = all.filter { $0.about.id == name }
         if !found.isEmpty { return found }
         let ids = all.map(\.about.id)
-        let hint = name.nearest(in: ids).map { "did you mean \($0)?" } ?? "there are: \(ids.joined(separator: ", "))"
-        throw Failure("there is no plugin \"\(name)\"; \(hint)")
+        let hint = name.nearest(in: ids).map { "did you mean \($0)?" } ?? "plugins: \(ids.joined(separator: ", "))"
+        throw Failure("unknown plugin \"\(name)\"; \(hint)")
     }
 
     private init(_ plugin: CapturePlugin) {
@@ -74,7 +74,7 @@ struct PluginPage {
 }
 
 extension PluginDescription {
-    /// SPECs made of the declarations: bare, with the primary setting, with two more.
+    /// Example SPECs from the declarations: the id alone, with the primary setting, with two more settings.
     fileprivate var exampleTexts: [String] {
         let main = settings.first { $0.key == primary }
         let others = settings.filter { $0.key != primary }.prefix(2).map { "\($0.key)=\($0.exampleText)" }
@@ -90,7 +90,7 @@ extension PluginDescription {
 }
 
 extension DeclaredSetting {
-    /// A value that shows how one is written: another than the default where there are only a few.
+    /// An example value: for a choice or a flag, another value than the default.
     fileprivate var exampleText: String {
         switch (kind, defaultValue) {
         case (.boolean, .boolean(let flag)): String(!flag)
@@ -101,7 +101,7 @@ extension DeclaredSetting {
         }
     }
 
-    /// The default as help and the READMEs print it.
+    /// The default value in help and READMEs.
     var defaultText: String {
         switch defaultValue {
         case .none: "unset"
@@ -110,7 +110,7 @@ extension DeclaredSetting {
         }
     }
 
-    /// What may be given: `64...65536 frames`, `one of hann, hamming`, `true or false`.
+    /// The allowed values: `64...65536 frames`, `one of hann, hamming`, `true or false`.
     var valuesText: String {
         switch (kind, rangeText) {
         case (.integer, let range?): "\(range), whole"
@@ -123,7 +123,7 @@ extension DeclaredSetting {
 // MARK: - Text
 
 extension PluginPage {
-    /// One line per plugin below its role.
+    /// One line per plugin, grouped by role.
     static func list(_ pages: [PluginPage]) -> String {
         let width = pages.map(\.about.id.count).max() ?? 0
         var text = ""
@@ -133,7 +133,7 @@ extension PluginPage {
             text += "\(text.isEmpty ? "" : "\n")\(role.rawValue)s\n"
             for page in rows { text += "  \(page.about.id.padded(to: width))  \(page.about.summary)\n" }
         }
-        return text + "\nThe settings of one: hemiola plugins NAME\n"
+        return text + "\nFor the settings of a plugin: hemiola plugins NAME\n"
     }
 
     /// - Parameter columns: The width of the terminal.
@@ -144,7 +144,7 @@ extension PluginPage {
         if !examples.isEmpty {
             text += "\nSPEC\n" + examples.map { "  \($0)\n" }.joined()
             if let primary = about.primary {
-                text += "  \(primary) is the main setting: its value may stand without a key.\n"
+                text += "  \(primary) is the main setting: its key may be omitted.\n"
             }
         }
         return text + declarationText(columns) + outputText(columns)
@@ -168,7 +168,7 @@ extension PluginPage {
         case .failure(let error):
             return "\nOutputs\n  \(error.message)\n"
         case .success(let outputs):
-            var text = "\nOutputs of a stream of 48000 Hz and 2 channels\n"
+            var text = "\nOutputs for 48000 Hz and 2 channels\n"
             let width = (outputs.features.map(\.name.count) + outputs.events.map(\.name.count)).max() ?? 0
             for feature in outputs.features {
                 text += "  \(feature.name.padded(to: width))  \(feature.shapeText)\n"
@@ -203,7 +203,7 @@ extension String {
         self + String(repeating: " ", count: max(0, width - count))
     }
 
-    /// Lines of words that fit, each with a newline.
+    /// The text wrapped at `columns`, each line indented and with a newline.
     func wrapped(indent: Int, columns: Int) -> String {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []

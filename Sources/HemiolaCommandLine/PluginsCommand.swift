@@ -5,7 +5,7 @@ internal import Hemiola
 struct PluginsCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
-        abstract: "List the plugins, or tell all about one: settings, examples, outputs.",
+        abstract: "List the plugins, or describe one: settings, examples, outputs.",
         usage: "hemiola plugins [<name>] [--json]",
         discussion: """
             Examples:
@@ -14,10 +14,10 @@ struct PluginsCommand: Command {
               hemiola plugins --json | jq -r '.[] | .id + ": " + .description'
             """)
 
-    @Argument(help: ArgumentHelp("The id of a plugin.", valueName: "name"), completion: Completions.plugin)
+    @Argument(help: ArgumentHelp("The id of the plugin to describe.", valueName: "name"), completion: Completions.plugin)
     var name: String?
 
-    @Flag(help: "As JSON: a list with an object per plugin.")
+    @Flag(help: "Print JSON: a list with one object per plugin.")
     var json = false
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {

@@ -1,35 +1,35 @@
 internal import HemiolaEngine
 
-/// The line that shows how far a run is: `song.flac ████████░░░░ 45 %  212× real time  0:12 left  file 3 of 7`.
+/// The progress of a run: `song.flac ████████░░░░ 45 %  212× real time  0:12 left  file 3 of 7`.
 struct ProgressLine: Sendable, Hashable {
-    /// How a terminal wants it.
+    /// The capabilities of the terminal.
     struct Style: Sendable, Hashable {
         var usesUnicode = true
         var usesColor = true
     }
 
-    /// Seconds between two drawings.
+    /// Seconds between two updates of the terminal.
     static let interval = 0.1
 
     var name: String
-    /// The part of the run that is done, 0…1; nil when nobody knows how long it takes.
+    /// The part of the run that is done, 0…1; nil when the duration is unknown.
     var fraction: Double?
     /// Seconds of sound analysed of this input.
     var seconds: Double
     /// Seconds of sound per second.
     var speed: Double?
-    /// Seconds that the run still takes.
+    /// Estimated seconds until the end of the run.
     var remaining: Double?
-    /// Which input, 0…, of how many.
+    /// The index of the input, from 0, and the number of inputs.
     var index = 0
     var count = 1
 
-    /// Whether a bar has a place: on a terminal that can move the cursor, when no records come between.
+    /// Whether a bar can be shown: standard error is a terminal that can move the cursor, and no records appear on it.
     static func fits(standardError: System.Destination, standardOutput: System.Destination, terminal: String?) -> Bool {
         guard standardError == .terminal, canMoveCursor(terminal) else { return false }
         switch standardOutput {
         case .file, .nowhere: return true
-        // What is at the other end of a pipe may well print to this terminal.
+        // The program that reads the pipe may print to this terminal.
         case .terminal, .pipe: return false
         }
     }
@@ -40,31 +40,31 @@ struct ProgressLine: Sendable, Hashable {
         return terminal != "dumb"
     }
 
-    /// The line, at most one column less than the terminal has: in the last one some terminals begin a new line.
+    /// The line, at least one column shorter than the terminal: some terminals wrap after the last column.
     func rendered(width: Int, style: Style = Style()) -> String {
-        let room = max(width - 1, 0)
+        let available = max(width - 1, 0)
         let name = name.onOneLine
         for details in variants {
             let tail = details.joined(separator: "  ")
-            let free = room - tail.count - 1
+            let free = available - tail.count - 1
             guard let fraction else {
                 guard free >= min(name.columns, Self.shortestName) else { continue }
                 return "\(name.shortened(to: free, style)) \(tail)"
             }
-            let nameRoom = min(name.columns, max(Self.shortestName, free / 3))
-            let barRoom = min(free - nameRoom - 1, Self.longestBar)
-            guard barRoom >= Self.shortestBar else { continue }
-            return "\(name.shortened(to: nameRoom, style)) \(Self.bar(fraction, barRoom, style)) \(tail)"
+            let nameWidth = min(name.columns, max(Self.shortestName, free / 3))
+            let barWidth = min(free - nameWidth - 1, Self.longestBar)
+            guard barWidth >= Self.shortestBar else { continue }
+            return "\(name.shortened(to: nameWidth, style)) \(Self.bar(fraction, barWidth, style)) \(tail)"
         }
         let last = variants.last?.joined(separator: " ") ?? ""
-        return last.count <= room ? last : ""
+        return last.count <= available ? last : ""
     }
 
     private static let shortestName = 8
     private static let shortestBar = 8
     private static let longestBar = 40
 
-    /// What stands right of the bar, from rich to poor.
+    /// The texts right of the bar, from the most to the least detailed.
     private var variants: [[String]] {
         let lead = fraction.map { ["\(Int(($0 * 100).rounded(.down))) %"] } ?? [Self.clock(seconds)]
         let left = remaining.map { ["\(Self.clock($0)) left"] } ?? []
@@ -103,7 +103,7 @@ struct ProgressLine: Sendable, Hashable {
 }
 
 extension ProgressLine.Style {
-    /// What the environment says of this terminal.
+    /// The capabilities according to the environment variables.
     init(environment: (String) -> String?) {
         let locale = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG") ?? ""
         usesUnicode = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
@@ -113,29 +113,29 @@ extension ProgressLine.Style {
 
 /// Makes progress lines from a run's progress.
 struct ProgressMeter {
-    /// Seconds that a run may take before it gets a bar.
-    private static let patience = 0.7
-    /// Seconds of a look before it says how fast the work is.
-    private static let shortestLook = 0.3
+    /// Seconds after which a run gets a progress bar.
+    private static let delay = 0.7
+    /// Shortest interval over which the speed is measured, in seconds.
+    private static let shortestInterval = 0.3
 
     private let start: Double
-    /// The input under way when it was first seen, with the time and its seconds.
+    /// The first observation of the current input: its index, the time, and the seconds analysed by then.
     private var first: (index: Int, time: Double, seconds: Double)?
     private var speed: Double?
 
-    /// - Parameter start: When the run began, in seconds of any steady clock.
+    /// - Parameter start: The start of the run, in seconds of any monotonic clock.
     init(start: Double) {
         self.start = start
     }
 
     /// - Returns: nil while it is too early for a line.
     mutating func line(for progress: PipelineProgress, at now: Double) -> ProgressLine? {
-        let first = look(at: progress, now)
-        guard now - start >= Self.patience, progress.streamCount > 0 else { return nil }
+        let first = firstObservation(of: progress, now)
+        guard now - start >= Self.delay, progress.streamCount > 0 else { return nil }
         let took = now - first.time
-        if took >= Self.shortestLook { speed = (progress.seconds - first.seconds) / took }
+        if took >= Self.shortestInterval { speed = (progress.seconds - first.seconds) / took }
         let done = progress.duration.flatMap { $0 > 0 ? min(progress.seconds / $0, 1) : nil }
-        // Nobody knows how long the other files are: each counts the same.
+        // The durations of the other files are unknown: all files have the same weight.
         let count = Double(max(progress.streamCount, 1))
         let fraction = done.map { (Double(progress.streamIndex) + $0) / count }
         let remaining = fraction.flatMap { $0 > 0.01 ? (now - start) * (1 - $0) / $0 : nil }
@@ -144,10 +144,12 @@ struct ProgressMeter {
             index: progress.streamIndex, count: progress.streamCount)
     }
 
-    private mutating func look(at progress: PipelineProgress, _ now: Double) -> (index: Int, time: Double, seconds: Double) {
+    private mutating func firstObservation(
+        of progress: PipelineProgress, _ now: Double
+    ) -> (index: Int, time: Double, seconds: Double) {
         if let first, first.index == progress.streamIndex, progress.seconds >= first.seconds { return first }
-        let look = (progress.streamIndex, now, progress.seconds)
-        first = look
-        return look
+        let observation = (progress.streamIndex, now, progress.seconds)
+        first = observation
+        return observation
     }
 }

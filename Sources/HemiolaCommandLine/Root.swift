@@ -1,28 +1,29 @@
 internal import ArgumentParser
 internal import Hemiola
 
-/// `hemiola`: finds the subcommand, runs it, tells what went wrong.
+/// `hemiola`: parses the arguments, runs the subcommand and prints its errors.
 struct Root: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hemiola",
-        abstract: "Hemiola tells what it hears: levels, spectra and more, as JSON Lines.",
+        abstract: "Analyse sound files and live audio: levels, spectrum, beats and visualizer data, as JSON Lines.",
         usage: "hemiola <subcommand>",
         discussion: """
             Examples:
               hemiola analyze song.flac
               hemiola analyze song.flac | jq -c '[.t, .levels.rms_db]'
               hemiola analyze *.wav -o levels.jsonl --analyzer levels
+              hemiola beats song.flac
               hemiola schema
 
             Exit codes:
-              0  all is well, also when the reader of the output went away
-              1  some input could not be analysed, or not wholly; the others were
-              2  the command line or the configuration is wrong; nothing was done
+              0  success; also when the reader of standard output closed it early
+              1  at least one input failed or was incomplete; the others were analysed
+              2  invalid arguments or configuration; nothing was done
               3  output could not be written
-              129, 130, 143  ended by SIGHUP, SIGINT or SIGTERM; standard output and recordings have their end,
-                 and an old file that the result would have replaced is as it was
+              129, 130, 143  ended by SIGHUP, SIGINT or SIGTERM; standard output and
+                 recordings have an end record, other existing files are unchanged
 
-            Completion for bash, zsh and fish: hemiola --generate-completion-script <shell>
+            Shell completion (bash, zsh, fish): hemiola --generate-completion-script bash
             """,
         version: HemiolaVersion.current,
         subcommands: [
@@ -30,7 +31,7 @@ struct Root: ParsableCommand {
             EvaluateCommand.self, SendCommand.self, PluginsCommand.self, DoctorCommand.self, SchemaCommand.self,
         ])
 
-    /// Parses the arguments and does what they say.
+    /// Parses the arguments and runs the command.
     static func run(_ arguments: [String], with registry: PluginRegistry, on console: Console) async -> CommandStatus {
         Completions(registry).makeCurrent()
         do throws(Failure) {
@@ -44,14 +45,14 @@ struct Root: ParsableCommand {
         }
     }
 
-    /// What arguments ask for.
+    /// The result of parsing the arguments.
     enum Request {
         case command(any Command)
-        /// Help, the version, a completion script.
+        /// Text to print: help, the version or a completion script.
         case text(String)
     }
 
-    /// - Parameter columns: The width of the terminal that help is written to; lines longer than 100 are hard to read.
+    /// - Parameter columns: The width of the terminal. Help is wrapped at this width, at most 100 columns.
     static func parsed(_ arguments: [String], columns: Int = 80) throws(Failure) -> Request {
         if let command = AnalyzeCommand(plain: arguments) { return .command(command) }
         if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
@@ -59,7 +60,7 @@ struct Root: ParsableCommand {
         do {
             var command = try parseAsRoot(arguments)
             if let command = command as? any Command { return .command(command) }
-            // Help is a command too: running it throws its text.
+            // `help` is parsed as a command; running it throws its text.
             try command.run()
             return .text("")
         } catch {
@@ -71,9 +72,9 @@ struct Root: ParsableCommand {
         }
     }
 
-    /// The subcommand, parsed without the commands above it: that takes 8 % off the processor time from start to first record.
+    /// The subcommand, parsed without its parent command, which saves 8 % of the processor time from start to first record.
     ///
-    /// - Returns: nil for an error, help and the version: the whole tree has their text.
+    /// - Returns: nil for an error, help and the version: their texts need the whole command tree.
     private static func subcommand(_ arguments: [String]) -> (any Command)? {
         guard let name = arguments.first,
             let type = configuration.subcommands.first(where: { $0._commandName == name || $0.configuration.aliases.contains(name) })
@@ -81,7 +82,7 @@ struct Root: ParsableCommand {
         return try? type.parseAsRoot(Array(arguments.dropFirst())) as? any Command
     }
 
-    /// Writes to standard output; that nobody reads it is no failure.
+    /// Writes to standard output. A closed pipe (EPIPE) is not an error.
     static func print(_ text: String) throws(Failure) -> CommandStatus {
         do {
             try System.write(text.hasSuffix("\n") ? text : text + "\n", to: System.standardOutput)
@@ -96,16 +97,16 @@ struct Root: ParsableCommand {
     }
 }
 
-/// A word in a subcommand's place that is none.
+/// The first argument, when it is neither an option nor the name of a subcommand.
 struct UnknownCommand {
     private var name: String
-    /// What stands before it: `help`, or nothing.
-    private var isAskedForHelp: Bool
+    /// Whether `help` precedes the name.
+    private var isHelpRequest: Bool
 
     /// - Returns: nil when the arguments name a subcommand, or begin with an option.
     init?(in arguments: [String]) {
-        isAskedForHelp = arguments.first == "help"
-        guard let name = isAskedForHelp ? arguments.dropFirst().first : arguments.first,
+        isHelpRequest = arguments.first == "help"
+        guard let name = isHelpRequest ? arguments.dropFirst().first : arguments.first,
             !name.hasPrefix("-"), !Root.commandNames.contains(name)
         else { return nil }
         self.name = name
@@ -113,16 +114,16 @@ struct UnknownCommand {
 
     var message: String {
         if let nearest = name.nearest(in: Root.commandNames) {
-            return "there is no command \"\(name)\"; did you mean \(nearest)?"
+            return "unknown command \"\(name)\"; did you mean \(nearest)?"
         }
-        if !isAskedForHelp, System.FileIdentity(name) != nil {
-            return "there is no command \"\(name)\"; to analyse that file: hemiola analyze \(name)"
+        if !isHelpRequest, System.FileIdentity(name) != nil {
+            return "unknown command \"\(name)\"; to analyse that file: hemiola analyze \(name)"
         }
-        return "there is no command \"\(name)\"; there are: \(Root.commandNames.joined(separator: ", "))"
+        return "unknown command \"\(name)\"; commands: \(Root.commandNames.joined(separator: ", "))"
     }
 }
 
-/// The argument parser's messages, brought into one line.
+/// Converts a message of the argument parser to one line.
 enum UsageError {
     /// - Parameter message: `Unknown option '--bach'. Did you mean '--batch'?`
     /// - Returns: `unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help`

@@ -8,11 +8,11 @@ internal import HemiolaWire
 struct SchemaCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Print the JSON Schema of the records, or the types of their columns.",
+        abstract: "Print the JSON Schema of the output records, or the columns of a table of them.",
         usage: "hemiola schema [--columns] [--analyzer <spec>] ... [--select <items>] ...",
         discussion: """
-            The JSON Schema knows the features of the default analyzers, or of those that --analyzer names, for files of \
-            any rate and any number of channels.
+            The JSON Schema describes the records of the default analyzers, or of those that --analyzer names, for files of \
+            any sample rate and channel count.
 
             Examples:
               hemiola schema > hemiola.schema.json
@@ -21,14 +21,14 @@ struct SchemaCommand: Command {
               hemiola schema --analyzer +spectrum:mfcc=13,as=timbre
             """)
 
-    @Flag(help: "The columns of a table of all records and their types: neutral, for DuckDB and for pandas.")
+    @Flag(help: "Print the columns of a table of all records with their types: generic, DuckDB and pandas.")
     var columns = false
 
     @OptionGroup var analyzing: AnalyzerOptions
 
     @Option(
         help: ArgumentHelp(
-            "Of these records only, as analyze --select writes them: types, analyzers, features; repeatable.",
+            "Describe only these records: types, analyzers or features, as in \"analyze --select\"; repeatable.",
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 
@@ -44,7 +44,7 @@ struct SchemaCommand: Command {
     }
 
     func text(with registry: PluginRegistry) throws(Failure) -> String {
-        // A pipeline touches nothing until it runs, so that any name of a file will do.
+        // A pipeline opens no file until it runs: any file name is accepted here.
         let plan = try PipelinePlan(registry, describing: analyzing.analyzers, selecting: select)
         let items = plan.configuration.selection
         let selection = items.isEmpty ? Selection.all : Selection(items: items, catalog: registry.catalog)
@@ -52,7 +52,7 @@ struct SchemaCommand: Command {
         do throws(AnalyzerError) {
             let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
             if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }
-            // Nobody knows what the files will be: what another format declares otherwise is left open.
+            // The format of future input is unknown: whatever differs between two formats is left open in the schema.
             let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
             return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection, catalog: registry.catalog)
         } catch {

@@ -13,7 +13,8 @@ struct SendCommand: Command {
             abstract: "Send one control message to a running hemiola and print the reply.",
             usage: "hemiola send <type> [<value>] [<key=value> ...] [--socket <path>]",
             discussion: """
-                Connects to the sink "socket" of another hemiola. The reply comes when the control has taken effect.
+                Connects to the socket sink of a running hemiola ("hemiola listen --sink socket"). The reply is printed when the \
+                control has taken effect.
 
                 Examples:
                   hemiola send nextPreset
@@ -22,12 +23,12 @@ struct SendCommand: Command {
                   hemiola send status
                   hemiola send tap --socket /tmp/show.sock
 
-                Controls, with their fields: \(controlList), closeViz. A running hemiola with further plugins accepts their controls \
-                too.
+                Controls, with their fields: \(controlList), closeViz. A running hemiola with additional plugins accepts their \
+                controls too.
 
                 status prints the preset, speed, tempo and device: as text on a terminal, else as JSON.
 
-                Exit codes: 0 it has taken effect; 1 it was refused, or there was no reply; 2 the command line is wrong.
+                Exit codes: 0 the control took effect; 1 the control was refused, or no reply was received; 2 invalid arguments.
                 """)
     }
 
@@ -42,19 +43,19 @@ struct SendCommand: Command {
 
     @Argument(
         help: ArgumentHelp(
-            "Its first field by value alone, others by name: numbers, true, false, null or text; a list is joined with +.",
+            "Fields of the message. The first field may be given by its value alone. Values: numbers, true, false, null or text; join the items of a list with +.",
             valueName: "key=value"), completion: Completions.controlField)
     var fields: [String] = []
 
     @Option(
-        help: ArgumentHelp("The socket. Default: the path that the sink uses when it is given none.", valueName: "path"),
+        help: ArgumentHelp("Path of the socket. Default: the default path of the socket sink.", valueName: "path"),
         completion: .file())
     var socket: String?
 
-    @Option(help: ArgumentHelp("The time limit for the whole exchange, in seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Time limit for the connection and the reply, in seconds, at most 3600.", valueName: "seconds"))
     var timeout = 5.0
 
-    @Flag(help: "Print the status as JSON on a terminal too.")
+    @Flag(help: "Print the status as JSON, also on a terminal.")
     var json = false
 
     func validate() throws {
@@ -62,7 +63,7 @@ struct SendCommand: Command {
         if socket == "" { throw ValidationError("--socket: the path is empty; is a variable of the shell unset?") }
     }
 
-    /// Seconds to wait for the declarations of a program that knows a control that this one does not.
+    /// Seconds to wait for the declarations of the running program, when this program does not declare the control.
     private static let helloTime = 1.0
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
@@ -96,7 +97,7 @@ struct SendCommand: Command {
         return reply.ok ? .success : .refused
     }
 
-    /// The controls that the running program declares in its first line; nil when no stream has begun there.
+    /// The controls that the running program declares in its first line; nil when it has not started a stream.
     private static func declarations(from connection: System.UnixConnection, until deadline: Double) -> RecordCatalog? {
         while let line = try? connection.readLine(until: deadline) {
             if let hello = HelloDeclarations(line) { return hello.catalog }
@@ -118,7 +119,7 @@ struct SendCommand: Command {
 
     private static func text(_ error: System.CallError, _ path: String) -> String {
         error.isUnreachable
-            ? "no hemiola listens at \(path); start one: hemiola listen --sink socket" : "\(path): \(error)"
+            ? "\(path): no running hemiola accepts connections; start one: hemiola listen --sink socket" : "\(path): \(error)"
     }
 }
 
@@ -139,12 +140,12 @@ struct ControlMessage: Equatable {
 
     static func unknown(_ type: String, _ catalog: RecordCatalog) -> Failure {
         let types = types(catalog)
-        let hint = type.nearest(in: types).map { "; did you mean \($0)?" } ?? "; there are: \(types.joined(separator: ", "))"
-        return Failure("there is no message \"\(type)\"\(hint)")
+        let hint = type.nearest(in: types).map { "; did you mean \($0)?" } ?? "; messages: \(types.joined(separator: ", "))"
+        return Failure("unknown message \"\(type)\"\(hint)")
     }
 
     /// - Parameter fields: `key=value`; the first may be the value of the first declared field alone.
-    /// - Throws: What is wrong, before anything is sent.
+    /// - Throws: The first invalid field. Nothing has been sent then.
     init(_ type: String, _ fields: [String], _ catalog: RecordCatalog) throws(Failure) {
         guard Self.isKnown(type, catalog) else { throw Self.unknown(type, catalog) }
         let declared = catalog.control(type)?.fields ?? []
@@ -173,16 +174,16 @@ struct ControlMessage: Equatable {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let names = declared.map(\.name)
         if parts.count == 2, let field = declared.first(where: { $0.name == parts[0] }) { return (field, try value(parts[1], of: field)) }
-        // A preset's name may have an equals sign: only a name that looks like a misspelt field is refused.
+        // A preset's name may contain an equals sign: only a text that begins like a misspelt field is refused.
         let looksLikeName = parts.count == 2 && parts[0].allSatisfy { $0.isLetter } && parts[0].nearest(in: names) != nil
         if isFirst, let main = declared.first, !looksLikeName { return (main, try value(text, of: main)) }
         guard let key = parts.count == 2 ? parts[0] : nil else {
             throw Failure(
-                "\"\(text)\" is no key=value" + (names.isEmpty ? "; \(type) has no field" : "; write key=value, or the value alone first"))
+                "\"\(text)\" is not key=value" + (names.isEmpty ? "; \(type) has no field" : "; write key=value, or the value alone first"))
         }
         let hint =
             names.isEmpty
-            ? "it has none" : key.nearest(in: names).map { "did you mean \($0)?" } ?? "there are: \(names.joined(separator: ", "))"
+            ? "it has none" : key.nearest(in: names).map { "did you mean \($0)?" } ?? "fields: \(names.joined(separator: ", "))"
         throw Failure("\(type) has no field \"\(key)\"; \(hint)")
     }
 
@@ -217,13 +218,13 @@ extension Field {
         }
     }
 
-    /// What a value has to be, for messages.
+    /// The type of a value, for messages.
     fileprivate var kindText: String {
         switch kind {
         case .integer: "a whole number"
         case .number: "a number"
         case .boolean: "true or false"
-        case .text: "a text"
+        case .text: "text"
         case .choice(let choices): "one of \(choices.joined(separator: ", "))"
         case .texts: "a list of names, joined with +"
         case .numbers: "a list of numbers, joined with +"
@@ -264,7 +265,7 @@ private struct HelloDeclarations: Decodable {
     var type: String
     var controls: [Entry]
 
-    /// - Returns: nil for another line.
+    /// - Returns: nil for a line that is not a `hello` message.
     init?(_ line: [UInt8]) {
         guard let hello = try? JSONDecoder().decode(Self.self, from: Data(line)), hello.type == "hello" else { return nil }
         self = hello
@@ -279,7 +280,7 @@ private struct HelloDeclarations: Decodable {
 }
 
 extension HelloDeclarations.FieldEntry {
-    /// The field; nil for a type that this program does not know.
+    /// The field; nil for a type that this program does not support.
     fileprivate var field: Field? {
         let fallback: ParameterValue? = required ? nil : ParameterValue.none
         return switch type {
@@ -304,14 +305,14 @@ private struct Reply {
         var error: String?
     }
 
-    /// The other side hung up.
-    static let none = Reply(line: "", ok: false, error: "the other side hung up without an answer", isRefusal: true)
+    /// The connection was closed before a reply.
+    static let none = Reply(line: "", ok: false, error: "the connection was closed without a reply", isRefusal: true)
 
     let line: String
     let ok: Bool
     let error: String?
     let isRefusal: Bool
-    /// What came before it, in answer to `status`.
+    /// The `status` message that precedes the reply to `status`.
     var status: StatusReport?
 
     private init(line: String, ok: Bool, error: String?, isRefusal: Bool) {
@@ -321,7 +322,7 @@ private struct Reply {
         self.isRefusal = isRefusal
     }
 
-    /// - Returns: nil for a line that is something else.
+    /// - Returns: nil for a line that is neither the reply nor an error.
     init?(_ line: [UInt8]) {
         guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(line)),
             fields.type == "error" || fields.type == "reply" && fields.id == ControlMessage.id

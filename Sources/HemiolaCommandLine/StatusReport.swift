@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The `status` message of a running hemiola, as text for a terminal or as it came.
+/// The `status` message of a running hemiola, as text for a terminal or as JSON.
 struct StatusReport {
     private struct Fields: Decodable {
         struct Device: Decodable {
@@ -27,7 +27,7 @@ struct StatusReport {
     let line: String
     private let fields: Fields
 
-    /// - Returns: nil for a line that is something else.
+    /// - Returns: nil for a line that is not a `status` message.
     init?(_ line: [UInt8]) {
         guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(line)), fields.type == "status" else { return nil }
         self.line = String(decoding: line, as: UTF8.self)
@@ -38,7 +38,7 @@ struct StatusReport {
     var text: String {
         var preset = fields.preset ?? "unknown"
         if let seconds = fields.nextIn { preset += " (next in \(Int(seconds.rounded())) s)" }
-        if fields.cycling == false { preset += " (does not change by itself)" }
+        if fields.cycling == false { preset += " (automatic changes are off)" }
         let device = fields.device.map { "\($0.description) (\($0.state))" }
         return [
             "preset  \(preset)",

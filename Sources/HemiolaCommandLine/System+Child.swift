@@ -5,7 +5,7 @@
 #endif
 
 extension System {
-    /// Another process of this program, whose lines are read.
+    /// A child process of this program, whose standard output is read line by line.
     final class Child {
         private let process: pid_t
         private let output: Int32
@@ -21,7 +21,7 @@ extension System {
             posix_spawn_file_actions_init(&actions)
             posix_spawn_file_actions_adddup2(&actions, ends[1], standardOutput)
             posix_spawn_file_actions_addopen(&actions, standardInput, "/dev/null", O_RDONLY, 0)
-            // A group of its own: Ctrl-C is for whoever started it, who will end it.
+            // A process group of its own: Ctrl-C reaches the parent only, which then ends the child.
             var attributes = posix_spawnattr_t()
             posix_spawnattr_init(&attributes)
             posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
@@ -42,29 +42,29 @@ extension System {
             output = ends[0]
         }
 
-        /// Ends it and waits for its end. To be called once.
+        /// Kills the process and waits for its end. Call once.
         func stop() {
             close(output)
             kill(process, SIGKILL)
             waitpid(process, nil, 0)
         }
 
-        /// Reads lines until one is meant.
+        /// Reads lines until one matches.
         ///
-        /// - Returns: The monotonic time at which that one was there to be read; nil when it did not come in time.
-        func waitForLine(within seconds: Double, where isMeant: (Substring) -> Bool) -> Double? {
+        /// - Returns: The monotonic time at which the matching line was readable; nil on a timeout or at the end.
+        func waitForLine(within seconds: Double, where matches: (Substring) -> Bool) -> Double? {
             let deadline = System.now + seconds
             while true {
                 while let end = text.firstIndex(of: UInt8(ascii: "\n")) {
                     let line = String(decoding: text[..<end], as: UTF8.self)
                     text.removeSubrange(...end)
-                    if isMeant(line[...]) { return lastRead }
+                    if matches(line[...]) { return lastRead }
                 }
                 guard read(until: deadline) else { return nil }
             }
         }
 
-        /// Reads and forgets for so long.
+        /// Reads and discards output for some seconds.
         func drain(for seconds: Double) {
             let deadline = System.now + seconds
             while read(until: deadline) { text.removeAll(keepingCapacity: true) }

@@ -6,12 +6,13 @@ internal import Hemiola
     internal import Musl
 #endif
 
-/// What the doctor asks the system. The libraries are asked by name, whichever are loaded: this module knows no plugin's own.
+/// Reads the system properties for `hemiola doctor`. Libraries are found by the names of their symbols, because this module does not
+/// depend on the plugins that load them.
 extension System {
     static func environment() -> Environment {
         var found = Environment()
         found.version = HemiolaVersion.current
-        found.swift = "\(compiler), \(runtimePlace)"
+        found.swift = "\(compiler), \(runtimeLocation)"
         found.soundFile = soundFileVersion
         found.formats = soundFileFormats
         found.ffmpeg = environment("PATH")?.split(separator: ":").map { "\($0)/ffmpeg" }.first { access($0, X_OK) == 0 }
@@ -42,12 +43,12 @@ extension System {
         #endif
     }
 
-    /// Where the runtime was loaded from; a static one is in no file of its own.
-    private static var runtimePlace: String {
+    /// The path of the shared Swift runtime, or that it is statically linked.
+    private static var runtimeLocation: String {
         let maps = String(decoding: (try? contents(of: "/proc/self/maps")) ?? [], as: UTF8.self)
         guard let line = maps.split(separator: "\n").first(where: { $0.contains("/libswiftCore.so") }),
             let start = line.firstIndex(of: "/")
-        else { return "runtime linked in" }
+        else { return "runtime statically linked" }
         return "runtime \(line[start...])"
     }
 
@@ -76,7 +77,7 @@ extension System {
         var ending: UnsafePointer<CChar>?
     }
 
-    /// Endings of the major formats, and of those that hide in Ogg and MPEG, sorted.
+    /// File extensions of the major formats and of the subtypes of Ogg and MPEG, sorted.
     private static var soundFileFormats: [String] {
         // sf_command(NULL, …) with SFC_GET_FORMAT_MAJOR_COUNT, SFC_GET_FORMAT_MAJOR and the same of the subtypes.
         typealias Command = @convention(c) (OpaquePointer?, Int32, UnsafeMutableRawPointer?, Int32) -> Int32
@@ -105,9 +106,9 @@ extension System {
 
     // MARK: - Folders and terminal
 
-    /// Looks without writing.
+    /// Checks that a folder is writable, without writing.
     ///
-    /// - Parameter mayBeMissing: Whether it will be made when it is needed: then its nearest folder must allow that.
+    /// - Parameter mayBeMissing: Whether it is created when needed: then its nearest existing parent must be writable.
     private static func folder(_ path: String, mayBeMissing: Bool = false) -> Environment.Folder {
         var status = stat()
         if stat(path, &status) != 0 {
@@ -130,7 +131,7 @@ extension System {
     }
 
     private static var terminal: String {
-        guard destination(of: standardError) == .terminal else { return "standard error is none: no progress bar" }
+        guard destination(of: standardError) == .terminal else { return "standard error is not a terminal: no progress bar" }
         return "\(environment("TERM") ?? "TERM is not set"), \(columns(of: standardError) ?? 80) columns"
     }
 }

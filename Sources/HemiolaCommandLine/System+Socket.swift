@@ -10,14 +10,13 @@ extension System {
     /// A connection to a Unix socket; closed with this object.
     final class UnixConnection {
         private let descriptor: Int32
-        /// Bytes that a line may have: longer than any that hemiola sends.
+        /// Maximum length of a line in bytes; hemiola sends shorter lines only.
         private static let longestLine = 16 << 20
 
-        /// What was read and not yet taken.
+        /// Bytes that were received but not yet returned.
         private var received: ArraySlice<UInt8> = []
 
-        /// - Parameter deadline: When to give up, on `System.now`'s clock: a server that does not accept connections lets a caller wait
-        ///   as soon as its backlog is full.
+        /// - Parameter deadline: When to give up, on the clock of `System.now`. connect(2) blocks while the backlog of the server is full.
         /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
         init(to path: String, until deadline: Double) throws(CallError) {
             descriptor = try Self.connected(to: path, until: deadline)
@@ -42,7 +41,7 @@ extension System {
             }
         }
 
-        /// Calls connect(2), which waits for room in the backlog until the send timeout of the socket has passed.
+        /// Calls connect(2), which waits for a place in the backlog until the send timeout of the socket has passed.
         ///
         /// - Returns: 0 or the error number; `ETIMEDOUT` at the deadline.
         private static func connect(
@@ -50,7 +49,7 @@ extension System {
         ) -> Int32 {
             let seconds = deadline - System.now
             guard seconds > 0 else { return ETIMEDOUT }
-            // At least a microsecond: 0 would be no limit.
+            // At least a microsecond: 0 means no limit.
             var limit = timeval()
             limit.tv_sec = .init(seconds)
             limit.tv_usec = .init(max(1, seconds.truncatingRemainder(dividingBy: 1) * 1e6))
@@ -70,7 +69,7 @@ extension System {
             close(descriptor)
         }
 
-        /// Writes all of it, unless the time is up before.
+        /// Writes all bytes, or throws `ETIMEDOUT` at the deadline.
         func write(_ bytes: [UInt8], until deadline: Double) throws(CallError) {
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -82,7 +81,7 @@ extension System {
             }
         }
 
-        /// Waits until the socket can be read or written; the time limit holds however much comes.
+        /// Waits until the socket can be read or written.
         private func wait(for events: Int16, until deadline: Double) throws(CallError) {
             while true {
                 let seconds = deadline - System.now
@@ -115,6 +114,6 @@ extension System {
 }
 
 extension System.CallError {
-    /// Whether nobody listens at a socket, or there is none.
+    /// Whether the socket does not exist or no process accepts connections.
     var isUnreachable: Bool { number == ENOENT || number == ECONNREFUSED }
 }

@@ -8,13 +8,13 @@ internal import Synchronization
 #endif
 
 extension System {
-    /// Reads single keys from the terminal at standard input, on a thread of its own, until `stop`.
+    /// Reads single keys from the terminal at standard input, on a separate thread, until `stop`.
     ///
-    /// Keys come without Enter and without echo (non-canonical mode) only while this process is in the foreground. Ctrl-C, Ctrl-Z,
-    /// Ctrl-S and Ctrl-\ keep their meaning. The terminal gets its mode back on `stop`, on exit, on a signal and while the
+    /// Keys are read without Enter and without echo (non-canonical mode) only while this process is in the foreground. Ctrl-C, Ctrl-Z,
+    /// Ctrl-S and Ctrl-\ keep their meaning. The mode of the terminal is restored on `stop`, on exit, on a signal and while the
     /// process is stopped by Ctrl-Z.
     final class KeyReader: Sendable {
-        /// Seconds between two looks at whether this process came to the foreground.
+        /// Seconds between two checks whether this process is in the foreground.
         private static let interval = 0.25
 
         private let wake = WakeUpPipe()
@@ -23,7 +23,7 @@ extension System {
         /// Whether standard input and standard output are terminals.
         static var isPossible: Bool { isatty(standardInput) == 1 && isatty(standardOutput) == 1 }
 
-        /// - Parameter process: Takes the bytes of the keys, on the reading thread.
+        /// - Parameter process: Receives the bytes of the keys, on the reading thread.
         init(_ process: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
             for number in [SIGTSTP, SIGQUIT] {
                 var action = sigaction()
@@ -77,7 +77,7 @@ private let isTerminalChanged = Atomic<Bool>(false)
 private let isSuspending = Atomic<Bool>(false)
 private nonisolated(unsafe) var terminalMode = termios()  // Written before `isTerminalChanged` is set, read after it was seen set.
 
-/// Also after another process (a shell, after SIGSTOP) changed the mode.
+/// Sets single-key mode, also when another process (a shell, after SIGSTOP) has changed the mode.
 private func setSingleKeyMode() {
     var mode = termios()
     guard !isSuspending.load(ordering: .acquiring), tcgetattr(System.standardInput, &mode) == 0,
@@ -90,7 +90,7 @@ private func setSingleKeyMode() {
     tcsetattr(System.standardInput, TCSANOW, &mode)
 }
 
-/// Restores the terminal's mode, if it was changed. Safe in a signal handler. Does not wait for output that a terminal holds.
+/// Restores the terminal's mode, if it was changed. Safe in a signal handler. Does not wait for pending output.
 func restoreTerminal() {
     guard isTerminalChanged.exchange(false, ordering: .acquiringAndReleasing) else { return }
     // In the background the mode is the foreground process's, and a change would stop this one.

@@ -5,7 +5,7 @@
 #endif
 
 extension System {
-    /// Wakes a thread that waits in `poll(2)`. Several wake-ups before a wait count as one. Never closed: for objects that live as
+    /// Wakes a thread that waits in `poll(2)`. Several wake-ups before a wait count as one. Never closed: for objects that exist as
     /// long as the process.
     struct WakeUpPipe: Sendable {
         let reader: Int32
@@ -14,7 +14,7 @@ extension System {
         init() {
             var ends: [Int32] = [-1, -1]
             let code = pipe(&ends)
-            precondition(code == 0, "no pipe: error \(errno)")
+            precondition(code == 0, "cannot create a pipe: error \(errno)")
             for end in ends {
                 _ = fcntl(end, F_SETFD, FD_CLOEXEC)
                 _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -34,7 +34,7 @@ extension System {
         }
 
         /// - Parameter seconds: nil: no limit.
-        /// - Returns: false when nothing came in time.
+        /// - Returns: false on a timeout.
         func wait(timeout seconds: Double?) -> Bool {
             var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
             let deadline = seconds.map { System.now + $0 }
@@ -48,7 +48,7 @@ extension System {
             return true
         }
 
-        /// Forgets the wake-ups so far.
+        /// Discards all wake-ups so far.
         func clear() {
             var bytes = [UInt8](repeating: 0, count: 64)
             while read(reader, &bytes, bytes.count) == bytes.count {}

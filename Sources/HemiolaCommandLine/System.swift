@@ -7,17 +7,17 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The system calls of the command line. Everything unsafe in this module is in this file and those beside it.
+/// The system calls of the command line. All unsafe code of this module is in this file and in `System+*.swift`.
 enum System {
     static let standardInput: Int32 = 0
     static let standardOutput: Int32 = 1
     static let standardError: Int32 = 2
 
-    /// A call failed. The text is the C library's: `No such file or directory`.
+    /// The error of a system call. The description is the C library's: `No such file or directory`.
     struct CallError: Error, CustomStringConvertible {
         var number: Int32
 
-        /// Whether the reader of a pipe has gone.
+        /// Whether the reader has closed the pipe.
         var isBrokenPipe: Bool { number == EPIPE }
 
         var description: String {
@@ -27,21 +27,21 @@ enum System {
         }
     }
 
-    /// What a file descriptor leads to.
+    /// The type of file that a descriptor refers to.
     enum Destination {
         case terminal, file, pipe
-        /// The null device, or nothing at all.
+        /// The null device or another character device, or a closed descriptor.
         case nowhere
     }
 
-    /// To be called before anything else.
+    /// Call before anything else.
     static func prepareProcess() {
-        // A descriptor that the caller closed would be given to the next file, and warnings would end up in it. These
-        // stand-ins refuse what the real one would allow, so that output nobody can get is reported.
+        // The next opened file would get the number of a standard descriptor that the caller closed, and would receive its output.
+        // /dev/null takes the number, opened in the opposite direction, so that a read or write fails and is reported.
         for descriptor in standardInput...standardError where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", descriptor == standardInput ? O_WRONLY : O_RDONLY)
         }
-        // A reader that went away, or a file at its size limit, is the error of a write and not a reason to die.
+        // A closed pipe or a file at its size limit is an error of write(2) and does not end the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         useOneArena()
@@ -56,10 +56,10 @@ enum System {
         _ = unsafeBitCast(address, to: (@convention(c) (Int32, Int32) -> Int32).self)(-8, 1)
     }
 
-    /// The arguments without the program's name. What is no UTF-8 in them is kept, as `PathText` writes it.
+    /// The arguments without the program's name. Bytes that are not UTF-8 are preserved in the form of `PathText`.
     static var arguments: [String] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-            // Safe: the system ends every argument with a zero, and they live as long as the process.
+            // Safe: every argument ends with a zero byte, and arguments exist as long as the process.
             CommandLine.unsafeArgv[index].map { argument in
                 PathText.text(of: UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
             }
@@ -75,7 +75,7 @@ enum System {
         #endif
     }
 
-    /// Leaves without tidying up, whatever the other threads do.
+    /// Exits without cleanup and without waiting for other threads.
     static func exitAtOnce(_ status: CommandStatus) -> Never {
         restoreTerminal()
         _exit(status.rawValue)
@@ -98,7 +98,7 @@ enum System {
 // MARK: - Files and terminals
 
 extension System {
-    /// Writes all of a text; waits where it must.
+    /// Writes all of a text; blocks while the descriptor accepts nothing.
     static func write(_ text: String, to descriptor: Int32) throws(CallError) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -112,7 +112,7 @@ extension System {
             if count >= 0 {
                 bytes = bytes.dropFirst(count)
             } else if errno == EAGAIN {
-                // Somebody made the shared terminal or pipe non-blocking.
+                // Another process has set the shared terminal or pipe to non-blocking.
                 var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&request, 1, -1)
             } else if errno != EINTR {
@@ -143,7 +143,7 @@ extension System {
         }
     }
 
-    /// Where what is written to a descriptor goes.
+    /// The destination of output to a descriptor.
     static func destination(of descriptor: Int32) -> Destination {
         if isatty(descriptor) == 1 { return .terminal }
         var status = stat()
@@ -155,19 +155,19 @@ extension System {
         }
     }
 
-    /// The processors that are switched on.
+    /// The number of online processors.
     static var processorCount: Int {
         max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
     }
 
-    /// The columns of a terminal, or nil when it does not say.
+    /// The columns of a terminal; nil when unknown.
     static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
-    /// Which regular file a path leads to; nil when there is none.
+    /// Identifies the regular file at a path; nil when there is none.
     struct FileIdentity: Hashable {
         private var device: UInt64
         private var number: UInt64
@@ -184,14 +184,13 @@ extension System {
 // MARK: - Signals
 
 extension System {
-    /// Hears SIGINT, SIGTERM and SIGHUP; SIGHUP only when the caller does not have it ignored, as `nohup` does. A script's
-    /// background job starts with SIGINT ignored, and `kill -INT` shall end it in order all the same.
+    /// Handles SIGINT, SIGTERM and SIGHUP. A SIGHUP that the caller ignores (`nohup`) stays ignored. An ignored SIGINT is handled:
+    /// background jobs of a script start with it, and `kill -INT` must end them in order.
     ///
-    /// A handler on whatever thread writes to a pipe, and somebody reads it. Signals blocked in every thread and one in
-    /// `sigwait` would be simpler, but libdispatch unblocks all signals in a thread of its own.
-    /// A second signal leaves at once.
+    /// The signal handler runs on any thread and writes to a pipe, which `next(timeout:)` reads. `sigwait` with all signals blocked is
+    /// not reliable, because threads of libraries may unblock signals. A second signal ends the process at once.
     struct SignalListener: Sendable {
-        /// What somebody who listens hears.
+        /// The result of waiting.
         enum Message {
             case signal(Int32)
             /// `finish` was called.
@@ -201,11 +200,11 @@ extension System {
 
         private let reader: Int32
 
-        /// There is one per process.
+        /// Create at most one per process.
         init() {
             var ends: [Int32] = [-1, -1]
             let code = pipe(&ends)
-            precondition(code == 0, "the system gives no pipe: error \(errno)")
+            precondition(code == 0, "cannot create a pipe: error \(errno)")
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             reader = ends[0]
             firstSignal.store(0, ordering: .relaxed)
@@ -214,12 +213,12 @@ extension System {
                 var action = sigaction()
                 sigaction(number, nil, &action)
                 if number == SIGHUP && action.isIgnored { continue }
-                action = .hearing
+                action = .listening
                 sigaction(number, &action, nil)
             }
         }
 
-        /// Waits for a message.
+        /// Waits for a signal or `finish`.
         func next(timeout seconds: Double) -> Message {
             var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
             guard poll(&request, 1, Int32(seconds * 1000)) > 0 else { return .nothing }
@@ -228,12 +227,12 @@ extension System {
             return byte == 0 ? .finish : .signal(Int32(byte))
         }
 
-        /// Lets whoever listens stop.
+        /// Ends `next(timeout:)` on the waiting thread.
         func finish() {
-            tell(0)
+            writeToSignalPipe(0)
         }
 
-        /// The first signal that was heard.
+        /// The first signal; nil when none was received.
         var signal: Int32? {
             let number = firstSignal.load(ordering: .acquiring)
             return number == 0 ? nil : number
@@ -241,35 +240,35 @@ extension System {
     }
 }
 
-/// The signal that came first, 0 for none, and the pipe's end to write to. Global, because a handler has no context; `Atomic`,
-/// because it may do no more than that.
+/// The first signal, 0 for none, and the write end of the pipe. Global, because a signal handler has no context; atomic, because a
+/// signal handler must not use locks.
 private let firstSignal = Atomic<Int32>(0)
 private let signalPipe = Atomic<Int32>(-1)
 
-/// When it came, in milliseconds of the monotonic clock.
+/// The time of the first signal, in milliseconds of the monotonic clock.
 private let firstSignalTime = Atomic<Int>(0)
 
-/// Within so many milliseconds a second signal is the same wish: timeout(1) sends each twice, to the process and to its group.
-private let signalEcho = 200
+/// Milliseconds within which a second signal is ignored: timeout(1) sends each signal twice, to the process and to its group.
+private let duplicateSignalTime = 200
 
-/// Runs in the middle of anything: atomics, clock_gettime(2), write(2), tcsetattr(3) and _exit(2) are all that is allowed here.
-private func hear(_ number: Int32) {
+/// The signal handler. Only async-signal-safe calls: atomics, clock_gettime(2), write(2), tcsetattr(3) and _exit(2).
+private func handleSignal(_ number: Int32) {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     let now = time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     if firstSignal.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged {
         firstSignalTime.store(now, ordering: .releasing)
-        tell(UInt8(truncatingIfNeeded: number))
+        writeToSignalPipe(UInt8(truncatingIfNeeded: number))
     } else {
         let first = firstSignalTime.load(ordering: .acquiring)
-        if first > 0, now - first > signalEcho {
+        if first > 0, now - first > duplicateSignalTime {
             restoreTerminal()
             _exit(128 + number)
         }
     }
 }
 
-private func tell(_ byte: UInt8) {
+private func writeToSignalPipe(_ byte: UInt8) {
     let before = errno
     var byte = byte
     write(signalPipe.load(ordering: .acquiring), &byte, 1)
@@ -277,9 +276,9 @@ private func tell(_ byte: UInt8) {
 }
 
 extension sigaction {
-    fileprivate static var hearing: sigaction {
+    fileprivate static var listening: sigaction {
         var action = sigaction()
-        action.__sigaction_handler.sa_handler = hear
+        action.__sigaction_handler.sa_handler = handleSignal
         action.sa_flags = Int32(SA_RESTART)
         sigemptyset(&action.sa_mask)
         return action

@@ -1,17 +1,18 @@
 extension String {
-    /// The columns that it takes on a terminal.
+    /// The width on a terminal, in columns.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// Its start and its end, where it is too long: the end of a path tells most.
+    /// The text, or its start and end with an ellipsis between when it is too wide. Two thirds are the end, which identifies a path
+    /// best.
     func shortened(to width: Int, _ style: ProgressLine.Style) -> String {
         guard columns > width else { return self }
         let dots = style.usesUnicode ? "…" : "~"
         guard width > 1 else { return width == 1 ? dots : "" }
         var (head, tail) = ("", "")
         var free = width - 1
-        let headRoom = free / 3
+        let headWidth = free / 3
         for character in self {
-            guard head.columns + character.columns <= headRoom else { break }
+            guard head.columns + character.columns <= headWidth else { break }
             head.append(character)
         }
         free -= head.columns
@@ -32,6 +33,34 @@ extension Character {
             0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
             2
         default: 1
+        }
+    }
+}
+
+extension String {
+    /// The text with control characters, line breaks and changes of the text direction written as escapes, so that it stays on one
+    /// line of a terminal. File names may contain all of these.
+    var onOneLine: String {
+        guard unicodeScalars.contains(where: \.isDangerous) else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar {
+            case "\n": text += "\\n"
+            case "\t": text += "\\t"
+            case "\r": text += "\\r"
+            case _ where scalar.isDangerous: text += "\\u{\(Self(scalar.value, radix: 16))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isDangerous: Bool {
+        if isASCII { return value < 0x20 || value == 0x7F }
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: return true
+        case .format: return (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
+        default: return false
         }
     }
 }

@@ -31,7 +31,7 @@ struct YAMLNode {
 }
 
 extension YAMLNode {
-    /// Why a text is not a document.
+    /// The error of a text that is not a valid document.
     struct SyntaxError: Error {
         var message: String
         var place: Place?
@@ -41,11 +41,11 @@ extension YAMLNode {
         }
     }
 
-    /// Bounds the memory for the text.
+    /// Limits the memory for the text.
     static let maxByteCount = 8 << 20
-    /// Bounds the memory for the nodes, each of which takes more than a character or two of text.
+    /// Limits the memory for the nodes: a node needs more memory than its one or two characters of text.
     static let maxNodeCount = 100_000
-    /// Bounds the stack. A pipeline needs 4 levels.
+    /// Limits the depth of the stack. A pipeline needs 4 levels.
     static let maxDepth = 64
 
     /// Reads a text that holds at most one document. A byte order mark at its start is ignored.
@@ -58,7 +58,7 @@ extension YAMLNode {
         return try composer.document()
     }
 
-    /// A scalar that was written without quotes.
+    /// The value of a scalar without quotes.
     private static func plain(_ text: String) -> Content {
         switch text {
         case "", "~", "null", "Null", "NULL": return .null

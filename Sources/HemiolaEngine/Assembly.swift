@@ -4,22 +4,22 @@ internal import HemiolaSignal
 internal import HemiolaWire
 
 extension PluginRegistry {
-    /// Settings that the pipeline takes from every sink's SPEC.
+    /// Settings that the pipeline reads from the SPEC of every sink.
     private static let select = Setting(
-        "select", default: [String](), "Record types, analyzers or features that it gets; unset: all.")
+        "select", default: [String](), "Record types, analyzers or features that the sink receives; unset: all.")
     private static let lead = Setting<Double?>(
         "lead_ms", in: -60_000.0...60_000, unit: "ms",
-        "Events come that far ahead of (negative: behind) their time; unset: as soon as they are known.")
+        "Time by which events are delivered before (negative: after) they occur; unset: as soon as they are detected.")
 
-    /// Files at a time: each has a thread and some 10 MB.
+    /// Number of files in parallel: each needs a thread and about 10 MB.
     private static let jobCounts = 1...256
 
-    /// What every sink takes besides its own settings.
+    /// Settings that every sink accepts in addition to its own.
     public static let commonSinkSettings = [select.declared, lead.declared]
 
-    /// Builds a pipeline and touches nothing: plugins are made, not opened.
+    /// Builds a pipeline. Plugins are created, but open no file or device.
     ///
-    /// - Throws: All that is wrong with the configuration, at once, each problem with its path (`sinks[1].period_s`).
+    /// - Throws: All problems of the configuration, each with its path (`sinks[1].period_s`).
     public func assemble(_ configuration: PipelineConfiguration) throws(ConfigurationError) -> Pipeline {
         var problems: [ConfigurationProblem] = []
         let batching = Batching(batchFrames: configuration.batchFrames)
@@ -47,7 +47,8 @@ extension PluginRegistry {
         checkOutputs(sinkEntries, inputs: inputs, &problems)
         guard problems.isEmpty, let batching else { throw ConfigurationError(problems) }
         let pipeline = Pipeline(
-            configuration, batching: batching, catalog: catalog, inputs: inputs, analyzerEntries: analyzerEntries, sinkEntries: sinkEntries.map(\.entry))
+            configuration, batching: batching, catalog: catalog, inputs: inputs, analyzerEntries: analyzerEntries,
+            sinkEntries: sinkEntries.map(\.entry))
         try checkSelections(of: pipeline)
         return pipeline
     }
@@ -58,7 +59,7 @@ extension PluginRegistry {
             return "\(frames) is outside \(range.lowerBound)...\(range.upperBound) frames"
         }
         let below = frames / step * step
-        return "\(frames) is above \(Batching.longestHop) and no multiple of \(step) frames; take \(below) or \(below + step)"
+        return "\(frames) is above \(Batching.longestHop) and not a multiple of \(step) frames; use \(below) or \(below + step)"
     }
 
     // MARK: - Inputs
@@ -76,7 +77,7 @@ extension PluginRegistry {
             do throws(ConfigurationError) {
                 let capture = try PluginInstance { () throws(ConfigurationError) in try make(values) }
                 if capture.read(\.isLive) == true && configuration.captures.count > 1 {
-                    problems.append(ConfigurationProblem(path, "\(spec.id) never ends, so it must be the only capture"))
+                    problems.append(ConfigurationProblem(path, "\(spec.id) is a live capture, which must be the only capture"))
                 }
                 inputs.append(
                     Pipeline.Input(
@@ -86,7 +87,7 @@ extension PluginRegistry {
             }
         }
         if configuration.captures.isEmpty {
-            problems.append(ConfigurationProblem("captures", "there is nothing to analyse; name a capture"))
+            problems.append(ConfigurationProblem("captures", "no input; name a capture"))
         }
         return inputs
     }
@@ -103,7 +104,7 @@ extension PluginRegistry {
             let path = "analyzers[\(index)]"
             guard let declared = declared(spec, path, reservedNames, &problems) else { continue }
             if analyzerEntries.contains(where: { $0.name == spec.name }) {
-                problems.append(ConfigurationProblem(path, "there are two analyzers \"\(spec.name)\"; name one with as=NAME"))
+                problems.append(ConfigurationProblem(path, "two analyzers have the name \"\(spec.name)\"; rename one with as=NAME"))
                 continue
             }
             if let entry = makeEntry(declared, spec, path, &problems) { analyzerEntries.append(entry) }
@@ -142,7 +143,7 @@ extension PluginRegistry {
                     path,
                     "\"\(spec.name)\" cannot be an analyzer's name: "
                         + (reservedNames.contains(spec.name)
-                            ? "the records use it for something else" : "letters, digits, - and _ make a name")))
+                            ? "the records use this key" : "allowed are letters, digits, - and _")))
             return nil
         }
         return (plugin, values)
@@ -162,14 +163,14 @@ extension PluginRegistry {
         }
     }
 
-    /// Names that no analyzer can have: the keys of records, and the record types, except for those that an analyzer's id or `beat` has too:
-    /// any beat tracker may have that name.
+    /// Names that no analyzer can have: the keys of records, and the record types. Allowed are record types that are also the id of an
+    /// analyzer, and `beat`, for any beat tracker.
     private func reservedNames(_ catalog: RecordCatalog) -> Set<String> {
         let shared = analyzers.map(\.about.id) + [RecordType.beat.name]
         return RecordSchema.reservedNames(catalog).union(Set(catalog.recordTypes).subtracting(shared))
     }
 
-    /// Whether a name can be a key in every batch record: `jq` reads it after a dot or in quotes.
+    /// Whether a name can be a key in batch records: `jq` accepts it after a dot or in quotes.
     private static func isKey(_ name: String) -> Bool {
         !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
     }
@@ -208,11 +209,11 @@ extension PluginRegistry {
         return sinkEntries
     }
 
-    /// No two results may be written to one path.
+    /// Reports sinks and inputs whose results would be written to the same path.
     private func checkOutputs(
         _ sinkEntries: [(path: String, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], _ problems: inout [ConfigurationProblem]
     ) {
-        /// By file: the sink that writes there, and the input whose result it is; nil: that of all.
+        /// By file: the sink that writes it, and the input of the result; nil: the result of all inputs.
         var owners: [String: (sink: Int, input: String?)] = [:]
         var folders: [String: String] = [:]
         sinkEntries: for (index, (path, entry)) in sinkEntries.enumerated() {
@@ -220,13 +221,13 @@ extension PluginRegistry {
                 guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
                 if !output.takesSeveralInputs, !template.isPerInput, inputs.count > 1 {
                     let name = OutputTarget(output.path).name
-                    let message = "\(name) holds the result of one input, and there are \(inputs.count); write {stem} into the path"
+                    let message = "\(name) is for the result of one input, but there are \(inputs.count); use {stem} in the path"
                     problems.append(ConfigurationProblem(path, message))
                     continue sinkEntries
                 }
                 for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
                     let file = template.path(PathTemplate.Values(input: input ?? "", time: "{time}", number: 0))
-                    // Descriptors, devices and pipes take several results.
+                    // Descriptors, devices and pipes accept several results.
                     if OutputTarget(file).isSpecial { continue }
                     let identity = OutputTarget.identity(of: file, folders: &folders)
                     guard let owner = owners.updateValue((index, input), forKey: identity) else { continue }
@@ -235,9 +236,9 @@ extension PluginRegistry {
                             input == other
                                 ? "\(input) is given twice, and both results would be written to \(file); give it once"
                                 : "the results of \(other) and \(input) would both be written to \(file); "
-                                    + "distinguish them with {dir} or {name} in the path"
+                                    + "use {dir} or {name} in the path"
                         } else {
-                            "another sink writes to \(file) too; give one of them another path"
+                            "another sink also writes to \(file); use another path for one of them"
                         }
                     problems.append(ConfigurationProblem(path, message))
                     continue sinkEntries
@@ -251,11 +252,11 @@ extension PluginRegistry {
         if writers.count > 1 {
             problems.append(
                 ConfigurationProblem(
-                    "sinks", "\(writers.map(\.name).joined(separator: " and ")) both write to standard output; give one a path"))
+                    "sinks", "\(writers.map(\.name).joined(separator: " and ")) both write to standard output; use a path for one of them"))
         }
     }
 
-    /// The path of a feature that was named without its analyzer, in full or by its start: `beat.bpm` for `bpm`, `levels.rms_db` for
+    /// The path of a feature given without its analyzer, by its name or a prefix of it: `beat.bpm` for `bpm`, `levels.rms_db` for
     /// `rms`.
     private static func featurePath(named name: String, of analyzers: [StreamHeader.Analyzer]) -> String? {
         guard !name.isEmpty, !name.contains(".") else { return nil }
@@ -265,7 +266,7 @@ extension PluginRegistry {
         return (paths.first { $0.name == name } ?? paths.first { $0.name.hasPrefix(name) })?.path
     }
 
-    /// What a selection names must exist: a record type, an analyzer, or a feature of one.
+    /// Reports selected items that are not a record type, an analyzer or a feature.
     private func checkSelections(of pipeline: Pipeline) throws(ConfigurationError) {
         guard pipeline.sinkEntries.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
@@ -285,8 +286,9 @@ extension PluginRegistry {
                 known = pipeline.catalog.recordTypes + pipeline.analyzerNames
             }
             let suggestion = Self.featurePath(named: item, of: analyzers) ?? item.nearest(in: known)
-            let hint = suggestion.map { "did you mean \($0)?" } ?? "there are: \(known.joined(separator: ", "))"
-            problems.append(ConfigurationProblem("select", "\"\(item)\" is no record type, analyzer or feature here; \(hint)"))
+            let hint = suggestion.map { "did you mean \($0)?" } ?? "items: \(known.joined(separator: ", "))"
+            problems.append(
+                ConfigurationProblem("select", "\"\(item)\" is not a record type, analyzer or feature of this pipeline; \(hint)"))
         }
         if !problems.isEmpty { throw ConfigurationError(problems) }
     }
@@ -304,7 +306,7 @@ extension PluginRegistry {
 }
 
 extension ConfigurationProblem {
-    /// The same problem, seen from further outside.
+    /// The same problem with the path of a parent before its path.
     fileprivate func below(_ parent: String) -> ConfigurationProblem {
         ConfigurationProblem(path.isEmpty ? parent : "\(parent).\(path)", message)
     }
@@ -320,10 +322,10 @@ extension PluginSpec {
     }
 }
 
-/// Sinks need names only for reports: a second one of a kind gets a number.
+/// Unique names of sinks, for reports: further sinks of the same name get a number.
 private struct SinkNames {
     private var taken: Set<String> = []
-    /// The number that was tried last for a name.
+    /// The last number tried for a name.
     private var numbers: [String: Int] = [:]
 
     mutating func unused(_ name: String) -> String {

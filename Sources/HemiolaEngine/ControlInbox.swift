@@ -2,23 +2,23 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import Synchronization
 
-/// Controls from clients, which wait for the next batch: bounded, emptied once per batch by the analysis thread.
+/// A bounded queue of controls from clients, which the analysis thread empties once per batch.
 ///
-/// When it is full, the client with the most controls in it gives way: its newest is answered `busy`. So what one batch can take is
-/// shared evenly among the clients, and a client that floods delays no other.
+/// When it is full, the newest control of the client with the most controls is removed and answered `busy`. The capacity of a batch is
+/// therefore shared evenly among the clients, and a client that floods delays no other.
 ///
-/// A control that some director wants prepared is prepared on a thread beside, and joins the others when that is done. The controls
-/// of one client keep their order.
+/// If a director requires preparation of a control, a separate thread prepares the control before it is queued. The controls of one
+/// client keep their order.
 final class ControlInbox: Sendable {
-    /// Controls that a batch takes at most, live and where a file is paced.
+    /// Maximum number of controls per batch, live and for paced files.
     static let liveCapacity = 32
-    /// The same where a file is analysed as fast as possible: a block of batches takes no time that clients could see.
+    /// Maximum number of controls per batch for a file that is analysed as fast as possible.
     static let fileCapacity = 256
-    /// Controls with lists of names among them: each may hold a megabyte. Beyond that, a list is accepted only from a client that has
-    /// none in the inbox; the client with the most lists then gives way.
+    /// Maximum number of controls with lists of names, each of which may have a megabyte. Above it, a list is accepted only from a client
+    /// without a list in the inbox, and the newest list of the client with the most lists is removed.
     static let listCapacity = 4
 
-    /// What a preparer computed, for the director of that index.
+    /// The result of a preparer, for the director of that index.
     struct Preparation: Sendable {
         var director: Int
         var value: any Sendable
@@ -27,19 +27,19 @@ final class ControlInbox: Sendable {
     struct Entry: Sendable {
         var control: Control
         var origin: String
-        /// Which sink's batch the answer waits for.
+        /// The sink that must have written the batch before the reply is sent.
         var sink: Int
         var reply: (@Sendable (ControlReply) -> Void)?
-        /// What the preparers computed. A control that has any is never removed: a preparer and its director see the same controls.
+        /// The results of the preparers. A prepared control is never removed: a preparer and its director receive the same controls.
         var preparations: [Preparation] = []
-        /// Counts all controls in the order they came.
+        /// The number of the control in order of arrival.
         var number = 0
     }
 
     fileprivate struct State {
         /// For the next batch.
         var ready: [Entry] = []
-        /// To be prepared, in the order they came.
+        /// To be prepared, in order of arrival.
         var unprepared: [Entry] = []
         /// What is being prepared.
         var preparing: Entry?
@@ -55,17 +55,17 @@ final class ControlInbox: Sendable {
 
     private let capacity: Int
     private let state = Mutex(State())
-    /// What `drain` would find: an empty inbox costs one atomic read a batch and no lock.
+    /// The number of items that `drain` returns: an empty inbox costs one atomic read per batch and no lock.
     private let waiting = Atomic<Int>(0)
     /// Controls answered `busy` because the inbox was full.
     let refusedCount = Atomic<Int>(0)
 
-    /// - Parameter capacity: Controls that a batch takes at most.
+    /// - Parameter capacity: Maximum number of controls per batch.
     init(capacity: Int = ControlInbox.fileCapacity) {
         self.capacity = capacity
     }
 
-    /// Lets directors' controls be prepared from here on.
+    /// Sets the preparers of the directors, for all later controls.
     func setPreparers(_ preparers: [(director: Int, preparer: any ControlPreparer)]) {
         state.withLock { $0.preparers = preparers }
     }
@@ -82,7 +82,7 @@ final class ControlInbox: Sendable {
     /// Whether `drain` would find anything.
     var isEmpty: Bool { waiting.load(ordering: .acquiring) == 0 }
 
-    /// Takes all that is ready, in the order it came.
+    /// Removes and returns all ready controls, in order of arrival.
     func drain() -> (entries: [Entry], losses: [DropReport]) {
         update { state in
             defer { (state.ready, state.losses) = ([], []) }
@@ -90,7 +90,7 @@ final class ControlInbox: Sendable {
         }
     }
 
-    /// The run is over: what still waits, and whatever comes, is refused.
+    /// Ends the run: refuses all waiting and later controls.
     func close() {
         let rest = update { state in
             state.isClosed = true
@@ -145,7 +145,7 @@ final class ControlInbox: Sendable {
 
     // MARK: - The thread that prepares
 
-    /// Runs until nothing waits any more: the next control that needs it starts another thread.
+    /// Runs until no unprepared control waits; the next one starts another thread.
     private func prepareAll() {
         yieldToOtherThreads()
         while let (taken, preparers) = update({ state in state.takeUnprepared().map { ($0, state.preparers) } }) {
@@ -173,7 +173,7 @@ extension ControlInbox.State {
 
     func hasList(from origin: String) -> Bool { entries.contains { $0.origin == origin && $0.control.isList } }
 
-    /// Behind another of the same client that is not prepared yet, every control waits.
+    /// Whether a control needs preparation, or an earlier control of the same client is not prepared yet.
     func mustPrepare(_ entry: ControlInbox.Entry) -> Bool {
         if preparers.contains(where: { $0.preparer.isNeeded(for: entry.control) }) { return true }
         return preparing?.origin == entry.origin || unprepared.contains { $0.origin == entry.origin }
@@ -217,6 +217,6 @@ extension ControlInbox.State {
 }
 
 extension Control {
-    /// Whether it carries a list of names.
+    /// Whether the control has a list of names.
     fileprivate var isList: Bool { listCount > 0 }
 }

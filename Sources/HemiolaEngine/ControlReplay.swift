@@ -31,7 +31,7 @@ public struct ControlReplay: Sendable, Hashable {
     /// Controls to replay, of all inputs.
     public var count: Int { entries.count }
 
-    /// Those for an input, by frame; of one frame in the order they came.
+    /// The controls for an input, ordered by frame and then by arrival.
     func controls(for file: String) -> [StampedControl] {
         let mine = entries.filter { $0.file == nil || $0.file == file }.map(\.control)
         return mine.indices.sorted { (mine[$0].frame, $0) < (mine[$1].frame, $1) }.map { mine[$0] }

@@ -3,20 +3,20 @@ internal import HemiolaSignal
 
 /// Events outside blocks, in order, with the replies of dropped blocks.
 ///
-/// In pieces, so that a new event never makes all older ones move, and the oldest go at a constant cost.
+/// Stored in pieces, so that appending never moves all older events, and removing the oldest has a constant cost.
 final class EventBacklog {
     private static let pieceCapacity = 512
 
     private var pieces: [[Event]] = []
     /// Events of the first piece that were dropped.
     private var removedCount = 0
-    /// What its events count for against the limit.
+    /// The sum of the events' weights, which the limit applies to.
     private(set) var weight = 0
     var replies: [Mailbox.Reply] = []
-    /// Whether they are, at least in part, those of dropped blocks: then the block that follows takes them over.
+    /// Whether some of the events are of dropped blocks: these events are added to the next block.
     var isOfDroppedBlocks = false
 
-    /// All of them, in one array.
+    /// All events, in one array.
     var events: [Event] { Array(pieces.joined().dropFirst(removedCount)) }
 
     /// - Returns: The weight that was added.
@@ -57,7 +57,7 @@ final class EventBacklog {
 }
 
 extension Event {
-    /// What it counts for against the limit: a list of names, which may be long, counts for each of them.
+    /// The weight of the event for the limit: 1, plus 1 per name in a list of names.
     fileprivate var weight: Int {
         1 + (control?.control.listCount ?? 0)
     }

@@ -1,9 +1,9 @@
 internal import HemiolaSignal
 
-/// The events that one sink gets: the selected ones, and with `lead_ms` each in the batch that ends that far ahead of its time. In
-/// stream time, so that the same input gives the same lines.
+/// Selects and times the events for one sink. With `lead_ms`, each event is in the batch that ends that time before the event. All times
+/// are stream times, so that the same input gives the same lines.
 struct EventSchedule {
-    /// Seconds; nil: as soon as they are found.
+    /// Seconds; nil: events are delivered as soon as they are detected.
     private let lead: Double?
     private let selection: Selection
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
@@ -15,7 +15,7 @@ struct EventSchedule {
         self.selection = selection
     }
 
-    /// Whether every block passes as it is.
+    /// Whether blocks pass unchanged.
     var isTransparent: Bool { lead == nil && selection.isAll }
 
     mutating func begin(_ header: StreamHeader) {
@@ -33,8 +33,8 @@ struct EventSchedule {
         return result
     }
 
-    /// Events that come without a batch are never held back: the batch that would release them may not come for hours. Events that
-    /// are earlier and still pending are released before them.
+    /// Events without a batch are delivered immediately, because the next batch may come hours later. Earlier pending events are delivered
+    /// before them.
     mutating func apply(to events: [Event]) -> [Event] {
         let selected = events.filter { selection.contains($0.type.name) }
         guard lead != nil, let last = selected.map(\.time).max() else { return selected }
@@ -44,7 +44,7 @@ struct EventSchedule {
         return Array(due)
     }
 
-    /// At the end all pending events are released.
+    /// Delivers all pending events at the end of the stream.
     mutating func apply(to summary: StreamSummary) -> StreamSummary {
         var result = summary
         // Both are in order of time; with equal times the older come first.

@@ -52,7 +52,7 @@ struct HopAggregator: ~Copyable {
         scratch.deallocate()
     }
 
-    /// Where the analyzers write this hop: into the batch's row itself when the batch has one hop.
+    /// The memory for the analyzers' outputs of this hop: the batch's row itself if the batch has one hop.
     func target(_ row: UnsafeMutableBufferPointer<Float>) -> UnsafeMutableBufferPointer<Float> {
         let target = hopsPerBatch == 1 ? row : UnsafeMutableBufferPointer(start: scratch, count: width)
         target.update(repeating: .nan)
@@ -66,7 +66,7 @@ struct HopAggregator: ~Copyable {
     ///   - before: The batch's real frames in the hops before it.
     func aggregate(into row: UnsafeMutableBufferPointer<Float>, frames: Int, before: Int) {
         if hopsPerBatch == 1 { return }
-        // By index, here and below: without the optimiser an array's iterator allocates.
+        // Loops by index, here and below, because an array's iterator allocates without optimisation.
         for index in runs.indices {
             let run = runs[index]
             let old = row.baseAddress! + run.offset

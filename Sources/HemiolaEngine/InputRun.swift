@@ -2,7 +2,7 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSpectrum
 
-/// Analyses inputs, one after another: opens each, divides it into streams, and drives `StreamAnalysis`. Used by one thread.
+/// Analyses inputs one after another: opens each, divides it into streams, and calls `StreamAnalysis`. Used by one thread.
 final class InputRun {
     /// How a stream ended.
     private enum Ending {
@@ -17,21 +17,21 @@ final class InputRun {
     private let replay: ControlReplay
 
     private var slots: [StreamAnalysis.AnalyzerSlot]
-    /// The last bank and what it was made for: files of one format share it.
+    /// The last bank with its requests and sample rate: files of one format share it.
     private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
-    /// The input under way: its path as given.
+    /// The path of the current input, as given.
     private var inputPath: String?
     /// The description of the current device.
     private var deviceSummary: String?
-    /// How long the input has been silent, over all its streams; nil for a file.
+    /// Measures silence over all streams of the input; nil for a file.
     private var silence: SilenceDetector?
     /// Seconds of the input's earlier streams: notices count from the input's start.
     private var secondsBefore = 0.0
-    /// Controls that are still to be replayed in this stream, by frame.
+    /// The remaining controls to replay in this stream, by frame.
     private var script: ArraySlice<StampedControl> = []
-    /// What the file under way lacks: reported at its end, in one line.
+    /// Missing and damaged parts of the current file, which are reported at its end, in one line.
     private var damage: FileDamage?
-    /// The reasons of refusals that were reported.
+    /// The reasons of refusals that have been reported.
     private var refusals: Set<String> = []
 
     init(_ pipeline: Pipeline, directors: [PipelineDirector] = [], replay: ControlReplay) {
@@ -151,7 +151,7 @@ final class InputRun {
     private func analyzeFirstPass(_ stream: StreamAnalysis, _ capture: any Capture) throws(CaptureError) {
         guard let capture = capture as? any RewindableCapture else {
             throw CaptureError(
-                "this input can be read only once, and the analysis of a whole file reads it twice; analyse a file, or causally (beats --causal)"
+                "this input can be read only once, but the analysis of a whole file reads it twice; use a file, or causal analysis (beats --causal)"
             )
         }
         reading: while !pipeline.shouldStop {
@@ -159,14 +159,15 @@ final class InputRun {
             do throws(CaptureError) {
                 delivery = try stream.analyzeFirstPass(capture)
             } catch {
-                // The second pass meets the same error at the same frame and reports it; what lies before it is analysed.
+                // The second pass fails at the same frame and reports the error; it analyses the audio before that frame.
                 break reading
             }
             switch delivery {
             case .end: break reading
             case .format, .source:
-                // Rewinding would lead back before the new format, into the stream that is over.
-                throw CaptureError("this input changes its format, which looking ahead cannot follow; analyse it without")
+                // Rewinding would return to the stream before the format change, which has ended.
+                throw CaptureError(
+                    "the format changes within this input, which the analysis of a whole file does not support; use causal analysis")
             case .frames, .gap, .device, .idle: break
             }
         }
@@ -194,7 +195,7 @@ final class InputRun {
                 case .idle:
                     let events = stream.takeEventsOfOutage()
                     if !events.isEmpty { receiver.receive(events) }
-                    // No batch comes soon that could carry the replies.
+                    // The next batch, which would be followed by the replies, may come much later.
                     if stream.isLost { receiver.sendReplies() }
                 case .gap(let gap):
                     let duration = stream.header.format.seconds(at: gap.frames)
@@ -262,14 +263,14 @@ final class InputRun {
     }
 }
 
-/// What a file lacks, gathered while it is read: damage may be in thousands of places, and one line is enough.
+/// Collects the missing and damaged parts of a file, for one report: there may be thousands.
 private struct FileDamage {
     private let reason: Gap.Reason
-    /// Where the first gap begins, in seconds.
+    /// The start of the first gap, in seconds.
     private let start: Double
     private var places = 0
     private var duration = 0.0
-    /// Where the last gap ends.
+    /// The end of the last gap, in seconds.
     private var end = -1.0
 
     init(reason: Gap.Reason, start: Double) {
@@ -277,7 +278,7 @@ private struct FileDamage {
         self.start = start
     }
 
-    /// Adds a gap. One that begins where the last one ends is of the same place.
+    /// Adds a gap. A gap that starts at the end of the last one belongs to the same part.
     mutating func add(from start: Double, duration: Double) {
         if start - end > 1e-6 { places += 1 }
         self.duration += duration

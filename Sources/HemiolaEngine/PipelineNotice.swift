@@ -3,7 +3,7 @@ public import HemiolaSignal
 
 /// A notice of a running pipeline to its caller. Library code does not print.
 public enum PipelineNotice: Sendable {
-    /// An input was not, or not wholly, analysed.
+    /// An input failed or was incomplete.
     case captureFailed(input: String, CaptureError)
     /// A capture reports one line to the user, and goes on: that it waits for its source.
     case captureWarning(input: String, String)
@@ -66,7 +66,7 @@ public struct PipelineProgress: Sendable, Hashable {
 public struct RunOutcome: Sendable, Hashable {
     /// Streams that were begun.
     public var streams = 0
-    /// Inputs that were not, or not wholly, analysed.
+    /// Inputs that failed or were incomplete.
     public var failedInputs = 0
     /// Sinks that failed.
     public var failedSinks = 0

@@ -42,12 +42,12 @@ struct PipelineRun {
             if isOver { return false }
             dispatcher.isInputDone = false
             let queue = queue.queue(index)
-            while dispatcher.hasReaders, let item = queue.next() { handOn(item) }
+            while dispatcher.hasReaders, let item = queue.next() { passOn(item) }
             return dispatcher.isInputDone
         }
     }
 
-    private func handOn(_ item: StreamItemQueue.Item) {
+    private func passOn(_ item: StreamItemQueue.Item) {
         switch item {
         case .source(let source, let input): dispatcher.open(source, input: input)
         case .begin(let header): dispatcher.begin(header)

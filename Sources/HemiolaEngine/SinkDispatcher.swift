@@ -17,13 +17,13 @@ final class SinkDispatcher: StreamReceiver {
     private let inbox: ControlInbox
     private let sendNotice: @Sendable (PipelineNotice) -> Void
 
-    /// What a sink has lost so far.
+    /// The losses of a sink so far.
     private struct LossCount {
         var batches: Int64
         var events: Int64
     }
 
-    /// What each sink had lost at the stream's start, and when that was last reported.
+    /// The losses of each sink at the start of the stream and at the last report.
     private var lossesAtStart: [LossCount] = []
     private var reportedLosses: [LossCount] = []
     private var lastLossTime = 0.0
@@ -44,7 +44,7 @@ final class SinkDispatcher: StreamReceiver {
 
     /// The directors among the sinks.
     ///
-    /// - Returns: nil when one cannot be made: nothing can be run then.
+    /// - Returns: nil when a director cannot be created: the run is not possible then.
     func makeDirectors() -> [PipelineDirector]? {
         var directors: [PipelineDirector] = []
         for (runner, entry) in zip(runners, pipeline.sinkEntries) {
@@ -133,8 +133,8 @@ final class SinkDispatcher: StreamReceiver {
         }
     }
 
-    /// Controls that were applied are answered also where their batch never comes, or not before the device is back. Controls that
-    /// still wait are for the next stream, if there is one.
+    /// Sends the replies to applied controls whose batch is not written, or not before the device is back. Controls that still wait are
+    /// for the next stream, if there is one.
     func sendReplies() {
         if replies.isEmpty { return }
         for reply in replies.values.joined() { reply() }
@@ -145,7 +145,7 @@ final class SinkDispatcher: StreamReceiver {
     func refuseControls() {
         if inbox.isEmpty { return }
         for entry in inbox.drain().entries {
-            entry.reply?(.refused("several files are analysed at a time; controls need one job"))
+            entry.reply?(.refused("files are analysed in parallel; controls need one job (--jobs 1)"))
         }
     }
 
@@ -163,7 +163,7 @@ final class SinkDispatcher: StreamReceiver {
         }
     }
 
-    /// What each sink lost since the last call; only those that lost anything.
+    /// The losses of each sink since the last call; only sinks with losses.
     private func takeLosses() -> [DropReport] {
         var losses: [DropReport] = []
         for (index, count) in lossesNow.enumerated() {

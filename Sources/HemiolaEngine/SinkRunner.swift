@@ -1,12 +1,12 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// Runs one sink on a thread of its own: takes items from the mailbox, retries failed calls, and closes the sink at the end.
+/// Runs one sink on its own thread: takes items from the mailbox, retries failed calls, and closes the sink at the end.
 actor SinkRunner {
-    /// How it went with a sink.
+    /// The result of running a sink.
     enum Outcome: Sendable {
         case done
-        /// Its reader has gone; nothing is wrong.
+        /// The reader has closed the output, which is not an error.
         case readerIsGone
         case failed
     }
@@ -24,7 +24,7 @@ actor SinkRunner {
     nonisolated let sink: any Sink
     nonisolated let mailbox: Mailbox
     nonisolated let context: SinkContext
-    /// Writes on the analysis thread if the sink can do so without blocking; nil where it cannot. A function costs less to store than a sink.
+    /// Writes on the analysis thread; nil when the sink does not support it. A function, which costs less to store than a sink.
     private nonisolated let writeIfReady: (@Sendable (BatchBlock) -> Bool)?
     private let executor: ThreadExecutor
     private let report: @Sendable (PipelineNotice) -> Void
@@ -53,7 +53,7 @@ actor SinkRunner {
         self.schedule = schedule
     }
 
-    /// - Returns: nil when all is well.
+    /// - Returns: nil on success.
     func open() async -> SinkError? {
         do {
             try await sink.open(context)
@@ -70,12 +70,12 @@ actor SinkRunner {
         dismiss()
     }
 
-    /// Lets go of the thread of a sink that was never opened.
+    /// Ends the thread of a sink that was never opened.
     nonisolated func dismiss() {
         executor.stop()
     }
 
-    /// Hands over batches, and the answers to be given when they are written; on the analysis thread.
+    /// Passes on batches, and the replies to send when they are written. Called on the analysis thread.
     nonisolated func put(_ block: BatchBlock, replies: [Mailbox.Reply]) {
         guard let writeIfReady, mailbox.performIfIdle({ writeIfReady(block) }) else {
             return mailbox.put(.block(block, replies: replies))
@@ -83,16 +83,16 @@ actor SinkRunner {
         finish(block, replies)
     }
 
-    /// Runs until the mailbox is finished or the sink is.
+    /// Runs until the mailbox is finished or the sink has failed.
     func run() async -> Outcome {
         var outcome = Outcome.done
         while let next = mailbox.next() {
-            // Once per item, not per attempt: the schedule lets each event go only once.
+            // Once per item, not per attempt: the schedule delivers each event only once.
             let item = scheduled(next)
             do throws(SinkError) {
                 try await deliver(item)
             } catch {
-                outcome = await retry(error, item)
+                outcome = await retry(item, after: error)
                 if case .done = outcome { continue }
                 mailbox.abandon()
                 break
@@ -101,13 +101,13 @@ actor SinkRunner {
         do throws(SinkError) {
             try await close()
         } catch {
-            if case .done = outcome { outcome = self.outcome(of: error) }
+            if case .done = outcome { outcome = outcomeReporting(error) }
         }
         executor.stop()
         return outcome
     }
 
-    /// What this sink is to see of an item.
+    /// The item with the selected and due events of this sink.
     private func scheduled(_ item: Mailbox.Item) -> Mailbox.Item {
         if schedule.isTransparent { return item }
         switch item {
@@ -143,8 +143,10 @@ actor SinkRunner {
         for reply in replies { reply() }
     }
 
-    /// Tries again as the error advises. `.done`: the item is delivered after all.
-    private func retry(_ error: SinkError, _ item: Mailbox.Item) async -> Outcome {
+    /// Retries as the error's remedy requires.
+    ///
+    /// - Returns: `.done` when a retry has delivered the item.
+    private func retry(_ item: Mailbox.Item, after error: SinkError) async -> Outcome {
         var error = error
         var attempt = 0
         var isReported = false
@@ -170,7 +172,7 @@ actor SinkRunner {
                 isReported = true
             }
         }
-        return outcome(of: error)
+        return outcomeReporting(error)
     }
 
     private func close() async throws(SinkError) {
@@ -184,7 +186,8 @@ actor SinkRunner {
         return mailbox.isClosing ? Self.lastAttempts : .max
     }
 
-    private func outcome(of error: SinkError) -> Outcome {
+    /// The outcome for an error. Reports the error unless the reader has closed the output.
+    private func outcomeReporting(_ error: SinkError) -> Outcome {
         if error.remedy == .finish { return .readerIsGone }
         report(.sinkFailed(sink: context.name, error))
         return .failed

@@ -4,14 +4,14 @@ internal import HemiolaSpectrum
 
 /// The hot path of one stream: from hops to completed batches.
 ///
-/// Used by the analysis thread alone. After the first batch it neither allocates nor locks, but for handing a full block to
-/// the mailboxes. Raw buffers, because a class's arrays are checked for exclusive access at every index.
+/// Used by the analysis thread only. After the first batch it does not allocate or lock, except when it passes a full block to the
+/// mailboxes. Uses raw buffers, because every access to an array of a class is checked for exclusivity.
 final class StreamAnalysis {
     /// An analyzer of the pipeline, with its name and its declarations for this stream.
     struct AnalyzerSlot {
         var name: String
         var analyzer: any Analyzer
-        /// What handles its controls, and their names; nil where its plugin declares none.
+        /// The handler of its controls, and their names; nil when its plugin declares none.
         var handler: (any ControlHandler)?
         var controls: Set<String> = []
         var offline: (any OfflineAnalyzer)?
@@ -59,7 +59,7 @@ final class StreamAnalysis {
 
     /// - Parameters:
     ///   - slots: Prepared for this stream.
-    ///   - publish: Takes each full block: one batch live, up to 64 from a file.
+    ///   - publish: Receives each full block: one batch live, up to 64 from a file.
     init(
         _ header: StreamHeader, slots: [AnalyzerSlot], directors: [PipelineDirector], bank: SpectrumBank, batchesPerBlock: Int,
         carriesSamples: Bool, silence: SilenceDetector? = nil, publish: @escaping (BatchBlock) -> Void
@@ -92,7 +92,7 @@ final class StreamAnalysis {
         mono.deallocate()
     }
 
-    /// Whether no batch is under way: controls are applied only between batches.
+    /// Whether no batch has been started: controls are applied only between batches.
     var isBetweenBatches: Bool { hopsInBatch == 0 && filled == 0 }
 
     /// Seconds of stream time up to now.
@@ -139,15 +139,15 @@ final class StreamAnalysis {
         return delivery
     }
 
-    /// Takes the events that wait for a batch, when no audio comes: all while the device is lost, otherwise only with a device event
-    /// among them. A batch that is under way when the device is lost is published first, as a partial one.
+    /// Removes the events that wait for a batch while no audio is available: all while the device is lost, otherwise only if one is a
+    /// device event. If the device is lost during a batch, that batch is published first, as a partial one.
     ///
-    /// - Returns: What no batch carries, in order; mostly nothing.
+    /// - Returns: The events to write without a batch, in order; usually none.
     func takeEventsOfOutage() -> [Event] {
         guard isLost || hasDeviceEvent && isBetweenBatches else { return [] }
         if !isBetweenBatches {
             closeBatch()
-            // The next audio does not continue the last.
+            // The next audio is not continuous with the last.
             bank.clear()
         }
         publishBlock()
@@ -162,7 +162,7 @@ final class StreamAnalysis {
         silence?.takeAlarm() == true ? silence?.seconds : nil
     }
 
-    /// Ends the first pass: the analyzers conclude, the clock goes back to the start.
+    /// Ends the first pass: the analyzers finish it, and the clock returns to the start.
     func finishFirstPass() {
         for slot in slots { slot.offline?.finishFirstPass() }
         bank.clear()
@@ -174,8 +174,8 @@ final class StreamAnalysis {
 
     /// Applies a control at the next batch, which includes its record when it has taken effect.
     ///
-    /// Every analyzer and director whose plugin declares the control handles it; where there is none, the first director whose plugin
-    /// declares it as a fallback. One that applies it is enough.
+    /// Every analyzer and director whose plugin declares the control handles it. If there is none, the first director whose plugin declares
+    /// it as a fallback handles it. The control has taken effect if at least one of them applied it.
     ///
     /// - Parameter preparations: The results of directors' preparers for this control.
     func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation] = []) -> ControlReply {
@@ -200,9 +200,9 @@ final class StreamAnalysis {
         events.append(drop, at: seconds)
     }
 
-    /// Completes the current batch, gets the analyzers' last events and publishes everything.
+    /// Completes the current batch, collects the analyzers' last events and publishes the last block.
     ///
-    /// - Returns: Events that no batch could take any more, in order of time.
+    /// - Returns: Events after the last batch, in order of time.
     func finish() -> [Event] {
         closeBatch()
         for slot in slots {
@@ -217,7 +217,7 @@ final class StreamAnalysis {
 
     // MARK: - Hops
 
-    /// Seconds up to the last frame that came in, analysed or not yet.
+    /// Seconds up to the last frame that was read, analysed or not.
     var secondsRead: Double { header.format.seconds(at: clock + Int64(filled)) }
 
     private func skip(_ gap: Gap) {
@@ -248,7 +248,7 @@ final class StreamAnalysis {
         }
         let row = block.openRow
         let target = aggregator.target(row)
-        // By index: without the optimiser an array's iterator allocates.
+        // A loop by index, because an array's iterator allocates without optimisation.
         for index in slots.indices {
             let slot = slots[index]
             let hop = hop(frames, requests: slot.requests)
@@ -280,13 +280,13 @@ final class StreamAnalysis {
         var span = room.mutableSpan
         let delivery = try capture.read(into: &span)
         if case .frames(let count) = delivery {
-            precondition(count > 0 && count <= free, "a capture delivers at least one frame and no more than there is room for")
+            precondition(count > 0 && count <= free, "a capture must deliver at least one frame and no more than fit into the span")
             filled += count
         }
         return delivery
     }
 
-    /// Mixes and transforms the frames that came in, zero-padded to a hop.
+    /// Mixes and transforms the frames that were read, zero-padded to a hop.
     private func takeHop() -> Int {
         let frames = filled
         filled = 0
@@ -298,7 +298,7 @@ final class StreamAnalysis {
             _ = mix.mix(read.span, by: channelMix)
         }
         if var silence {
-            // A copy: to change it in place is checked for exclusive access.
+            // A copy, because a change in place is checked for exclusivity.
             silence.add(peak: mix.span.level(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
             self.silence = silence
         }
@@ -374,7 +374,7 @@ struct PipelineDirector {
     }
 }
 
-/// Reuses storages: one is taken again as soon as no sink holds a reference to it.
+/// Reuses storages: a storage is free when no sink has a reference to it.
 final class BlockPool {
     private let make: () -> BatchStorage
     private var storages: [BatchStorage] = []

@@ -16,7 +16,7 @@ final class StreamItemQueue: StreamReceiver, @unchecked Sendable {
         case failure(PipelineNotice)
     }
 
-    /// Bytes of batches that wait at most: some twenty minutes of the default features.
+    /// Maximum size of waiting batches, in bytes: about twenty minutes of the default features.
     private static let capacity = 8 << 20
 
     private let condition = Condition()
@@ -29,7 +29,7 @@ final class StreamItemQueue: StreamReceiver, @unchecked Sendable {
 
     var hasReaders: Bool { condition.locked { !isAbandoned } }
 
-    /// From a file nothing is lost.
+    /// Always empty: files have no losses.
     var losses: [(sink: String, batches: Int64)] { [] }
 
     func open(_ source: StreamSource, input: Int) { put(.source(source, input: input)) }
@@ -63,9 +63,9 @@ final class StreamItemQueue: StreamReceiver, @unchecked Sendable {
         condition.broadcast()
     }
 
-    // MARK: - The thread that hands on
+    // MARK: - The thread that passes on
 
-    /// The next item, or nil when all was read and nothing more comes. Waits for it.
+    /// Waits for the next item; nil at the end.
     func next() -> Item? {
         condition.lock()
         while items.isEmpty && !isFinished { condition.wait() }
@@ -87,7 +87,7 @@ final class StreamItemQueue: StreamReceiver, @unchecked Sendable {
 }
 
 extension StreamItemQueue.Item {
-    /// Bytes that it holds, roughly.
+    /// The approximate size in bytes.
     fileprivate var size: Int {
         switch self {
         case .block(let block): block.storage.byteCount

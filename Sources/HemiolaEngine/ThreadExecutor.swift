@@ -6,7 +6,7 @@ internal import Hemiola
     internal import Musl
 #endif
 
-/// Lets all other threads of the process run before this one where processors are short (nice 10).
+/// Lowers the priority of the calling thread (nice 10), so that other threads run first when processors are busy.
 func yieldToOtherThreads() {
     // On Linux 0 is the calling thread, not the process.
     #if canImport(Glibc)
@@ -16,7 +16,7 @@ func yieldToOtherThreads() {
     #endif
 }
 
-/// A serial executor with a thread of its own: an actor on it may block without delaying other actors.
+/// A serial executor with its own thread: an actor on it may block without delaying other actors.
 ///
 /// `@unchecked Sendable`: the job queue is touched only under the lock.
 final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
@@ -35,7 +35,7 @@ final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
         condition.signal()
     }
 
-    /// Lets the thread end once its queue is empty.
+    /// Ends the thread when its queue is empty.
     func stop() {
         condition.locked { isStopped = true }
         condition.signal()

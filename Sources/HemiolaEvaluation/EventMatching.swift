@@ -7,7 +7,7 @@ public struct EventMatching: Sendable, Hashable {
     public var referenceCount: Int
     /// Number of estimated events.
     public var estimateCount: Int
-    /// Number of pairs: the maximum that is possible.
+    /// Number of pairs, which is the maximum possible number.
     public var matchCount: Int
 
     /// Matches events.

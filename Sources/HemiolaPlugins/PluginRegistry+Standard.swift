@@ -17,7 +17,7 @@ internal import VisualizerAnalyzer
 #endif
 
 extension PluginRegistry {
-    /// The plugins that Hemiola comes with: the one list of built-ins.
+    /// The built-in plugins of Hemiola.
     public static let standard = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat],
         sinks: [.beats, .csv, .jsonLines, .presets] + socketSinks,

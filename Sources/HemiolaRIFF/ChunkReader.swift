@@ -1,4 +1,4 @@
-/// Where a `ChunkReader` reads from: a file, or the front of a stream.
+/// The input of a `ChunkReader`: a file, or the beginning of a stream.
 public protocol ChunkSource {
     /// The error that reading throws.
     associatedtype Failure: Error
@@ -6,13 +6,13 @@ public protocol ChunkSource {
     /// Reads bytes without consuming them.
     ///
     /// - Parameters:
-    ///   - offset: In bytes. The offsets of successive calls never decrease, so that a stream can discard what lies before.
+    ///   - offset: In bytes. A `ChunkReader` reads at offsets that never decrease, so that a stream can discard earlier bytes.
     ///   - count: Bytes to read, at most 512.
-    /// - Returns: `count` bytes; fewer where the source ends.
+    /// - Returns: `count` bytes; fewer at the end of the source.
     func bytes(at offset: Int64, count: Int) throws(Failure) -> [UInt8]
 }
 
-/// How chunk headers are laid out in a family of containers.
+/// The layout of chunk headers in a container format.
 public enum ChunkLayout: Sendable, Hashable {
     /// RIFF, RF64 and BW64: a name and a little-endian size of 4 bytes each; chunks begin at even offsets.
     case riff
@@ -33,7 +33,7 @@ public enum ChunkLayout: Sendable, Hashable {
         }
     }
 
-    /// The declared size of a chunk's content; negative where the header declares a size that no content can have.
+    /// The declared size of a chunk's content; negative for an invalid size.
     fileprivate func contentSize(_ header: [UInt8]) -> Int64 {
         switch self {
         case .riff: Int64(header.unsigned32(at: 4, isBigEndian: false))
@@ -55,11 +55,11 @@ public enum ChunkLayout: Sendable, Hashable {
 
 /// One chunk of a container: its header.
 public struct Chunk: Sendable, Hashable {
-    /// The four characters of the name, as `fmt `.
+    /// The four characters of the name, such as `fmt `.
     public var name: String
-    /// Where the content begins, in bytes from the start of the source.
+    /// The start of the content, in bytes from the start of the source.
     public var offset: Int64
-    /// Bytes of content that the header declares; negative where it declares none, as CAF's −1. The source may hold fewer.
+    /// Bytes of content that the header declares; negative for an unknown size, such as CAF's −1. The source may have fewer.
     public var size: Int64
 
     /// A header with these values.
@@ -70,23 +70,23 @@ public struct Chunk: Sendable, Hashable {
     }
 }
 
-/// Walks from chunk to chunk through a container: RIFF, RIFX, RF64, BW64, AIFF, CAF or Wave64.
+/// Iterates over the chunks of a container: RIFF, RIFX, RF64, BW64, AIFF, CAF or Wave64.
 ///
 /// - Complexity: One read of at most 24 bytes per chunk. Contents are read on request only.
 public struct ChunkReader<Source: ChunkSource> {
     private let source: Source
     private let layout: ChunkLayout
-    /// Where the next chunk begins; nil after a size that leads nowhere.
+    /// The offset of the next chunk; nil after a chunk with an invalid size.
     private var position: Int64?
     private var remaining: Int
 
     /// A reader of the chunks of a source.
     ///
     /// - Parameters:
-    ///   - source: Where to read.
-    ///   - layout: How chunk headers are laid out.
-    ///   - offset: Where the first chunk begins, in bytes.
-    ///   - limit: Chunks to read at most; a damaged file may hold millions of empty ones.
+    ///   - source: The input.
+    ///   - layout: The layout of the chunk headers.
+    ///   - offset: The offset of the first chunk, in bytes.
+    ///   - limit: Maximum number of chunks to read: a damaged file may contain millions of empty ones.
     public init(_ source: Source, layout: ChunkLayout, from offset: Int64, limit: Int = .max) {
         self.source = source
         self.layout = layout
@@ -112,8 +112,8 @@ public struct ChunkReader<Source: ChunkSource> {
     /// Reads the first bytes of a chunk's content: at most `limit`, and at most as many as its header declares.
     ///
     /// - Parameters:
-    ///   - chunk: The last one that `next` returned.
-    ///   - limit: At most 512.
+    ///   - chunk: The last chunk that `next` returned.
+    ///   - limit: Maximum number of bytes, at most 512.
     public func content(of chunk: Chunk, limit: Int) throws(Source.Failure) -> [UInt8] {
         try source.bytes(at: chunk.offset, count: Int(min(max(0, chunk.size), Int64(limit))))
     }
@@ -131,12 +131,42 @@ public enum DeclaredLength {
     /// The longest plausible length, in frames: 2⁴⁰, which are 265 days at 48 kHz. A header that declares more is damaged.
     public static let maximumFrames: Int64 = 1 << 40
 
-    /// Whether a 32-bit size in bytes is one that programs write to a pipe, where the length is unknown.
+    /// Whether a 32-bit size in bytes is a placeholder, which programs write to a pipe because the length is unknown.
     ///
-    /// ffmpeg writes 0xffffffff; SoX 0x7ffff000, and 0x7f000008 in AIFF; arecord 0x80000000 less a little; others 0x7fffffff.
-    /// 0, which GStreamer writes, may as well be true, and is not among them.
+    /// ffmpeg writes 0xffffffff; SoX 0x7ffff000, and 0x7f000008 in AIFF; arecord slightly less than 0x80000000; others 0x7fffffff.
+    /// 0, which GStreamer writes, is not a placeholder, because the content may be empty.
     public static func isPlaceholder(_ size: Int64) -> Bool {
         (0x7f00_0000...0x7f00_ffff).contains(size) || (0x7fff_0000...0x8000_0000).contains(size)
             || (0xffff_0000...0xffff_ffff).contains(size)
+    }
+}
+
+// MARK: - Bytes of headers
+
+extension [UInt8] {
+    /// Whether the bytes at an offset are the characters of a text; false if the array is too short.
+    public func hasText(_ text: StaticString, at offset: Int) -> Bool {
+        guard offset >= 0, count >= offset + text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { self[offset..<offset + $0.count].elementsEqual($0) }
+    }
+
+    /// The unsigned 16-bit integer at an offset. The array must contain all of its bytes.
+    public func unsigned16(at offset: Int, isBigEndian: Bool) -> UInt16 {
+        UInt16(truncatingIfNeeded: unsigned(at: offset, count: 2, isBigEndian))
+    }
+
+    /// The unsigned 32-bit integer at an offset. The array must contain all of its bytes.
+    public func unsigned32(at offset: Int, isBigEndian: Bool) -> UInt32 {
+        UInt32(truncatingIfNeeded: unsigned(at: offset, count: 4, isBigEndian))
+    }
+
+    /// The unsigned 64-bit integer at an offset. The array must contain all of its bytes.
+    public func unsigned64(at offset: Int, isBigEndian: Bool) -> UInt64 {
+        unsigned(at: offset, count: 8, isBigEndian)
+    }
+
+    private func unsigned(at offset: Int, count: Int, _ isBigEndian: Bool) -> UInt64 {
+        let bytes = self[offset..<offset + count]
+        return isBigEndian ? bytes.reduce(0) { $0 << 8 | UInt64($1) } : bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

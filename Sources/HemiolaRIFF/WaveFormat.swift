@@ -1,6 +1,6 @@
 public import HemiolaSignal
 
-/// The first 12 bytes of a WAV file: which variant it is.
+/// The first 12 bytes of a WAV file, which identify its variant.
 ///
 /// - Note: Microsoft and IBM, Multimedia Programming Interface and Data Specifications 1.0 (RIFF, RIFX); EBU Tech 3306 (RF64);
 ///   ITU-R BS.2088 (BW64).
@@ -10,12 +10,12 @@ public struct WaveFileHeader: Sendable, Hashable {
 
     /// Whether all numbers are big-endian: RIFX.
     public var isBigEndian: Bool
-    /// Whether a `ds64` chunk states the lengths in 64 bits: RF64 and BW64.
+    /// Whether a `ds64` chunk declares the lengths in 64 bits: RF64 and BW64.
     public var is64Bit: Bool
-    /// The declared size of the file less 8, in bytes.
+    /// The declared size of the file minus 8, in bytes.
     public var fileSize: Int64
 
-    /// nil for anything but a WAV file, and for fewer than 12 bytes.
+    /// - Returns: nil for other files, and for fewer than 12 bytes.
     public init?(_ bytes: [UInt8]) {
         isBigEndian = bytes.hasText("RIFX", at: 0)
         is64Bit = bytes.hasText("RF64", at: 0) || bytes.hasText("BW64", at: 0)
@@ -23,7 +23,7 @@ public struct WaveFileHeader: Sendable, Hashable {
         fileSize = Int64(bytes.unsigned32(at: 4, isBigEndian: isBigEndian))
     }
 
-    /// How its chunks are laid out.
+    /// The layout of its chunk headers.
     public var layout: ChunkLayout { isBigEndian ? .iff : .riff }
 }
 
@@ -37,7 +37,7 @@ public struct WaveFormat: Sendable, Hashable {
     public static let aLaw = 6
     /// WAVE_FORMAT_MULAW.
     public static let muLaw = 7
-    /// WAVE_FORMAT_EXTENSIBLE: the subformat says which codec it is.
+    /// WAVE_FORMAT_EXTENSIBLE: the subformat identifies the codec.
     public static let extensible = 0xfffe
 
     /// Bytes of the longest form, `WAVEFORMATEXTENSIBLE`.
@@ -53,19 +53,15 @@ public struct WaveFormat: Sendable, Hashable {
     public var blockSize: Int
     /// Bits of a sample that are used, 0….
     public var bitsPerSample: Int
-    /// Bit n set: channel of loudspeaker n; nil where the format is not extensible.
+    /// Bit n is set if there is a channel for loudspeaker n; nil if the format is not extensible.
     public var channelMask: UInt32?
-    /// The first two bytes of an extensible format's subformat GUID, which are a format tag where the GUID is a standard one; nil where
-    /// the format is not extensible.
+    /// The first two bytes of an extensible format's subformat GUID, which are a format tag in standard GUIDs; nil if the format is not
+    /// extensible.
     public var subformatTag: Int?
     /// Whether the rest of the GUID is Microsoft's, or that of ambisonic B-format.
     public var hasStandardSubformat = false
 
-    /// Decodes the format from the bytes of a `fmt ` chunk.
-    ///
-    /// - Parameters:
-    ///   - content: The chunk's content, of which the first 40 bytes matter.
-    ///   - isBigEndian: Whether its numbers are big-endian, as in RIFX.
+    /// - Parameter content: The chunk's content. Bytes after the first 40 are ignored.
     /// - Returns: nil for fewer than 16 bytes.
     public init?(_ content: [UInt8], isBigEndian: Bool) {
         guard content.count >= 16 else { return nil }

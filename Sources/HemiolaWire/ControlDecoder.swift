@@ -4,8 +4,8 @@ public import HemiolaSignal
 ///
 ///     {"type":"setSpeed","speed":0.5}
 ///
-/// A value of Hemiola's records or of the visualizer protocol. Whoever has a `Decoder` uses it; keys that the control does not declare
-/// are ignored.
+/// Reads `control` records and messages of the visualizer protocol, from any `Decoder`. Keys that the control does not declare are
+/// ignored.
 public enum ControlDecoder {
     private struct Key: CodingKey {
         var stringValue: String
@@ -17,7 +17,7 @@ public enum ControlDecoder {
 
     /// The control of a declared type, with the fields of an object.
     ///
-    /// - Returns: The control, or why its fields do not make one.
+    /// - Returns: The control, or why its fields are invalid.
     /// - Throws: `DecodingError` when a field has another JSON type than its declaration.
     /// - Complexity: O(bytes of the declared fields).
     public static func control(_ type: ControlType, from decoder: any Decoder) throws -> Result<Control, ControlFault> {
@@ -27,7 +27,7 @@ public enum ControlDecoder {
             let key = Key(stringValue: field.name)
             guard object.contains(key) else { continue }
             if try object.decodeNil(forKey: key) {
-                // Null stands for a field that is not given, except where null is a value.
+                // null means that the field is not given, unless null is one of its values.
                 if field.isNullable { values[field.name] = ParameterValue.none }
                 continue
             }

@@ -1,4 +1,4 @@
-/// A JSON document as a tree, for documents that are written once and read by people: keys stay in order.
+/// A JSON document as a tree with ordered keys, for documents that are written once.
 indirect enum DocumentTree {
     case text(String)
     case integer(Int)
@@ -7,7 +7,7 @@ indirect enum DocumentTree {
     case list([DocumentTree])
     case object([(key: String, value: DocumentTree)])
 
-    /// Indented by two spaces, with a newline at the end; lists without objects stand on one line.
+    /// Indented by two spaces, with a newline at the end. Lists without objects are written on one line.
     var document: String {
         var buffer = JSONBuffer(capacity: 4096)
         write(to: &buffer, indent: 0)

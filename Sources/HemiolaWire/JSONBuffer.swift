@@ -1,16 +1,15 @@
-/// A growable byte buffer that writes strict JSON by hand, reused from line to line.
+/// A growable byte buffer that writes strict JSON, reused from line to line.
 ///
-/// It writes values and raw bytes; braces, keys and commas between values are the caller's, as literals. Numbers are rounded
-/// as C's `printf` rounds them, to nearest of the exact binary value, ties to even, and never come out as `-0.0`, `NaN` or
-/// `Infinity`.
+/// Writes values and raw bytes; the caller writes braces, keys and commas as literals. Numbers are rounded like in C's `printf`: to
+/// the nearest of the exact binary value, ties to even. `-0.0`, `NaN` and `Infinity` are never written.
 ///
-/// A noncopyable struct, not a class: there is one owner, so no reference count and no exclusivity check at run time, and
-/// `deinit` frees the memory. Every `append` makes room for its worst case once and then stores without looking.
+/// A noncopyable struct, not a class: one owner needs no reference count and no exclusivity check at run time, and `deinit` frees the
+/// memory. Every `append` reserves memory for its worst case once and then stores without checks.
 ///
 /// - Complexity: Appends are amortised O(bytes written); nothing is allocated while the capacity suffices. The worst case is
-///   48 bytes for each number and six for each byte of a string, so reserve by that to stay clear of the allocator.
+///   48 bytes for each number and six for each byte of a string, so reserve that much to avoid allocations.
 public struct JSONBuffer: ~Copyable {
-    // Unsafe: a bounds check per byte costs twice to three times the writing; this pointer has no other owner.
+    // Unsafe: a bounds check per byte takes two to three times as long as the writing; this pointer has no other owner.
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     private let text = NumberText.shared
@@ -20,7 +19,7 @@ public struct JSONBuffer: ~Copyable {
 
     /// An empty buffer.
     ///
-    /// - Parameter capacity: Bytes to have at once, 0...; the buffer grows as needed.
+    /// - Parameter capacity: Initial capacity in bytes, 0...; the buffer grows as needed.
     public init(capacity: Int) {
         precondition(capacity >= 0, "a capacity cannot be negative")
         self.capacity = capacity
@@ -36,7 +35,7 @@ public struct JSONBuffer: ~Copyable {
         count = 0
     }
 
-    /// Makes room for `additional` more bytes, 0...; at least doubles what it has when it must grow.
+    /// Reserves memory for `additional` more bytes, 0...; at least doubles the capacity when it must grow.
     @inline(__always)
     public mutating func reserve(_ additional: Int) {
         precondition(additional >= 0, "a reserve cannot be negative")
@@ -52,17 +51,17 @@ public struct JSONBuffer: ~Copyable {
         base = wider
     }
 
-    /// Lends the bytes written so far; the pointer is good until `body` returns. O(1).
+    /// Passes the bytes written so far to `body`; the pointer is valid until `body` returns. O(1).
     public borrowing func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
-    /// The place after the last byte, with `room` bytes to write into.
+    /// The address after the last byte, with at least `size` reserved bytes.
     @inline(__always)
-    private mutating func end(reserving room: Int) -> UnsafeMutableRawPointer {
-        reserve(room)
+    private mutating func end(reserving size: Int) -> UnsafeMutableRawPointer {
+        reserve(size)
         return base + count
     }
 
@@ -72,31 +71,31 @@ public struct JSONBuffer: ~Copyable {
     }
 }
 
-// One owner, no copies: whoever holds the buffer holds all of its memory.
+// Noncopyable: the memory has one owner, which is on one thread at a time.
 extension JSONBuffer: @unchecked Sendable {}
 
-// MARK: - Bytes as they are
+// MARK: - Raw bytes
 
 extension JSONBuffer {
-    /// The bytes of a literal, as they are: `buffer.append(#","rms_db":"#)`.
+    /// Appends the bytes of a literal unchanged: `buffer.append(#","rms_db":"#)`.
     public mutating func append(_ literal: StaticString) {
         precondition(literal.hasPointerRepresentation, "a single scalar has no bytes; write it as a string literal")
         append(bytes: UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
-    /// Ready-made JSON, as it is: the keys of a record, prepared once.
+    /// Appends encoded JSON unchanged, such as the keys of a record.
     public mutating func append(bytes: [UInt8]) {
         bytes.withUnsafeBytes { append(bytes: $0) }
     }
 
-    /// Ready-made JSON, as it is, from memory that the caller lends (not from this buffer).
+    /// Appends encoded JSON unchanged, from memory outside of this buffer that is valid during the call.
     public mutating func append(bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress else { return }
         end(reserving: bytes.count).copyMemory(from: source, byteCount: bytes.count)
         count += bytes.count
     }
 
-    /// One byte, as it is.
+    /// Appends one byte unchanged.
     public mutating func append(byte: UInt8) {
         end(reserving: 1).storeBytes(of: byte, as: UInt8.self)
         count += 1
@@ -106,8 +105,8 @@ extension JSONBuffer {
 // MARK: - Strings
 
 extension JSONBuffer {
-    /// A string in quotes. Quote, backslash and the 32 control characters are escaped, and U+2028 and U+2029, which would end
-    /// a line of JavaScript; all else, `/` too, is UTF-8 as it is.
+    /// Appends a string in quotes. Quote, backslash, the 32 control characters, and U+2028 and U+2029, which are line breaks in
+    /// JavaScript, are escaped. All other characters, also `/`, are written as UTF-8.
     public mutating func append(string: String) {
         var string = string
         string.withUTF8 { append(quoting: $0) }
@@ -154,24 +153,24 @@ extension JSONBuffer {
 // MARK: - Numbers
 
 extension JSONBuffer {
-    /// A whole number, without a point.
+    /// Appends an integer, without a decimal point.
     public mutating func append(integer value: Int64) {
-        finish(at: text.integer(value, at: end(reserving: NumberText.room)))
+        finish(at: text.integer(value, at: end(reserving: NumberText.capacity)))
     }
 
-    /// A whole number, without a point.
+    /// Appends an integer, without a decimal point.
     public mutating func append(integer value: Int) {
         append(integer: Int64(value))
     }
 
-    /// A number with a fixed count of decimals at the most: zeros at the end go, one decimal stays.
+    /// Appends a number rounded to a count of decimals. Trailing zeros are dropped; at least one decimal remains.
     ///
     /// - Parameters:
-    ///   - value: Any; what rounds to zero is `0.0`, NaN and the infinities are `null`. Every decimal of the rounding is
-    ///     right up to 2⁶³; from there on it is the shortest text that reads back as the same value, as `1.0e21`.
+    ///   - value: Any number. Values that round to zero are `0.0`; NaN and the infinities are `null`. All decimals are exact up to
+    ///     2⁶³; larger values are the shortest text that reads back as the same value, such as `1.0e21`.
     ///   - decimals: 2, 3 or 6.
     public mutating func append(fixed value: Float, decimals: Int) {
-        let (text, place) = (text, end(reserving: NumberText.room))
+        let (text, place) = (text, end(reserving: NumberText.capacity))
         switch decimals {
         case 2: finish(at: text.fixed(value, TwoDecimals.self, at: place))
         case 3: finish(at: text.fixed(value, ThreeDecimals.self, at: place))
@@ -180,10 +179,9 @@ extension JSONBuffer {
         }
     }
 
-    /// A number with a fixed count of decimals at the most, as for a Float; seconds are exact to the last of six decimals
-    /// wherever a Double is.
+    /// Appends a number rounded to a count of decimals, as for a Float. Seconds with six decimals are as exact as the Double.
     public mutating func append(fixed value: Double, decimals: Int) {
-        let (text, place) = (text, end(reserving: NumberText.room))
+        let (text, place) = (text, end(reserving: NumberText.capacity))
         switch decimals {
         case 2: finish(at: text.fixed(value, TwoDecimals.self, at: place))
         case 3: finish(at: text.fixed(value, ThreeDecimals.self, at: place))
@@ -192,24 +190,24 @@ extension JSONBuffer {
         }
     }
 
-    /// A number rounded to six significant digits: zeros at the end go, a point with one digit after it stays.
+    /// Appends a number rounded to six significant digits. Trailing zeros are dropped; a point with at least one digit remains.
     ///
-    /// Plain from 10⁻⁵ to below 10¹⁵ (after rounding), as `0.000123457` and `123457000.0`; with an exponent elsewhere, as
-    /// `1.23457e-7` and `1.0e21`. Either zero is `0.0`; NaN and the infinities are `null`.
+    /// Decimal notation from 10⁻⁵ to below 10¹⁵ (after rounding), such as `0.000123457` and `123457000.0`; else exponent notation, such
+    /// as `1.23457e-7` and `1.0e21`. Both zeros are `0.0`; NaN and the infinities are `null`.
     public mutating func append(significant value: Float) {
         append(significant: Double(value))
     }
 
-    /// A number rounded to six significant digits, as for a Float.
+    /// Appends a number rounded to six significant digits, as for a Float.
     public mutating func append(significant value: Double) {
-        finish(at: text.significant(value, at: end(reserving: NumberText.room)))
+        finish(at: text.significant(value, at: end(reserving: NumberText.capacity)))
     }
 }
 
 // MARK: - Arrays of numbers
 
 extension JSONBuffer {
-    /// The body of an array: every value as `append(fixed:decimals:)` writes it, commas between them, no brackets.
+    /// Appends the body of an array: every value as `append(fixed:decimals:)` writes it, commas between them, no brackets.
     public mutating func appendFixed(_ values: Span<Float>, decimals: Int) {
         let text = text
         switch decimals {
@@ -220,16 +218,16 @@ extension JSONBuffer {
         }
     }
 
-    /// The body of an array: every value as `append(significant:)` writes it, commas between them, no brackets.
+    /// Appends the body of an array: every value as `append(significant:)` writes it, commas between them, no brackets.
     public mutating func appendSignificant(_ values: Span<Float>) {
         let text = text
         appendAll(values) { text.significant(Double($0), at: $1) }
     }
 
-    /// The body of an array of samples: six decimals each, not trimmed (`0.250000`), commas between them, no brackets.
+    /// Appends the body of an array of samples: six decimals each, not trimmed (`0.250000`), commas between them, no brackets.
     ///
-    /// Six decimals tell 16-bit samples apart: what was n / 32768 reads back as exactly that once rounded to its grid.
-    /// Nothing is clamped; what is not finite is 0, and from 2⁶³ on the text is the shortest, as `1.0e21`.
+    /// Six decimals represent 16-bit samples without loss: n / 32768 reads back as n after scaling and rounding. Values are not
+    /// clamped; values that are not finite are 0; from 2⁶³ on, the shortest text is written, such as `1.0e21`.
     public mutating func appendSamples(_ values: Span<Float>) {
         let text = text
         appendAll(values) { text.sample($0, at: $1) }
@@ -240,8 +238,8 @@ extension JSONBuffer {
         _ values: Span<Float>, _ write: (Float, UnsafeMutableRawPointer) -> UnsafeMutableRawPointer
     ) {
         guard !values.isEmpty else { return }
-        var place = end(reserving: values.count * NumberText.room)
-        // Unsafe: the span's own subscript checks its bounds, which the loop keeps.
+        var place = end(reserving: values.count * NumberText.capacity)
+        // Unsafe: avoids the bounds check of the span's subscript; the loop stays in bounds.
         values.withUnsafeBufferPointer { values in
             for value in values {
                 place = write(value, place)

@@ -1,27 +1,27 @@
-/// Numbers as JSON text, written straight into memory: the inner loops of `JSONBuffer`.
+/// Writes numbers as JSON text directly to memory: the inner loops of `JSONBuffer`.
 ///
-/// Every writer takes the place to write at and returns the place after its text. The caller owns at least `room` bytes from
-/// there on: the stores are wider than the text, and what they leave behind it is overwritten by the next one.
+/// Every function writes at an address and returns the address after its text. At least `capacity` bytes must be writable there: stores
+/// are wider than the text, and the next write overwrites the excess.
 ///
-/// Rounding is that of C's `printf`: to nearest of the exact binary value, ties to even.
+/// Rounds like C's `printf`: to the nearest of the exact binary value, ties to even.
 // Unchecked: both tables are written before `shared` is published, then only read, and never freed.
 struct NumberText: @unchecked Sendable {
     typealias Place = UnsafeMutableRawPointer
 
-    /// Bytes that any one number may touch: 27 of text at the most, and what the wide stores spill.
-    static let room = 48
+    /// Maximum number of bytes that one number writes: up to 27 of text, and the excess of the wide stores.
+    static let capacity = 48
 
-    /// The tables are the same for all, and filled once per process, in about a tenth of a millisecond.
+    /// The shared instance. Its tables are filled once per process, in about 0.1 ms.
     static let shared = NumberText()
 
-    /// 000 to 999: three digits in the low bytes; bits 24…27, how many stay when zeros at the end go (one at least);
-    /// bits 28…31, how many zeros lead (two at most).
-    // Unsafe: a pointer costs one load per look-up, where a static array costs a once-check and a bounds check.
+    /// 000 to 999: three digits in the low bytes; bits 24…27: count of digits without trailing zeros (at least one); bits 28…31: count
+    /// of leading zeros (at most two).
+    // Unsafe: a look-up through a pointer is one load; a static array also needs an initialization check and a bounds check.
     private let triples: UnsafePointer<UInt32>
 
-    /// The nearest doubles to 10⁻⁴⁵ … 10⁵¹, the pointer at 10⁰: what scales any Float to six digits before the point, and
-    /// tells its decimal exponent.
-    // Unsafe: as above, and it may be indexed from below zero.
+    /// The nearest doubles to 10⁻⁴⁵ … 10⁵¹, with the pointer at 10⁰. They scale any Float to six digits before the point and give its
+    /// decimal exponent.
+    // Unsafe: as above, and indices may be negative.
     private let powers: UnsafePointer<Double>
 
     private init() {
@@ -35,7 +35,7 @@ struct NumberText: @unchecked Sendable {
         let exponents = -45...51
         let powers = UnsafeMutablePointer<Double>.allocate(capacity: exponents.count) - exponents.lowerBound
         for exponent in exponents {
-            // The parser rounds correctly; multiplying up would not.
+            // Parsing rounds correctly; repeated multiplication does not.
             (powers + exponent).initialize(to: Double("1e\(exponent)") ?? .nan)
         }
         self.triples = UnsafePointer(triples)
@@ -72,20 +72,20 @@ extension NumberText {
         return place + 3
     }
 
-    /// A minus is written always and stepped over when it counts: cheaper than a branch that half the samples take.
+    /// Always writes a minus sign, and skips it only if the number is negative: faster than a branch that half the samples take.
     @inline(__always)
     private func sign(_ isNegative: Bool, at start: Place) -> Place {
         start.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self)
         return start + (isNegative ? 1 : 0)
     }
 
-    /// Bits to shift a triple by, so that its leading zeros fall off.
+    /// Bits to shift a triple by, which removes its leading zeros.
     @inline(__always)
     private func skip(_ triple: UInt32) -> UInt32 {
         triple >> 25 & 0x18
     }
 
-    /// Digits of a triple that stay when the zeros at its end go.
+    /// Count of digits of a triple without trailing zeros.
     @inline(__always)
     private func kept(_ triple: UInt32) -> Int {
         Int(triple >> 24 & 3)
@@ -99,8 +99,8 @@ extension NumberText {
 
 // MARK: - Fixed decimals
 
-/// How many digits follow the point. A protocol of constants, so that each count gets a loop of its own with its divisions
-/// folded into multiplications.
+/// Count of digits after the point. A protocol of constants, so that each count is compiled to its own loop with multiplications in
+/// place of divisions.
 protocol Decimals {
     static var count: Int { get }
     static var scale: UInt64 { get }
@@ -122,11 +122,11 @@ enum SixDecimals: Decimals {
 }
 
 extension NumberText {
-    /// 2⁵²: added to a double below it, leaves the nearest whole number in the low bits, ties to even. (Asking for the
-    /// rounding by name is a call into libm on x86-64, which then would have to be linked.)
+    /// 2⁵²: added to a smaller double, leaves the nearest integer in the low bits, ties to even. (`rounded(.toNearestOrEven)` calls
+    /// libm on x86-64, which would have to be linked.)
     private static var magic: Double { 0x1p52 }
 
-    /// Half of that: just below 2⁵² the sum would round up to 2⁵³, where the low bits are gone.
+    /// Half of 2⁵²: just below 2⁵² the sum would round up to 2⁵³, which loses the low bits.
     private static var limit: Double { 0x1p51 }
 
     @inline(__always)
@@ -134,7 +134,7 @@ extension NumberText {
         shifted.bitPattern & 0xf_ffff_ffff_ffff
     }
 
-    /// A Float at `decimals`: 24 bits of significand and 14 of 5⁶ are exact in a double, so that one rounding is all there is.
+    /// A Float at `decimals`: 24 bits of significand and 14 of 5⁶ are exact in a double, so that it is rounded only once.
     @inline(__always)
     func fixed<D: Decimals>(_ value: Float, _ decimals: D.Type, at start: Place) -> Place {
         let scaled = Double(value.magnitude) * Double(D.scale)
@@ -142,7 +142,7 @@ extension NumberText {
         return fixed(Self.wholeBits(scaled + Self.magic), value.sign == .minus, decimals, at: start)
     }
 
-    /// A Double at `decimals`: the product is rounded, which matters only where it seems to be a tie.
+    /// A Double at `decimals`: the product is rounded, which changes the result only for an apparent tie.
     @inline(__always)
     func fixed<D: Decimals>(_ value: Double, _ decimals: D.Type, at start: Place) -> Place {
         let scaled = value.magnitude * Double(D.scale)
@@ -151,8 +151,8 @@ extension NumberText {
         var units = Self.wholeBits(shifted)
         let rest = scaled - (shifted - Self.magic)
         if rest.magnitude == 0.5 {
-            // What the product lost, exact, in two halves of the significand: `fma` would be a call into libm, and slow
-            // where the processor has none.
+            // The exact rounding error of the product, from two halves of the significand. `fma` calls libm, and is slow on processors
+            // without that instruction.
             let high = Double(bitPattern: value.magnitude.bitPattern & ~0x7ff_ffff)
             let lost = high * Double(D.scale) - scaled + (value.magnitude - high) * Double(D.scale)
             if rest > 0, lost > 0 { units += 1 }
@@ -161,7 +161,7 @@ extension NumberText {
         return fixed(units, value.sign == .minus, decimals, at: start)
     }
 
-    /// `units` counts the last decimal.
+    /// Writes `units` of the last decimal.
     @inline(__always)
     private func fixed<D: Decimals>(_ units: UInt64, _ isNegative: Bool, _ decimals: D.Type, at start: Place) -> Place {
         let place = sign(isNegative && units != 0, at: start)
@@ -178,7 +178,7 @@ extension NumberText {
         return fraction(UInt32(truncatingIfNeeded: units % D.scale), decimals, at: point + 1)
     }
 
-    /// The digits after the point, without the zeros at their end, one at least.
+    /// The digits after the point without trailing zeros, at least one.
     @inline(__always)
     private func fraction<D: Decimals>(_ units: UInt32, _ decimals: D.Type, at start: Place) -> Place {
         if D.count <= 3 {
@@ -193,8 +193,8 @@ extension NumberText {
         return start + (units % 1000 == 0 ? kept(high) : 3 + kept(low))
     }
 
-    /// NaN and the infinities are null. From 2⁵¹ units on, the whole part and the fraction are scaled apart, each exactly;
-    /// from 2⁶³ on, the shortest text that reads back as the same double, with an exponent.
+    /// NaN and the infinities are null. From 2⁵¹ units on, integer part and fraction are scaled separately, each exactly. From 2⁶³ on,
+    /// writes the shortest text that reads back as the same double, with an exponent.
     @inline(never)
     private func fixedUnusual(_ value: Double, decimals: Int, at start: Place) -> Place {
         guard value.isFinite else { return null(at: start) }
@@ -212,7 +212,7 @@ extension NumberText {
         }
     }
 
-    /// Swift's own description, in which `1e+21` lacks the point that every feature carries.
+    /// Swift's description of the value, with a decimal point added to texts like `1e+21`.
     private func shortest(_ value: Double, at start: Place) -> Place {
         var place = start
         var hasPoint = false
@@ -228,7 +228,7 @@ extension NumberText {
         return place
     }
 
-    /// A sample with all of its six decimals: what is not finite is 0.
+    /// A sample with six decimals, not trimmed. Values that are not finite are 0.
     @inline(__always)
     func sample(_ value: Float, at start: Place) -> Place {
         let scaled = Double(value.magnitude) * 1_000_000
@@ -259,10 +259,10 @@ extension NumberText {
 // MARK: - Significant digits
 
 extension NumberText {
-    /// Six significant digits of `value`, trimmed, with a point always.
+    /// Six significant digits of `value`, without trailing zeros, always with a point.
     ///
-    /// One multiplication brings the value to six digits before the point, with an error under 2⁻³¹ of the last of them; where
-    /// that could matter (within 2⁻³⁰ of a tie) whole numbers decide.
+    /// One multiplication scales the value to six digits before the point, with an error below 2⁻³¹ of the last digit. Within 2⁻³⁰ of a
+    /// tie, exact integer arithmetic decides.
     @inline(__always)
     func significant(_ value: Double, at start: Place) -> Place {
         let magnitude = value.magnitude
@@ -289,7 +289,7 @@ extension NumberText {
         return estimate + (magnitude >= powers[estimate + 1] ? 1 : 0)
     }
 
-    /// `digits` is 100 000…999 999, and the first of them stands for 10^`exponent`.
+    /// `digits` is 100 000…999 999; its first digit has the weight 10^`exponent`.
     @inline(__always)
     private func significant(_ digits: UInt32, _ exponent: Int, at start: Place) -> Place {
         let high = triples[Int(digits / 1000)]
@@ -312,7 +312,7 @@ extension NumberText {
         return significantFar(text, count, exponent, at: start)
     }
 
-    /// Zeros up to the point below 10¹⁵, an exponent from there on and under 10⁻⁵.
+    /// Decimal notation with zeros before the point below 10¹⁵; exponent notation from 10¹⁵ on and below 10⁻⁵.
     @inline(never)
     private func significantFar(_ text: UInt64, _ count: Int, _ exponent: Int, at start: Place) -> Place {
         start.storeBytes(of: text.littleEndian, as: UInt64.self)
@@ -331,7 +331,7 @@ extension NumberText {
         return integer(Int64(exponent), at: letter + 1)
     }
 
-    /// Zero, what is not finite, and doubles beyond the range of a Float.
+    /// Zero, values that are not finite, and doubles outside the range of a Float.
     @inline(never)
     private func significantUnusual(_ value: Double, at start: Place) -> Place {
         if value == 0 {
@@ -351,7 +351,7 @@ extension NumberText {
         }
         let nearExponent = decimalExponent(near)
         exponent += nearExponent
-        // The scaling has lost some last bits, so whole numbers always decide.
+        // Scaling has lost some of the last bits: exact integer arithmetic decides.
         var digits = Self.nearest(value.magnitude, UInt64(near * powers[5 - nearExponent]), exponent: exponent)
         if digits == 1_000_000 {
             digits = 100_000
@@ -360,10 +360,10 @@ extension NumberText {
         return significant(UInt32(digits), exponent, at: sign(value < 0, at: start))
     }
 
-    /// `lower` or `lower + 1`, whichever times 10^(`exponent` − 5) is nearer to `magnitude`, ties to even; exact.
+    /// `lower` or `lower + 1`: the one that times 10^(`exponent` − 5) is nearer to `magnitude`, ties to even. Exact.
     @inline(never)
     private static func nearest(_ magnitude: Double, _ lower: UInt64, exponent: Int) -> UInt64 {
-        // magnitude against (2 lower + 1) / 2 · 10^(exponent − 5), with powers of two and five on the side where they are whole
+        // Compares magnitude with (2 lower + 1) / 2 · 10^(exponent − 5), with powers of two and five on the side where they are integers.
         var left = WideNumber((magnitude.significandBitPattern | (magnitude.isNormal ? 1 << 52 : 0)))
         var right = WideNumber(2 * lower + 1)
         let tens = exponent - 5
@@ -378,7 +378,7 @@ extension NumberText {
     }
 }
 
-/// A whole number below 2⁸⁹⁶ in place: wide enough to hold any double against any tie of six digits (817 bits).
+/// An integer below 2⁸⁹⁶, stored inline: wide enough to compare any double with any tie of six digits (817 bits).
 private struct WideNumber {
     private var limbs = InlineArray<28, UInt32>(repeating: 0)
 
@@ -398,7 +398,7 @@ private struct WideNumber {
     }
 
     mutating func multiply(byFiveTo power: Int) {
-        for _ in 0..<power / 13 { multiply(by: 1_220_703_125) }  // 5¹³, the last to fit
+        for _ in 0..<power / 13 { multiply(by: 1_220_703_125) }  // 5¹³, the largest power that fits
         for _ in 0..<power % 13 { multiply(by: 5) }
     }
 

@@ -5,8 +5,8 @@ extension RecordEncoder {
     ///
     /// - Parameters:
     ///   - event: The event; nothing is written when its type is not selected.
-    ///   - batchEnd: The end, in seconds of stream time, of the batch after which the line stands: its `emitted_t`.
-    ///   - buffer: Gets the line.
+    ///   - batchEnd: The end, in seconds of stream time, of the batch after which the line is written: its `emitted_t`.
+    ///   - buffer: Receives the line.
     public func encode(_ event: Event, batchEnd: Double, into buffer: inout JSONBuffer) {
         guard selection.contains(event.type.name) else { return }
         open(event.type, event.time, in: &buffer)
@@ -17,7 +17,7 @@ extension RecordEncoder {
         close(&buffer)
     }
 
-    /// Writes the last lines of the stream: the events that came late, then the end.
+    /// Writes the last lines of the stream: the events after the last batch, then the end.
     public func encodeEnd(_ summary: StreamSummary, into buffer: inout JSONBuffer) {
         let end = header.format.seconds(at: summary.frames)
         for event in summary.lateEvents { encode(event, batchEnd: end, into: &buffer) }
@@ -112,9 +112,7 @@ extension JSONBuffer {
 
     /// The value of a field as JSON. A number that is not finite is null.
     ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - unit: Determines how many digits a number has.
+    /// - Parameter unit: Determines the number of digits.
     public mutating func append(_ value: ParameterValue, in unit: Unit) {
         switch value {
         case .none: append("null")

@@ -9,8 +9,8 @@ extension RecordEncoder {
         close(&buffer)
     }
 
-    /// Writes the first line that a client gets: the header's fields, whatever is selected, the declarations of all record types and
-    /// controls, and what the caller adds. It is not a record.
+    /// Writes the first line for a client: the header's fields, independent of the selection, the declarations of all record types and
+    /// controls, and members of the caller. The line is not a record.
     ///
     /// - Parameters:
     ///   - buffer: Gets the line.
@@ -138,7 +138,7 @@ extension JSONBuffer {
         case .none: append("null")
         case .boolean(let flag): append(flag)
         case .integer(let number): append(integer: number)
-        // A setting is written so that it can be given again: every digit of it, not the six of a measurement.
+        // The value of a setting has all digits, so that the same value can be given again; measurements have six.
         case .number(let number) where number.isFinite: append(bytes: Array(number.description.utf8))
         case .number: append("null")
         case .text(let text): append(string: text)

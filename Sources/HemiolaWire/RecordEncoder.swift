@@ -2,13 +2,13 @@ public import HemiolaSignal
 
 /// Writes the records of one stream as JSON Lines: header, batches, events, end.
 ///
-/// Made once per stream. Everything in a batch line that is not a number (braces, keys, the analyzers' names) is put together
-/// then, so that a line is copies of ready-made bytes and numbers between them, straight into a buffer that the caller reuses.
-/// Records that the selection leaves out are not written.
+/// Created once per stream. All text of a batch line except the numbers (braces, keys, names of analyzers) is encoded then; writing a line
+/// copies that text and formats the numbers between, into a buffer that the caller reuses. Records outside the selection are not
+/// written.
 ///
 /// - Complexity: O(bytes written) per record; nothing is allocated for a batch line or its events while the buffer suffices.
 public struct RecordEncoder: Sendable {
-    /// How a column's numbers are written.
+    /// The number format of a column.
     private enum Digits {
         case decimals(Int)
         case significant
@@ -21,11 +21,11 @@ public struct RecordEncoder: Sendable {
         }
     }
 
-    /// A run of ready-made bytes and the numbers that follow it.
+    /// Encoded text and the numbers that follow it.
     private struct Step {
-        /// Where in `literals`.
+        /// The text, in `literals`.
         var literal: Range<Int>
-        /// Which values of the row.
+        /// The values, in the row.
         var columns: Range<Int>
         var digits: Digits
     }
@@ -47,8 +47,8 @@ public struct RecordEncoder: Sendable {
     /// An encoder for the streams of one sink.
     ///
     /// - Parameters:
-    ///   - header: What the stream is.
-    ///   - selection: Which record types and features are written.
+    ///   - header: The description of the stream.
+    ///   - selection: The record types and features to write.
     ///   - version: Hemiola's version, for the header.
     public init(_ header: StreamHeader, selection: Selection = .all, version: String) {
         self.header = header
@@ -92,7 +92,7 @@ public struct RecordEncoder: Sendable {
             }
             literals.append("}")
         }
-        // What closes the last analyzer, and no numbers.
+        // The text after the last number.
         steps.append(Step(literal: start..<literals.count, columns: 0..<0, digits: .significant))
         self.literals = literals.bytes
         self.steps = steps
@@ -123,7 +123,7 @@ extension RecordEncoder {
         buffer.append(#","t":"#)
         buffer.append(fixed: header.format.seconds(at: batch.frame), decimals: 6)
         let row = batch.row
-        // Unsafe: lends ready-made bytes to the buffer, which copies from raw memory; the ranges were made with them.
+        // Unsafe: the buffer copies from raw memory without bounds checks; the ranges were created together with the literals.
         literals.withUnsafeBytes { literals in
             for step in steps {
                 buffer.append(bytes: UnsafeRawBufferPointer(rebasing: literals[step.literal]))
@@ -142,7 +142,7 @@ extension RecordEncoder {
 // MARK: - Parts of a line
 
 extension RecordEncoder {
-    /// The start of a line: its type, then the file where there are several.
+    /// The start of a line: its type, then its file in a run of several.
     func open(_ type: StaticString, in buffer: inout JSONBuffer) {
         buffer.append(type)
         if !fileField.isEmpty { buffer.append(bytes: fileField) }
@@ -154,7 +154,7 @@ extension RecordEncoder {
 }
 
 extension JSONBuffer {
-    /// A copy of what is written.
+    /// A copy of the bytes written so far.
     var bytes: [UInt8] {
         withUnsafeBytes { Array($0) }
     }

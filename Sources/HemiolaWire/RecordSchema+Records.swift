@@ -1,7 +1,7 @@
 public import HemiolaSignal
 
 extension RecordSchema {
-    /// All types of record, in the order of the manual: `header`, `batch`, those of events, `end`.
+    /// All types of record: `header`, `batch`, the event types in the order of the catalog, `end`.
     public static func records(_ catalog: RecordCatalog) -> [Record] {
         first + catalog.events.map { Record($0, of: catalog) } + last
     }
@@ -19,11 +19,11 @@ extension RecordSchema {
                     "channel_names", .list(.text, count: nil), optional: true,
                     "The loudspeaker of each of more than two channels (FL, FR, FC, LFE …), where they are known."),
                 Field("batch_frames", .integer, "Frames per batch."),
-                Field("seed", .integer, "The seed of everything that is random."),
+                Field("seed", .integer, "The seed of the random number generators."),
                 Field("analyzers", .list(.object(analyzer), count: nil), "The analyzers of the pipeline."),
             ]),
         Record(
-            type: "batch", summary: "What the analyzers heard in one batch: the fixed cadence.",
+            type: "batch", summary: "The features of one batch. Batches come at a fixed rate.",
             fields: [
                 Field("n", .integer, "0, 1, 2 … since the stream's start."),
                 Field("frame", .integer, "Its first frame."),
@@ -36,53 +36,53 @@ extension RecordSchema {
         Record(
             type: "end", summary: "The last line of a stream.",
             fields: [
-                time, Field("frames", .integer, "Frames of the stream, lost ones included."),
+                time, Field("frames", .integer, "Frames of the stream, including lost ones."),
                 Field("batches", .integer, "Batches of the stream."),
                 Field("non_finite", .integer, "Samples that were NaN or infinite and became 0."),
-                Field("dropped", .table(.integer), "Batches that each sink lost; only those that lost any."),
-                Field("summaries", .table(.table(.nullable(.figure))), "The last word of each analyzer that has one."),
+                Field("dropped", .table(.integer), "Number of dropped batches per sink; only sinks that dropped any."),
+                Field("summaries", .table(.table(.nullable(.figure))), "The summary of each analyzer that has one."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why it ends."),
             ])
     ]
 
-    static let time = Field("t", .number, "When, in seconds of audio since the stream's first frame.")
+    static let time = Field("t", .number, "The time, in seconds of audio since the stream's first frame.")
 
     private static let source: [Field] = [
         Field("kind", .text, "The id of the capture: file, pulse …"),
         Field("name", .text, "The path as given, or the device."),
         Field("name_base64", .text, optional: true, "The bytes of the path in Base64; only when they are not UTF-8."),
-        Field("duration_s", .nullable(.number), "Its length as it states it; null when unknown or endless."),
-        Field("start_s", .number, optional: true, "Where in the file frame 0 lies, in seconds; only with --start."),
+        Field("duration_s", .nullable(.number), "The declared duration; null when unknown or endless."),
+        Field("start_s", .number, optional: true, "The position of frame 0 in the file, in seconds; only with --start."),
     ]
 
     private static let analyzer: [Field] = [
         Field("id", .text, "Its name in this pipeline: the key of its object in a batch."),
         Field("plugin", .text, "The id of the plugin."),
-        Field("version", .integer, "Raised when the meaning of its outputs changes."),
-        Field("latency_frames", .integer, "How far its outputs lie behind the audio."),
+        Field("version", .integer, "The version of its outputs; increased when their meaning changes."),
+        Field("latency_frames", .integer, "The delay of its outputs, in frames."),
         Field("causal", .boolean, "Whether no output depends on audio after the end of its batch."),
         Field("parameters", .table(.parameter), "Every setting with its value."),
-        Field("outputs", .list(.object(output), count: nil), "What its object in a batch of this stream holds."),
-        Field("events", .list(.object(event), count: nil), "The other records of this stream that come from it."),
+        Field("outputs", .list(.object(output), count: nil), "The features in its object in a batch of this stream."),
+        Field("events", .list(.object(event), count: nil), "Its event records in this stream."),
     ]
 
     private static let output: [Field] = [
         Field("name", .text, "Its key."),
-        Field("unit", .text, "Its unit; empty for a number without one."),
+        Field("unit", .text, "Its unit; empty for none."),
         Field("count", .integer, "Values per batch."),
-        Field("list", .boolean, "Whether it is written as a list: a list may hold one value."),
+        Field("list", .boolean, "Whether it is written as a list, which may have one value."),
         Field("edges_hz", .list(.number, count: nil), optional: true, "The edges of its bands."),
         Field("minimum", .number, optional: true, "The smallest value that can occur."),
         Field("maximum", .number, optional: true, "The largest value that can occur."),
         Field(
             "center_offset_s", .number, optional: true,
-            "From the batch's first frame to the centre of what it describes; missing: it describes the batch."),
+            "The time from the batch's first frame to the centre of the analysis window; missing: it describes the batch."),
         Field("description", .text, "One sentence."),
     ]
 
     private static let event: [Field] = [
-        Field("name", .text, "onset or beat: the type of the record; else the output of an event record."),
-        Field("unit", .text, "The unit of its numbers; empty for numbers without one."),
+        Field("name", .text, "The record type, such as onset or beat; else the output of an event record."),
+        Field("unit", .text, "The unit of its numbers; empty for none."),
         Field("description", .text, "One sentence."),
     ]
 }

@@ -1,12 +1,12 @@
 public import HemiolaSignal
 
-/// The fields of all records: the JSON Schema and the types of columns are written from it, and the tests validate every line by it.
+/// The fields of all records. The JSON Schema and the column types are generated from it, and the tests validate every line against it.
 public enum RecordSchema {
     /// A type of record.
     public struct Record: Sendable, Hashable {
         /// The value of its key `type`.
         public var type: String
-        /// One sentence for people: when it comes.
+        /// One sentence: when the record is written.
         public var summary: String
         /// Its keys in the order in which they are written, after `type` and `file`. In a batch, the analyzers' objects come
         /// before `partial`.
@@ -21,7 +21,7 @@ public enum RecordSchema {
         public var type: FieldType
         /// Whether the key may be missing.
         public var isOptional: Bool
-        /// One sentence for people.
+        /// One sentence that describes the value.
         public var summary: String
 
         init(_ name: String, _ type: FieldType, optional isOptional: Bool = false, _ summary: String) {
@@ -38,7 +38,7 @@ public enum RecordSchema {
         case integer
         /// Always with a decimal point.
         case number
-        /// A number within what its feature declares.
+        /// A number in the range that its feature declares.
         case measurement(minimum: Double?, maximum: Double?)
         /// True or false.
         case boolean
@@ -46,9 +46,9 @@ public enum RecordSchema {
         case text
         /// One of these texts.
         case choice([String])
-        /// Of so many elements, if that is settled.
+        /// A list; `count` is nil when its length is not fixed.
         case list(FieldType, count: Int?)
-        /// An object of these keys.
+        /// An object with these keys.
         case object([Field])
         /// An object whose keys depend on the pipeline.
         case table(FieldType)
@@ -73,7 +73,7 @@ public enum RecordSchema {
         Set(records(catalog).flatMap { $0.fields.map(\.name) } + ["type", "id", "ok", "error"] + common.map(\.name))
     }
 
-    /// Why a catalog cannot be used; empty: it can. A key has one JSON type in all records, so that tables have one type per column.
+    /// The conflicts of a catalog; empty for a valid one. A key has one JSON type in all records, so that tables have one type per column.
     public static func conflicts(in catalog: RecordCatalog) -> [String] {
         var types: [String: (type: FieldType, place: String)] = [:]
         var conflicts = catalog.conflicts
@@ -81,7 +81,7 @@ public enum RecordSchema {
         func check(_ fields: [Field], of place: String, ownKeys: [String] = []) {
             for field in fields {
                 if ownKeys.contains(field.name) {
-                    conflicts.append("the field \"\(field.name)\" of \(place) has the name of a key that is in all of them; rename it")
+                    conflicts.append("the field \"\(field.name)\" of \(place) has the name of a key that all of them have; rename it")
                     continue
                 }
                 let type = field.type.base
@@ -96,7 +96,7 @@ public enum RecordSchema {
             check(type.fields.map { Field($0, optional: false) }, of: "\"\(type.name)\" records", ownKeys: ownKeys)
         }
         for type in catalog.controls {
-            // Clients name their messages by an "id".
+            // "id" identifies a message of a client.
             check(
                 type.fields.map { Field($0, optional: true) }, of: "\"\(type.name)\" controls",
                 ownKeys: ownKeys + ["id"] + RecordType.control.fields.map(\.name))

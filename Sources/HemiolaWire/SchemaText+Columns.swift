@@ -1,12 +1,12 @@
 public import HemiolaSignal
 
 extension SchemaText {
-    /// The types of one table that takes every record: a column per key, null where a record does not have it.
+    /// The column types of one table of all records: a column per key, null where a record does not have the key.
     ///
-    /// `columns` is neutral and nested, `duckdb` and `pandas` are ready to use; see the article on columns.
+    /// `columns` is generic and nested; `duckdb` and `pandas` can be passed to these programs. See <doc:Columns>.
     ///
     /// - Parameters:
-    ///   - analyzers: What a batch holds.
+    ///   - analyzers: The analyzers and features in a batch.
     ///   - selection: The records and features that are written.
     ///   - catalog: The declared types of records and controls.
     public static func columns(analyzers: Analyzers, selection: Selection = .all, catalog: RecordCatalog) -> String {
@@ -26,7 +26,7 @@ extension SchemaText {
 
 extension RecordSchema.FieldType {
     /// `int64`, `float64`, `string`, `bool`, a list of one element for a list, an object for a struct, `json` for an object
-    /// whose keys nobody knows beforehand.
+    /// whose keys depend on the run.
     fileprivate var column: DocumentTree {
         switch self {
         case .integer: .text("int64")
@@ -40,7 +40,7 @@ extension RecordSchema.FieldType {
         }
     }
 
-    /// As `read_json(columns = …)` takes it.
+    /// The type for `read_json(columns = …)`.
     fileprivate var duckDB: String {
         switch self {
         case .integer: "BIGINT"
@@ -54,7 +54,7 @@ extension RecordSchema.FieldType {
         }
     }
 
-    /// A dtype that knows missing values, per column as `json_normalize` names it. Objects of unknown keys are left to pandas.
+    /// A nullable dtype per column, with the column names of `json_normalize`. Objects of unknown keys are not included.
     fileprivate func pandas(under name: String) -> [(key: String, value: DocumentTree)] {
         switch self {
         case .integer: [(name, .text("Int64"))]

@@ -7,11 +7,11 @@ public enum SchemaText {
 
     /// The JSON Schema (draft 2020-12) of one line.
     ///
-    /// It knows every key, so that a misspelt or forgotten one is found; a list has the count that its feature declares.
+    /// It allows declared keys only, so that misspelt and missing keys are found. A list has the count that its feature declares.
     ///
     /// - Parameters:
-    ///   - analyzers: What a batch holds; nil: whatever analyzers there may be.
-    ///   - otherFormats: What the same analyzers declare for other formats: counts and bounds that differ are left open.
+    ///   - analyzers: The analyzers and features in a batch; nil: any analyzers.
+    ///   - otherFormats: The declarations of the same analyzers for other formats. Counts and bounds that differ are left open.
     ///   - selection: The records and features that are written.
     ///   - catalog: The declared types of records and controls.
     public static func jsonSchema(
@@ -26,8 +26,8 @@ public enum SchemaText {
             (
                 "$comment",
                 .text(
-                    "Schema \(StreamHeader.schema) may gain keys, never change or lose one. This document knows those of the "
-                        + "version that printed it and allows no others; a reader should ignore what it does not know.")
+                    "Schema \(StreamHeader.schema) may gain keys; keys are never changed or removed. This document allows only the "
+                        + "keys of the version that printed it; a reader should ignore unknown keys.")
             ),
             ("oneOf", .list(records.map { .object([("$ref", .text("#/$defs/\($0.type)"))]) })),
             ("$defs", .object(records.map { ($0.type, $0.jsonSchema(takesAnyAnalyzer: analyzers == nil)) })),
@@ -58,9 +58,9 @@ extension RecordSchema {
 }
 
 extension RecordSchema.Field {
-    /// What a batch holds of a feature. Any of its values may be null.
+    /// The field of a feature in a batch. Any of its values may be null.
     ///
-    /// - Parameter others: The feature as it is declared for other formats: what differs is left open.
+    /// - Parameter others: The declarations of the feature for other formats. Properties that differ are left open.
     init(_ feature: Feature, others: [Feature]) {
         func common<Value: Equatable>(_ property: (Feature) -> Value?) -> Value? {
             others.allSatisfy { property($0) == property(feature) } ? property(feature) : nil
@@ -107,7 +107,7 @@ extension RecordSchema.Field {
 }
 
 extension RecordSchema.FieldType {
-    /// The keywords that say it.
+    /// The JSON Schema keywords of the type.
     fileprivate var keywords: [(key: String, value: DocumentTree)] {
         switch self {
         case .integer: [("type", .text("integer"))]
@@ -133,7 +133,7 @@ extension RecordSchema.FieldType {
 }
 
 extension DocumentTree {
-    /// The object of an analyzer that nobody named: values and lists of them.
+    /// The object of any analyzer: numbers and lists of numbers.
     fileprivate static var anyAnalyzer: DocumentTree {
         .object([
             ("type", .text("object")),

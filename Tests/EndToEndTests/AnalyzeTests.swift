@@ -12,7 +12,7 @@ import Testing
     // MARK: - One file
 
     @Test(arguments: [(8000, 1), (44_100, 2), (48_000, 6), (192_000, 1)])
-    func `file: a header, batches and an end record`(rate: Int, channels: Int) throws {
+    func `file: header, batches and end`(rate: Int, channels: Int) throws {
         let frames = 9000
         let file = try folder.writeTone(frames: frames, rate: rate, channels: channels)
         let records = try Hemiola.records([file])
@@ -25,10 +25,10 @@ import Testing
         #expect(records.batches.allSatisfy { $0["levels.channel_rms_db"]?.array.count == channels })
     }
 
-    @Test func `sine: level and frequency are correct`() throws {
+    @Test func `sine: correct level and frequency`() throws {
         let records = try Hemiola.records([try folder.writeTone(channels: 2)])
         let batch = records.batches[5]
-        // Amplitude 0.5; a full-scale sine has −3.01 dB.
+        // Half of full scale, -3.01 dB for a sine.
         for level in batch["levels.channel_rms_db"]?.array ?? [] { #expect(abs((level.double ?? 0) + 9.03) < 0.1) }
         let bands = batch["spectrum.bands_db"]?.array.compactMap(\.double) ?? []
         let edges = records[0].json["analyzers"]?.array[1]["outputs"]?.array[0]["edges_hz"]?.array.compactMap(\.double) ?? []
@@ -37,8 +37,8 @@ import Testing
         #expect(edges[loudest] < 560 && edges[loudest + 1] > 430)
     }
 
-    @Test func `5.1: the level is that of the BS.775 downmix, and the header names the channels`() throws {
-        // Full-scale sines, −3.01 dB each, on one channel after the other; both front channels together are a stereo tone.
+    @Test func `5.1: level of the BS.775 downmix, channel names in the header`() throws {
+        // Full-scale sines: −3.01 dB each, alone on one loudspeaker after the other; both fronts together are a stereo tone.
         let cases: [(on: [Int], level: Double)] = [
             ([0, 1], -3.01), ([0], -9.03), ([2], -6.02), ([3], -120), ([4], -12.04), ([5], -12.04),
         ]
@@ -59,7 +59,7 @@ import Testing
         #expect(plain[0].json["channel_names"] == nil)
     }
 
-    @Test func `each key has the same JSON type in every record`() throws {
+    @Test func `keys: same JSON type in all records`() throws {
         try folder.writeTone("a.wav", channels: 2)
         try folder.write(TemporaryFolder.tone().bytes.dropLast(1001), to: "b.wav")
         let outcome = try Hemiola.run(["analyze", "a.wav", "b.wav", "--analyzer", "+spectrum:mfcc=4,as=timbre"], in: folder.path)
@@ -69,7 +69,7 @@ import Testing
             let kind = kinds[key] ?? value.kind
             kinds[key] = kind
             #expect(value.kind == kind, "\(key) is \(value.kind) and was \(kind)")
-            // Tables, whose keys are names of analyzers, settings and sinks.
+            // The keys of these objects are names of analyzers, settings and sinks.
             if ["parameters", "summaries", "dropped"].contains(key) { return }
             for member in value.members { check(member.key, member.value) }
             for element in value.array { check("an element of \(key)", element) }
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: [256, 1000, 1024, 2048, 8192])
-    func `--batch: batches have that number of frames`(frames: Int) throws {
+    func `--batch: frames per batch`(frames: Int) throws {
         let records = try Hemiola.records([try folder.writeTone(frames: 20_000), "--batch", "\(frames)"])
         records.expectWholeStream(frames: 20_000, rate: 44_100, batchFrames: frames)
     }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `standard input without audio: exits 1 with one line`() throws {
+    @Test func `standard input that is not audio: refused`() throws {
         for bytes in [[], Array("not a sound at all, but words and words and words".utf8)] {
             let outcome = try Hemiola.run(["analyze", "-", "-o", folder("out.jsonl")], input: .bytes(bytes))
             #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errors)")
@@ -107,7 +107,7 @@ import Testing
 
     // MARK: - Several files
 
-    @Test func `several files: every record has its file`() throws {
+    @Test func `several files: every line names its file`() throws {
         try folder.writeTone("a.wav", frames: 5000)
         try folder.writeTone("b, c.wav", frames: 3000, rate: 48_000, channels: 2)
         let records = try Hemiola.records(["a.wav", "b, c.wav"], in: folder.path)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: [("one.wav\ntwo.wav\n", false), ("one.wav\r\n\r\ntwo.wav", false), ("one.wav\0two.wav\0", true)])
-    func `--files-from: files of a list`(list: String, isNullSeparated: Bool) throws {
+    func `list of files: all analysed`(list: String, isNullSeparated: Bool) throws {
         try folder.writeTone("one.wav", frames: 2048)
         try folder.writeTone("two.wav", frames: 1024)
         try folder.write(list, to: "list")
@@ -134,7 +134,7 @@ import Testing
         #expect(piped.lines == records.map(\.line))
     }
 
-    @Test(arguments: ["-j2", "-j0", "--jobs=7"]) func `several jobs: same bytes as one job`(jobs: String) throws {
+    @Test(arguments: ["-j2", "-j0", "--jobs=7"]) func `several jobs: same bytes as one`(jobs: String) throws {
         let names = (0..<9).map { "\($0).wav" }
         for (index, name) in names.enumerated() where index != 4 {
             try folder.writeTone(name, frames: [400_000, 1, 30_000][index % 3], channels: index % 2 + 1)
@@ -146,28 +146,28 @@ import Testing
         #expect(one.status == 1 && several.status == 1)
     }
 
-    @Test func `several jobs that are not possible: a warning`() throws {
+    @Test func `several jobs with a director: warning, one job`() throws {
         for name in ["a.wav", "b.wav"] { try folder.writeTone(name, frames: 1024) }
         let outcome = try Hemiola.run(["analyze", "-j2", "a.wav", "b.wav", "--sink", "presets:plan,names=x"], in: folder.path)
         #expect(outcome.status == 0)
-        #expect(outcome.errors.contains("one at a time, not 2: presets decides while it hears them"))
+        #expect(outcome.errors.contains("one at a time, not 2: presets derives events from them"))
     }
 
-    @Test func `--files-from and arguments: both are analysed`() throws {
+    @Test func `list and file arguments: both analysed`() throws {
         for name in ["a.wav", "b\nc.wav"] { try folder.writeTone(name, frames: 1024) }
         try folder.write("b\nc.wav\0", to: "list")
         let records = try Hemiola.records(["a.wav", "-0", "--files-from", "list"], in: folder.path)
         #expect(records.of("end").map { $0.string("file") } == ["a.wav", "b\nc.wav"])
     }
 
-    @Test func `file name with a leading dash: analysed after --`() throws {
+    @Test func `name that begins with a dash: analysed`() throws {
         try folder.writeTone("-a.wav", frames: 1024)
         #expect(try Hemiola.records(["--", "-a.wav"], in: folder.path).count == 3)
     }
 
     // MARK: - Analyzers, sinks, selection
 
-    @Test func `--analyzer: only the named analyzers run, under their names`() throws {
+    @Test func `named analyzers: run under the given names`() throws {
         let file = try folder.writeTone(frames: 4096)
         func names(_ options: String...) throws -> [String] {
             try Hemiola.records([file] + options).batches[0].json.members.dropFirst(4).map(\.key)
@@ -182,7 +182,7 @@ import Testing
         #expect(records[0].json["analyzers"]?.array[0]["parameters"]?["size"] == .number("512"))
     }
 
-    @Test func `--select: only selected records and features`() throws {
+    @Test func `--select: other records and features are not written`() throws {
         let file = try folder.writeTone(frames: 4096)
         let some = try Hemiola.records([file, "--select", "levels.rms_db,spectrum.centroid_hz"])
         #expect(some.batches.count == 4)
@@ -194,7 +194,7 @@ import Testing
         #expect(try Hemiola.records([file, "--select", "end"]).types == ["end"])
     }
 
-    @Test func `output: a file, several sinks, or none`() throws {
+    @Test func `output: to a file, several sinks, or the null device`() throws {
         let file = try folder.writeTone()
         let lines = try Hemiola.records([file]).map(\.line)
 
@@ -212,7 +212,7 @@ import Testing
         #expect(folder.names == ["a.jsonl", "b.jsonl", "out.jsonl", "tone.wav"])
     }
 
-    @Test func `append=true: records are appended to the file`() throws {
+    @Test func `append=true: sink appends to a file`() throws {
         let file = try folder.writeTone(frames: 1024)
         try folder.write("{\"type\":\"mine\"}\n", to: "log.jsonl")
         for _ in 0..<2 {
@@ -224,8 +224,8 @@ import Testing
 
     // MARK: - Messages and help
 
-    @Test func `--quiet: no warnings; -v: more messages`() throws {
-        // A warning without lost audio, because lost audio is reported with --quiet too.
+    @Test func `quiet: no warnings; -v: more details`() throws {
+        // A warning without a loss: --quiet hides it.
         var wave = TemporaryFolder.tone(encoding: .float32)
         wave.samples[100] = .nan
         let file = try folder.write(wave.bytes, to: "odd.wav")
@@ -241,7 +241,7 @@ import Testing
         #expect(twice.errors.contains("bands=64"))
     }
 
-    @Test func `--version: a semantic version`() throws {
+    @Test func `--version: prints a version number`() throws {
         let outcome = try Hemiola.run(["--version"])
         #expect(outcome.status == 0)
         #expect(outcome.output.firstMatch(of: /^[0-9]+\.[0-9]+\.[0-9]+\n$/) != nil)
@@ -250,15 +250,15 @@ import Testing
     }
 
     @Test(arguments: [["--help"], ["help"], ["analyze", "--help"], ["help", "analyze"], ["schema", "-h"]])
-    func `help: on standard output`(arguments: [String]) throws {
+    func `help: printed on standard output`(arguments: [String]) throws {
         let outcome = try Hemiola.run(arguments)
         #expect(outcome.status == 0 && outcome.errors.isEmpty)
         #expect(outcome.output.contains("Examples:"))
     }
 
     @Test(.needs(.jq), .needs(.ffmpeg), arguments: [[], ["analyze"], ["schema"]])
-    func `examples of the help: valid commands`(command: [String]) throws {
-        // The outputs are recognised by their content.
+    func `examples in help: run successfully`(command: [String]) throws {
+        // The content of each file identifies its format.
         for name in ["song.flac", "song.wav", "song.m4a"] { try folder.writeTone(name) }
         try FileManager.default.createDirectory(atPath: folder("more"), withIntermediateDirectories: false)
         try folder.writeTone("more/a b.wav")

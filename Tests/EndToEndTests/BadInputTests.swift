@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Bad inputs: one line with the file and a suggestion, an exit code, and no incomplete output.
+/// Invalid and damaged input: one error line with the file and a fix, the documented exit code, no incomplete output.
 @Suite struct BadInputTests {
     let folder: TemporaryFolder
 
@@ -11,7 +11,7 @@ import Testing
         try folder.write("before\n", to: "out.jsonl")
     }
 
-    /// Analyses a bad file; the existing output file must not change.
+    /// Analyses a file that is refused, with an existing file as output.
     private func expectRefusal(
         _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation,
         run: ([String]) throws -> ChildProcess.Outcome = { try Hemiola.run($0) }
@@ -19,13 +19,13 @@ import Testing
         let path = folder(name)
         let outcome = try run(["analyze", path, "-o", folder("out.jsonl")])
         #expect(outcome.status == 1, sourceLocation: location)
-        expectErrorLine(outcome, of: path, saying: words, location)
+        expectOneError(outcome, of: path, saying: words, location)
         #expect(outcome.output.isEmpty, sourceLocation: location)
         #expect(try folder.text(of: "out.jsonl") == "before\n", sourceLocation: location)
         #expect(!folder.names.contains { $0.hasSuffix(".partial") }, sourceLocation: location)
     }
 
-    private func expectErrorLine(
+    private func expectOneError(
         _ outcome: ChildProcess.Outcome, of path: String, saying words: [String], _ location: SourceLocation
     ) {
         #expect(outcome.errorLines.count == 1, "\(outcome.errors)", sourceLocation: location)
@@ -33,86 +33,86 @@ import Testing
         for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)", sourceLocation: location) }
     }
 
-    /// Analyses a file completely, with one warning.
+    /// Analyses a file that is analysed completely, with one warning.
     private func recordsWithWarning(
         _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation
     ) throws -> [Record] {
         let path = folder(name)
         let outcome = try Hemiola.run(["analyze", path])
         #expect(outcome.status == 0, sourceLocation: location)
-        expectErrorLine(outcome, of: path, saying: words + ["warning"], location)
+        expectOneError(outcome, of: path, saying: words + ["warning"], location)
         return try Record.all(in: outcome.output)
     }
 
-    /// Analyses an incomplete file with --quiet: lost audio is reported nevertheless.
+    /// Analyses an incomplete file with --quiet: the loss is still reported.
     private func recordsWithLoss(
         _ name: String, saying words: String..., location: SourceLocation = #_sourceLocation
     ) throws -> [Record] {
         let path = folder(name)
         let outcome = try Hemiola.run(["analyze", "--quiet", path])
         #expect(outcome.status == 1, sourceLocation: location)
-        expectErrorLine(outcome, of: path, saying: words, location)
+        expectOneError(outcome, of: path, saying: words, location)
         return try Record.all(in: outcome.output)
     }
 
-    // MARK: - No audio
+    // MARK: - Not audio
 
-    @Test func `missing file: exits 1 with one line`() throws {
+    @Test func `missing file: one error line, exit code 1`() throws {
         try expectRefusal("missing.wav", saying: "no such file")
     }
 
-    @Test func `missing file: suggests a similar name in the folder`() throws {
+    @Test func `missing file with a similar name in the folder: suggests that file`() throws {
         try folder.writeTone("kitchen.wav", frames: 256)
         try expectRefusal("kichen.wav", saying: "did you mean \(folder("kitchen.wav"))?")
     }
 
-    @Test func `folder as input: exits 1`() throws {
+    @Test func `folder as input: one error line, exit code 1`() throws {
         try FileManager.default.createDirectory(atPath: folder("album"), withIntermediateDirectories: false)
         try expectRefusal("album", saying: "is a folder", "find ", "--files-from - -0")
     }
 
-    @Test func `empty file: exits 1`() throws {
+    @Test func `empty file: one error line, exit code 1`() throws {
         try folder.write("", to: "empty.wav")
         try expectRefusal("empty.wav", saying: "is empty")
     }
 
-    @Test func `text file with an audio extension: exits 1`() throws {
+    @Test func `text file with an audio extension: one error line, exit code 1`() throws {
         try folder.write(String(repeating: "These are words, not waves.\n", count: 40), to: "words.wav")
         try expectRefusal("words.wav", saying: "is not audio", "text")
     }
 
-    @Test func `named pipe without a writer: exits 1`() throws {
+    @Test func `named pipe without a writer: refused`() throws {
         let outcome = try Hemiola.shell("mkfifo \(folder("pipe.wav"))")
         try #require(outcome.status == 0)
         try expectRefusal("pipe.wav", saying: "is a pipe")
     }
 
-    @Test func `file without read permission: exits 1`() throws {
+    @Test func `unreadable file: one error line, exit code 1`() throws {
         try folder.writeTone("secret.wav", frames: 256)
         chmod(folder("secret.wav"), 0)
-        // Without its capabilities root is subject to file permissions, too.
+        // File permissions do not restrict root, except without these capabilities.
         let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
         try expectRefusal("secret.wav", saying: "permission denied", "ls -ld") { arguments in
             try ChildProcess.run(sheds[0], sheds.dropFirst() + [Hemiola.path] + arguments)
         }
     }
 
-    @Test func `file name with a line feed: the message has one line`() throws {
+    @Test func `line feed in a name: one error line`() throws {
         let outcome = try Hemiola.run(["analyze", folder("a\nb.wav")])
         #expect(outcome.status == 1 && outcome.errorLines.count == 1)
         #expect(outcome.errors.contains(#"a\nb.wav"#))
     }
 
-    // MARK: - Wrong headers
+    // MARK: - Invalid headers
 
-    @Test func `header with 0 channels: exits 1`() throws {
+    @Test func `0 channels: refused`() throws {
         var wave = TemporaryFolder.tone(frames: 2000)
         wave.statedChannelCount = 0
         try folder.write(wave.bytes, to: "none.wav")
         try expectRefusal("none.wav", saying: "0 channels", "1...32")
     }
 
-    @Test func `header with too many channels: exits 1`() throws {
+    @Test func `too many channels: refused`() throws {
         var wave = TemporaryFolder.tone(frames: 2000)
         wave.statedChannelCount = 500
         try folder.write(wave.bytes, to: "choir.wav")
@@ -120,14 +120,14 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 7999, 384_001, 2_000_000_000] as [UInt32])
-    func `header with an unsupported sample rate: exits 1`(rate: UInt32) throws {
+    func `sample rate out of range: refused`(rate: UInt32) throws {
         var wave = TemporaryFolder.tone(frames: 2000)
         wave.statedSampleRate = rate
         try folder.write(wave.bytes, to: "rate.wav")
         try expectRefusal("rate.wav", saying: "\(rate) Hz", "8000...384000")
     }
 
-    @Test func `header that declares 2⁴⁰ frames: small time and memory`() throws {
+    @Test func `header that declares 2⁴⁰ frames: normal time and memory`() throws {
         let wave = TemporaryFolder.tone(frames: 2000)
         let declared = UInt64(1) << 40
         let sizes = WAVBytes.little(declared * 2 + 72) + WAVBytes.little(declared * 2) + WAVBytes.little(declared) + [0, 0, 0, 0]
@@ -139,11 +139,11 @@ import Testing
         #expect(records.last?.string("reason") == "end-of-input")
         #expect(records.of("gap").map { $0.string("reason") } == ["truncated-file"])
         #expect(records.batches.count == 2)
-        // The existing frames were analysed; stream time includes the missing ones.
+        // The available audio is analysed; the clock includes the missing part.
         #expect(records.of("gap").first?.int("frames") == 1 << 40 - 2000)
     }
 
-    @Test func `header with unknown length: no truncation`() throws {
+    @Test func `placeholder length in the header: no truncation reported`() throws {
         var wave = TemporaryFolder.tone(frames: 5000)
         wave.statedDataSize = .max
         wave.statedRIFFSize = .max
@@ -155,22 +155,22 @@ import Testing
 
     // MARK: - Damaged audio
 
-    @Test func `file truncated inside a frame: analysed up to the truncation`() throws {
-        // 3000 frames of 4 bytes, and one byte.
+    @Test func `file truncated within a sample: analysed up to the truncation, exit code 1`() throws {
+        // 3000 frames of 4 bytes plus one byte.
         let bytes = TemporaryFolder.tone(frames: 5000, channels: 2).bytes
         try folder.write(bytes.dropLast(2000 * 4 - 1), to: "cut.wav")
-        let records = try recordsWithLoss("cut.wav", saying: "ends at 0.068 s", "what is there was analysed")
+        let records = try recordsWithLoss("cut.wav", saying: "ends at 0.068 s", "the audio before was analysed")
         #expect(records.types == ["header", "batch", "batch", "batch", "gap", "end"])
         let gap = try #require(records.of("gap").first)
         #expect(gap.string("reason") == "truncated-file" && gap.int("frames") == 2000)
         #expect(abs((gap.double("duration_s") ?? 0) - 2000.0 / 44_100) < 1e-6)
         #expect(records.batches.last?["partial"] == .bool(true))
         #expect(records.last?.string("reason") == "end-of-input")
-        // No frame was added.
+        // No samples are added.
         #expect(records.batches.allSatisfy { ($0.double("levels.rms_db") ?? -120) > -13 })
     }
 
-    @Test func `NaN and infinite samples: read as 0 and counted`() throws {
+    @Test func `NaN and infinite samples: replaced by 0 and counted`() throws {
         var wave = TemporaryFolder.tone(frames: 4096, encoding: .float32)
         for (index, value) in [(100, Float.nan), (2000, .infinity), (2001, -.infinity), (4000, -.nan)] { wave.samples[index] = value }
         try folder.write(wave.bytes, to: "odd.wav")
@@ -184,7 +184,7 @@ import Testing
         #expect(zeros.last?.int("non_finite") == 0)
     }
 
-    @Test func `file with NaN only: silence`() throws {
+    @Test func `file of NaN only: silence`() throws {
         let wave = WAVBytes(samples: Array(repeating: .nan, count: 2048), encoding: .float32)
         try folder.write(wave.bytes, to: "nan.wav")
         let records = try recordsWithWarning("nan.wav", saying: "2048 samples")
@@ -192,14 +192,14 @@ import Testing
         #expect(records.batches.allSatisfy { $0["spectrum.centroid_hz"] == .null })
     }
 
-    @Test func `file without samples: header and end record`() throws {
+    @Test func `file without samples: header and end`() throws {
         let file = try folder.write(WAVBytes(samples: []).bytes, to: "none.wav")
         let records = try Hemiola.records([file])
         #expect(records.types == ["header", "end"])
         #expect(records.last?.int("frames") == 0 && records.last?["summaries.levels.rms_db"] == .number("-120.0"))
     }
 
-    @Test func `WAV whose LIST chunk holds a part of -16 bytes: refused with exit code 1`() throws {
+    @Test func `WAV with a LIST subchunk of -16 bytes: refused with exit code 1`() throws {
         let bytes: [UInt8] = [
             0x52, 0x49, 0x46, 0x46, 0xff, 0xff, 0x00, 0x00, 0x57, 0x41, 0x56, 0x45, 0x4c, 0x49, 0x53, 0x54, 0xff, 0x00, 0x00, 0x00,
             0x4c, 0x49, 0x53, 0x54, 0x00, 0x00, 0x00, 0x00, 0x66, 0x6d, 0x74, 0x20, 0xf0, 0xff, 0xff, 0xff,
@@ -208,7 +208,7 @@ import Testing
         try expectRefusal("circle.wav", saying: "looks like a WAV file, but cannot be decoded")
     }
 
-    @Test func `FLAC that breaks off in its middle: with --whole-file too, what lies before the damage is analysed`() throws {
+    @Test func `truncated FLAC, also with --whole-file: analysed up to the truncation`() throws {
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Hemiola.minuet)))
         for index in 0..<4000 { bytes[bytes.count / 3 + index] = UInt8(truncatingIfNeeded: index &* 7919 &+ index >> 3) }
         let path = try folder.write(bytes, to: "damaged.flac")
@@ -220,7 +220,7 @@ import Testing
         #expect(whole.errors == causal.errors)
     }
 
-    @Test func `damaged MIDI sample dump: standard output holds nothing but records`() throws {
+    @Test func `damaged MIDI sample dump: only records on standard output`() throws {
         // 80 samples of 16 bits at 8000 Hz in two packets, the first of which begins with wrong bytes: libsndfile prints them.
         let header: [UInt8] = [0xf0, 0x7e, 0, 1, 0, 0, 16, 72, 80, 7, 80, 0, 0, 0, 0, 0, 80, 0, 0, 0x7f, 0xf7]
         func packet(_ number: UInt8, from start: [UInt8]) -> [UInt8] {
@@ -239,18 +239,18 @@ import Testing
         try #require(made.status == 0, "\(made.errors)")
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder("whole.ogg"))))
         try folder.write(bytes.prefix(bytes.count * 6 / 10), to: "cut.ogg")
-        let records = try recordsWithLoss("cut.ogg", saying: "is cut off at", "what is there was analysed")
+        let records = try recordsWithLoss("cut.ogg", saying: "is cut off at", "the audio before was analysed")
         #expect(records.of("gap").map { $0.string("reason") } == ["truncated-file"])
         #expect((3...9).contains(records.last?.double("t") ?? 0))
     }
 
-    @Test(.needs(.ffmpeg)) func `MP3 with damaged frames: one line, and none of the decoder's own`() throws {
+    @Test(.needs(.ffmpeg)) func `MP3 with damaged frames: one message, none of the decoder`() throws {
         let tone = try folder.writeTone("tone.wav", frames: 441_000)
         let made = try ChildProcess.run(
             try #require(Tool.location(of: "ffmpeg")), ["-v", "error", "-i", tone, "-c:a", "libmp3lame", folder("whole.mp3")])
         try #require(made.status == 0, "\(made.errors)")
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder("whole.mp3"))))
-        // Only the data after the frame headers, so that the decoder continues, with silence.
+        // Damages only data after the frame headers: the decoder continues with silence.
         for index in bytes.count / 4..<bytes.count * 3 / 4
         where index % 32 < 20 && bytes[index] != 0xff && bytes[index - 1] != 0xff
             && bytes[index - 2] != 0xff
@@ -263,9 +263,9 @@ import Testing
         #expect(records.last?.string("reason") == "end-of-input")
     }
 
-    // MARK: - ffmpeg and paths
+    // MARK: - Formats for ffmpeg
 
-    @Test func `MPEG-4 without ffmpeg: refused with the way to install it`() throws {
+    @Test func `MPEG-4 without ffmpeg: refused with the install command`() throws {
         let head: [UInt8] = [0, 0, 0, 0x20] + Array("ftypM4A \0\0\0\0M4A mp42isom\0\0\0\0".utf8)
         try folder.write(head + Array(repeating: 7, count: 4000), to: "a song.m4a")
         try expectRefusal("a song.m4a", saying: "MPEG-4", "apt install ffmpeg") { arguments in
@@ -281,7 +281,7 @@ import Testing
         try #require(made.status == 0, "\(made.errors)")
         let records = try Hemiola.records([song])
         #expect(records.first?.string("source.name") == song)
-        // An encoder adds frames at the start and at the end.
+        // The encoder adds samples at both ends.
         #expect(abs((records.last?.double("t") ?? 0) - 1) < 0.1)
         #expect(abs((records.batches[20].double("levels.rms_db") ?? 0) + 9.03) < 0.5)
     }
@@ -298,9 +298,9 @@ import Testing
         #expect(headers.map { $0.string("source.name_base64") } == ["Li9j6S53YXY=", "Y+kud2F2", nil])
     }
 
-    // MARK: - One of several
+    // MARK: - Several inputs
 
-    @Test func `one bad file of several: the others are analysed, exits 1`() throws {
+    @Test func `some files fail: all others analysed, exit code 1`() throws {
         try folder.writeTone("a.wav", frames: 2048)
         try folder.write("no sound at all, only words and words and words\n", to: "b.wav")
         try folder.writeTone("d.wav", frames: 1024)
@@ -330,7 +330,7 @@ import Testing
         (["--bach", "1024"], "did you mean '--batch'?"),
         (["--files-from", "/nonexistent/list"], "/nonexistent/list"),
     ])
-    func `unknown option or value: exits 2 with a suggestion`(options: [String], hint: String) throws {
+    func `unknown option value: suggests the nearest, nothing is done`(options: [String], hint: String) throws {
         try folder.writeTone(frames: 256)
         let outcome = try Hemiola.run(["analyze", "tone.wav", "-o", "out.jsonl"] + options, in: folder.path)
         #expect(outcome.status == 2 && outcome.output.isEmpty)
@@ -340,7 +340,7 @@ import Testing
         #expect(folder.names == ["out.jsonl", "tone.wav"])
     }
 
-    @Test func `several problems in a command line: one line each`() throws {
+    @Test func `several problems in the arguments: one line each`() throws {
         let outcome = try Hemiola.run(["analyze", "x.wav", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"])
         #expect(outcome.status == 2)
         #expect(outcome.errorLines.count == 4, "\(outcome.errors)")
@@ -348,10 +348,10 @@ import Testing
     }
 
     @Test(arguments: [["analyse", "x.wav"], [], ["x.wav"], ["analyze"], ["schema", "x"]])
-    func `missing or unknown command or argument: exits 2 with one line`(arguments: [String]) throws {
+    func `no command: usage, exit code 2`(arguments: [String]) throws {
         let outcome = try Hemiola.run(arguments)
         if arguments.isEmpty {
-            // The program's name alone prints the help.
+            // The name alone prints the list of commands.
             #expect(outcome.output.contains("analyze") || outcome.errors.contains("analyze"))
         } else {
             #expect(outcome.status == 2 && outcome.output.isEmpty)
@@ -359,7 +359,7 @@ import Testing
         }
     }
 
-    @Test func `output path equals an input: exits 2`() throws {
+    @Test func `output path that is the input: refused`() throws {
         let file = try folder.writeTone(frames: 256)
         let before = try Data(contentsOf: URL(fileURLWithPath: file))
         let outcome = try Hemiola.run(["analyze", file, "-o", "./tone.wav"], in: folder.path)

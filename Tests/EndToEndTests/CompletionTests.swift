@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Runs the generated completion script in bash, with the words split as by bash.
+/// Completion in bash: the generated script, with words split as in bash.
 @Suite(.mayNotHang, .needs(.program("bash"))) struct BashCompletionTests {
-    /// The completions of the last word of a line.
+    /// The candidates for the last word of a line.
     private func answers(to words: String, typed: String) throws -> [String] {
         let line = words.replacing(" : ", with: ":").replacing(" = ", with: "=")
         let script = """
@@ -19,7 +19,7 @@ import Testing
         return outcome.lines
     }
 
-    @Test func `completes plugins, settings and values of a SPEC`() throws {
+    @Test func `SPEC in bash: completes plugins, settings and values`() throws {
         #expect(try answers(to: "hemiola analyze --analyzer spec", typed: "spec") == ["spectrum:"])
         #expect(try answers(to: "hemiola analyze --analyzer spectrum : ba", typed: "ba") == ["bands="])
         #expect(try answers(to: "hemiola analyze --analyzer spectrum : scale = mel", typed: "mel") == ["mel-slaney", "mel-htk"])
@@ -27,7 +27,7 @@ import Testing
         #expect(try answers(to: "hemiola listen --capture tone : cl", typed: "cl") == ["clicks"])
     }
 
-    @Test func `completes records, devices, controls, plugins and subcommands`() throws {
+    @Test func `bash: completes records, devices, controls, plugins and subcommands`() throws {
         #expect(try answers(to: "hemiola analyze --select levels,beat.bp", typed: "levels,beat.bp") == ["levels,beat.bpm"])
         #expect(try answers(to: "hemiola listen --device auto-", typed: "auto-") == ["auto-input"])
         #expect(try answers(to: "hemiola send next", typed: "next") == ["nextPreset"])

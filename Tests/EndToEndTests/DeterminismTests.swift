@@ -5,7 +5,7 @@ import Testing
 /// The same input, options and controls give the same batch and event lines, byte for byte.
 @Suite struct DeterminismTests {
     let folder: TemporaryFolder
-    /// A signal of 1.5 s.
+    /// A file of 1.5 s.
     let file: String
     let lines: [String]
 
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `other seed and other files: same bytes`() throws {
+    @Test func `other seed, other files: same bytes`() throws {
         try expectSame(["--seed", "7"])
         let both = try Hemiola.records([file, file, "--analyzer", "+spectrum:mfcc=5,as=timbre"])
         let name = try JSON("\"\(file)\"").string ?? ""

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Loose limits for memory and start-up time. The benchmarks measure them exactly.
+/// Coarse limits for memory and start-up time. The benchmarks measure them.
 @Suite(.serialized, .measures) struct FootprintTests {
     let folder: TemporaryFolder
 
@@ -10,9 +10,9 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// Peak resident memory in MB for an input of some minutes.
+    /// The peak resident memory of analysing some minutes, in MB.
     private func peakMegabytes(minutes: Int) throws -> Double {
-        // A low sample rate with few frames per batch, so that a debug build is fast enough.
+        // A low sample rate limits the run time of a debug build; memory depends on the number of batches.
         let rate = 8000
         let minute = TemporaryFolder.tone(frames: 60 * rate, rate: rate, channels: 2)
         var wave = WAVBytes(samples: [], sampleRate: rate, channelCount: 2)
@@ -35,18 +35,18 @@ import Testing
         return Double(outcome.peakMemory) / 1e6
     }
 
-    @Test func `peak memory: small, and independent of the length`() throws {
+    @Test func `memory: within the limit, independent of the file's length`() throws {
         let short = try peakMegabytes(minutes: 1)
         let long = try peakMegabytes(minutes: 10)
-        // The limit for release builds, which make test STRICT=1 measures; builds with checks have a higher one.
-        let bound = Hemiola.isForPeople ? 30.0 : 60
+        // The limit is for release builds, which make test STRICT=1 measures; debug builds have a higher one.
+        let bound = Hemiola.isRelease ? 30.0 : 60
         #expect(long < bound, "\(long) MB")
         #expect(abs(long - short) < 2, "\(short) MB for a minute, \(long) MB for ten")
     }
 
-    @Test func `first record: within a second of the start`() throws {
+    @Test func `first record: within the time limit`() throws {
         let file = try folder.writeTone()
-        // The minimum of several runs, because of other load.
+        // The best of several runs, because the machine has other work.
         let seconds = try (0..<5).map { _ in
             let start = Date()
             let process = try Hemiola.start(["analyze", file])
@@ -55,7 +55,7 @@ import Testing
             #expect(try process.finish().status == 0)
             return seconds
         }
-        // The benchmarks check 25 ms; this test detects seconds.
+        // The benchmarks check the limit of 25 ms; this test finds regressions of seconds.
         #expect(seconds.min()! < 1, "\(seconds)")
     }
 }

@@ -4,9 +4,9 @@ import HemiolaTesting
 import TestSupport
 import Testing
 
-/// Compares the output with golden files. `RECORD=1 swift test --filter Golden` rewrites the files; review the diff.
+/// Compares the output with reviewed golden files. `RECORD=1 swift test --filter Golden` regenerates them; then review the diff.
 @Suite struct GoldenTests {
-    /// A golden file: `Tests/Golden/NAME.jsonl` is the output of `analyze` with these options for this signal.
+    /// A golden file: `Tests/Golden/NAME.jsonl` is the output of `analyze` with these options for this sound.
     struct Recipe: Sendable, CustomTestStringConvertible {
         var name: String
         var options: [String]
@@ -16,7 +16,7 @@ import Testing
     }
 
     static let recipes = [
-        // Clicks at 120 per minute, 1.2 s.
+        // A click every half second, 1.2 s.
         Recipe(name: "click-120bpm", options: ["--analyzer", "levels", "--analyzer", "spectrum"]) {
             let frames = 52_920
             return WAVBytes(
@@ -28,7 +28,7 @@ import Testing
             let sines = [(440.0, 1.0), (3000, 0.5)].map { TestSignal.sine($0, amplitude: $1, frames: 24_000, format: format) }
             return WAVBytes(samples: TestSignal.interleaved(sines), sampleRate: 48_000, channelCount: 2, encoding: .int24)
         },
-        // A sweep from 50 Hz to 10 kHz in one second, then silence; batches of several hops.
+        // 50 Hz to 10 kHz in a second, then silence, with batches of several hops.
         Recipe(
             name: "sweep-timbre",
             options: ["--batch", "2048", "--analyzer", "spectrum:bands=26,scale=mel-slaney,mfcc=13,size=1024,window=hamming"]
@@ -39,7 +39,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: recipes) func `golden file: same records within the tolerance`(recipe: Recipe) throws {
+    @Test(arguments: recipes) func `analysis: equals the golden files`(recipe: Recipe) throws {
         let folder = try TemporaryFolder()
         try folder.write(recipe.wave().bytes, to: recipe.name + ".wav")
         let records = try Hemiola.records([recipe.name + ".wav"] + recipe.options, in: folder.path)
@@ -58,13 +58,13 @@ import Testing
     }
 }
 
-/// Compares records number by number.
+/// Compares two records number by number.
 private struct Comparison {
     var differences: [String] = []
 
     /// The tolerance of a number, by the unit at the end of its key.
     ///
-    /// Rounding differs between processors. In a band 90 dB below the loudest one only rounding errors are left.
+    /// Processors differ in the last bits of a float. A band 90 dB below the loudest consists of such rounding errors only.
     private static func tolerance(of key: String, _ expected: Double) -> Double {
         if key.hasSuffix("_db") { return expected > -80 ? 0.01 : expected > -100 ? 1 : 20 }
         if key.hasSuffix("_hz") { return max(0.05, abs(expected) * 1e-4) }
@@ -76,7 +76,7 @@ private struct Comparison {
     mutating func compare(_ value: JSON, _ expected: JSON, at place: String, key: String) {
         switch (value, expected) {
         case (.object(let members), .object(let others)):
-            // In order.
+            // Keys must have the same order.
             guard members.map(\.key) == others.map(\.key) else {
                 return differ(at: place, members.map(\.key), others.map(\.key))
             }

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs that are not in real time and block in the middle of their input: audio from a pipe that stays open.
+/// An offline run that waits in the middle of its input, which is a pipe that stays open.
 enum OfflineRun {
     /// Five blocks of batches of a click track at 120 beats a minute.
     private static let sound: [UInt8] = {
         let frames = 5 * 64 * 1024
         let samples = (0..<frames).map { frame in frame % 22_050 < 400 ? Float(sin(Double(frame) * 0.3)) * 0.8 : 0 }
         var wav = WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 1, encoding: .int16)
-        // Unknown length, as from a pipe.
+        // A placeholder length, as from a pipe.
         (wav.statedRIFFSize, wav.statedDataSize) = (.max, .max)
         return wav.bytes
     }()
@@ -28,7 +28,7 @@ enum OfflineRun {
     }
 }
 
-/// The files after an interrupted or failed run.
+/// Output files after an interrupted or failed run.
 @Suite struct InterruptedOutputTests {
     let folder: TemporaryFolder
 
@@ -46,7 +46,7 @@ enum OfflineRun {
     }
 
     @Test(arguments: [SIGINT, SIGTERM], ["out.jsonl", "out.csv", "out.jsonl.zst"])
-    func `interrupted analyze: the old file stays`(signal: Int32, name: String) throws {
+    func `interrupted analyze: existing file unchanged`(signal: Int32, name: String) throws {
         try folder.write("before\n", to: name)
         let outcome = try interrupt(["analyze", "--analyzer", "levels"], output: name, signal)
         #expect(outcome.status == 128 + signal)
@@ -55,7 +55,7 @@ enum OfflineRun {
         #expect(outcome.errors.contains("\(name): the run was interrupted; the old file is unchanged"), "\(outcome.errors)")
     }
 
-    @Test func `interrupted analyze without an old file: the new one ends in interrupted`() throws {
+    @Test func `interrupted analyze without an existing file: end record has the reason interrupted`() throws {
         let outcome = try interrupt(["analyze", "--analyzer", "levels"], output: "out.jsonl", SIGINT)
         #expect(outcome.status == 130)
         #expect(try Record.all(in: folder.text(of: "out.jsonl")).last?.string("reason") == "interrupted")
@@ -64,7 +64,7 @@ enum OfflineRun {
     }
 
     @Test(arguments: ["out.beats", "out.mid", "out.jams", "out.json"], [true, false])
-    func `interrupted beats: the old file stays, and no document appears`(name: String, isOld: Bool) throws {
+    func `interrupted beats: existing file unchanged, no new file`(name: String, isOld: Bool) throws {
         if isOld { try folder.write("before\n", to: name) }
         let outcome = try interrupt(["beats", "--causal"], output: name, SIGINT)
         #expect(outcome.status == 130)
@@ -76,7 +76,7 @@ enum OfflineRun {
         }
     }
 
-    @Test(arguments: ["out.beats", "out.mid"]) func `beats of an input that cannot be read: the old file stays`(name: String) throws {
+    @Test(arguments: ["out.beats", "out.mid"]) func `beats of an unreadable input: existing file unchanged`(name: String) throws {
         try folder.write("before\n", to: name)
         let text = try folder.write("no sound", to: "text.wav")
         let outcome = try Hemiola.run(["beats", text, "-o", folder(name)])
@@ -85,7 +85,7 @@ enum OfflineRun {
         #expect(folder.names == [name, "text.wav"].sorted())
     }
 
-    @Test func `several inputs with one file each: those that are complete are written`() throws {
+    @Test func `interrupted run with a file per input: complete files are written`() throws {
         let names = ["a.wav", "b.wav"]
         for name in names { try folder.writeTone(name, frames: 4096) }
         try folder.write("no sound", to: "c.wav")
@@ -100,7 +100,7 @@ enum OfflineRun {
         #expect(try folder.text(of: "c.jsonl") == "before\n")
     }
 
-    @Test func `inputs of one name: refused before any work, unless their folders differ`() throws {
+    @Test func `inputs of one name: refused before any work, accepted with {dir}`() throws {
         for name in ["c1", "c2"] {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
             try folder.writeTone("\(name)/a.wav", frames: 4096)
@@ -115,7 +115,7 @@ enum OfflineRun {
     }
 
     @Test(arguments: ["/proc/nope/{stem}.csv", "a.wav/{stem}.csv", "{stem}.d"], [[], ["--realtime"]])
-    func `per-input output that cannot be written: found before any sink writes`(path: String, options: [String]) throws {
+    func `per-input output that cannot be written: refused before any sink writes`(path: String, options: [String]) throws {
         try folder.writeTone("a.wav", frames: 4096)
         try FileManager.default.createDirectory(atPath: folder("a.d"), withIntermediateDirectories: false)
         let outcome = try Hemiola.run(
@@ -126,7 +126,7 @@ enum OfflineRun {
     }
 
     @Test(arguments: [("csv:{stem}.csv", true), ("csv:{stem}.csv,append=true", false), ("csv:{stem}.csv,rotate_s=60", false)])
-    func `per-input output in real time that has a file: refused before any sink writes, unless it is not replaced`(
+    func `per-input output in real time to an existing file: refused before any sink writes, unless it is appended to`(
         sink: String, isRefused: Bool
     ) throws {
         try folder.writeTone("a.wav", frames: 4096)

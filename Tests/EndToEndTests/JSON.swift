@@ -1,6 +1,6 @@
-/// A JSON value with keys in their order and numbers as text.
+/// A JSON value with ordered keys, and with numbers as text.
 ///
-/// The parser accepts RFC 8259 strictly (no NaN, no repeated keys, no control characters in strings), unlike Foundation's.
+/// The parser is strict (RFC 8259; no NaN, no duplicate keys, no control characters in strings), which Foundation does not guarantee.
 enum JSON: Hashable {
     case null
     case bool(Bool)
@@ -18,13 +18,13 @@ enum JSON: Hashable {
         var description: String
     }
 
-    /// Without white space, as in a record.
+    /// The text without white space, as in a line of records.
     init(_ text: String) throws {
         var parser = Parser(bytes: Array(text.utf8))
         self = try parser.document()
     }
 
-    /// With white space and line feeds, as in a document.
+    /// The text with white space between its parts.
     init(document text: String) throws {
         var isText = false
         var isEscaped = false
@@ -40,7 +40,7 @@ enum JSON: Hashable {
 // MARK: - Access
 
 extension JSON {
-    /// The JSON type, with integers and fractions as different types.
+    /// The JSON type, with integers and fractions as separate types. A key has the same type in every record.
     enum Kind: String {
         case null, bool, integer, fraction, string, array, object
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `listen`, `devices` and `doctor` with private sound servers.
+/// `listen`, `devices` and the sound checks of `doctor`, with private sound servers.
 @Suite(.mayNotHang) struct ListenTests {
     private let folder: TemporaryFolder
 
@@ -32,7 +32,7 @@ import Testing
     // MARK: - Records
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `listen: records of the played audio, and an end record after a signal`(kind: SoundServer.Kind) throws {
+    func `live capture: records; a signal adds the end record`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let process = try start(["listen", "--sink", "json-lines:out.jsonl", "--sink", "json-lines"], with: server)
         try read(process, until: "batch", count: 50)
@@ -68,8 +68,8 @@ import Testing
         let outcome = try process.finish(timeout: 20)
         #expect(outcome.status == 130, "\(outcome.errors)")
         let messages = outcome.errors.split(separator: "\n")
-        #expect(messages.count { $0.contains("the disk is full; it keeps ") && $0.hasSuffix("; trying again") } == 1, "\(outcome.errors)")
-        #expect(messages.count { $0.contains("json-lines: works again") } == 1, "\(outcome.errors)")
+        #expect(messages.count { $0.contains("the disk is full; it keeps ") && $0.hasSuffix("; retrying") } == 1, "\(outcome.errors)")
+        #expect(messages.count { $0.contains("json-lines: recovered") } == 1, "\(outcome.errors)")
         let text = try disk.text(of: "out.jsonl")
         #expect(text.hasPrefix(before))
         let records = try Record.all(in: text)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool))
-    func `stopped program (SIGSTOP): a gap, and no lost device`() throws {
+    func `stopped program (SIGSTOP): gap with the reason stopped, no lost device`() throws {
         let server = try SoundServer(.pulseAudio)
         let process = try start(["listen"], with: server)
         try read(process, until: "batch", count: 30)
@@ -113,7 +113,7 @@ import Testing
         let process = try start(["listen"], with: server)
         try read(process, until: "batch", count: 30)
         server.freeze()
-        // Now the program writes only by its own clock.
+        // Only a timer can cause output now.
         var lost: Record?
         while lost == nil {
             let record = try next(process)
@@ -127,13 +127,13 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), .needs(.program("flac")), .needs(.program("sox")))
-    func `live: same records as from a file with the same samples`() throws {
+    func `live: same records as from a file with the same sound`() throws {
         let server = try SoundServer(.pulseAudio)
         let wav = folder("minuet.raw")
         let made = try Hemiola.shell("flac -sdc '\(Hemiola.minuet)' | sox -t wav - -t f32 '\(wav)' trim 0 6")
         try #require(made.status == 0 && made.errors.isEmpty, "\(made.errors)")
-        let recorder = try server.record("stage.monitor", to: folder("recorded.raw"))
-        // Into a file, because a pipe would have to be read continuously.
+        let recorder = try server.record("stage.monitor", to: folder("captured.raw"))
+        // Records to a file, because a pipe must be read all the time.
         try folder.write("", to: "live.jsonl")
         let process = try ChildProcess(
             Hemiola.path, ["listen"], environment: server.environment, output: .path(folder("live.jsonl")))
@@ -148,26 +148,26 @@ import Testing
         _ = try recorder.finish(timeout: 10)
         withExtendedLifetime(player) {}
 
-        let recorded = try Data(contentsOf: URL(fileURLWithPath: folder("recorded.raw"))).withUnsafeBytes {
+        let captured = try Data(contentsOf: URL(fileURLWithPath: folder("captured.raw"))).withUnsafeBytes {
             Array($0.bindMemory(to: Float.self))
         }
         let end = try #require(live.last?.int("frames"))
         try #require(live.of("gap").isEmpty, "the machine is too busy to compare anything")
-        let start = try #require(Self.alignment(of: live.batches, in: recorded), "the batches do not match the recording")
-        let samples = Array(recorded[2 * start..<2 * (start + end)])
+        let start = try #require(Self.alignment(of: live.batches, in: captured), "the captured audio is not in the recording")
+        let samples = Array(captured[2 * start..<2 * (start + end)])
         try Data(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes)
-            .write(to: URL(fileURLWithPath: folder("recorded.wav")))
-        let file = try Hemiola.records([folder("recorded.wav")]).batches
-        // The audio is not silence, which would be equal trivially.
+            .write(to: URL(fileURLWithPath: folder("captured.wav")))
+        let file = try Hemiola.records([folder("captured.wav")]).batches
+        // Requires a signal, because silence always matches silence.
         #expect(live.batches.count { ($0.double("levels.rms_db") ?? -.infinity) > -40 } > 50)
         #expect(live.batches.count > 150 && live.batches.map(\.line) == file.map(\.line))
     }
 
-    /// The frame of a recording at which the batches start: the offset at which their levels agree with the samples.
-    private static func alignment(of batches: [Record], in recorded: [Float]) -> Int? {
+    /// The frame of a recording at which the batches start: from there the levels of the batches match.
+    private static func alignment(of batches: [Record], in captured: [Float]) -> Int? {
         var squares = [0.0]
-        for frame in 0..<recorded.count / 2 {
-            let mono = Double((recorded[2 * frame] + recorded[2 * frame + 1]) / 2)
+        for frame in 0..<captured.count / 2 {
+            let mono = Double((captured[2 * frame] + captured[2 * frame + 1]) / 2)
             squares.append(squares[frame] + mono * mono)
         }
         let levels = batches.map { $0.double("levels.rms_db") ?? -120 }
@@ -183,7 +183,7 @@ import Testing
 
     // MARK: - Errors
 
-    @Test func `no sound server: exits 1 with a suggestion`() throws {
+    @Test func `no server: error with a fix`() throws {
         for arguments in [["listen"], ["devices"], ["doctor", "--latency"]] {
             let outcome = try ChildProcess.run(
                 Hemiola.path, arguments, environment: ["PULSE_SERVER": "unix:\(folder("none"))", "HOME": folder.path])
@@ -194,14 +194,16 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `unknown device: exits 1`(kind: SoundServer.Kind) throws {
+    func `unknown device: error`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let outcome = try start(["listen", "--device", "stag.monitor"], with: server).finish(timeout: 20)
         #expect(outcome.status == 1 && outcome.output.isEmpty)
         #expect(outcome.errors.contains("stag.monitor") && outcome.errors.contains("hemiola devices"), "\(outcome.errors)")
     }
 
-    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `presets: the next run starts with the last preset and another seed`() throws {
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `presets with saved state: next run continues the schedule with a new seed`()
+        throws
+    {
         let server = try SoundServer(.pulseAudio)
         let environment = server.environment.merging(["XDG_STATE_HOME": folder("state")]) { $1 }
         func show(_ sink: String, presets: Int) throws -> [Record] {
@@ -223,7 +225,7 @@ import Testing
         #expect(try folder.text(of: "state/hemiola/visualizer.json").contains("\"\(last)\""))
         let second = try show("presets:mode=manual,names=Rain+Snow+Fog", presets: 1)
         #expect(second.of("preset").map { $0.string("name") } == [last])
-        // The random numbers differ, and so does the seed in the header.
+        // The second run has a new seed, which is in the header.
         #expect(first.first?.int("seed") != second.first?.int("seed"))
     }
 
@@ -245,7 +247,8 @@ import Testing
         #expect(outcome.status == 130 && outcome.output.isEmpty)
     }
 
-    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `auto-input without an input: exits 1; with --wait reports that it waits`() throws
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `auto-input without an input: exit code 1; with --wait: reports that it waits`()
+        throws
     {
         let server = try SoundServer(.pulseAudio)
         let outcome = try start(["listen", "--device", "auto-input"], with: server).finish(timeout: 20)
@@ -259,7 +262,7 @@ import Testing
         #expect(try waiting.finish(timeout: 20).status == 130)
     }
 
-    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `silence: reported after five seconds`() throws {
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `silence: warning after five seconds`() throws {
         let server = try SoundServer(.pulseAudio)
         let process = try start(["listen"], with: server)
         try read(process, until: "batch", count: 230)
@@ -272,7 +275,7 @@ import Testing
     // MARK: - Devices and doctor
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `devices and doctor: report the default source`(kind: SoundServer.Kind) throws {
+    func `devices and doctor: name the default device`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(
             kind, sinks: [SoundServer.Sink("stage"), SoundServer.Sink("quad", sampleRate: 48_000, channelCount: 4)])
         let text = try start(["devices"], with: server).finish(timeout: 20)
@@ -293,7 +296,7 @@ import Testing
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `sink of a killed latency test: removed by the next test`(kind: SoundServer.Kind) throws {
+    func `killed latency test: the next one unloads its output`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let killed = try start(["doctor", "--latency", "--clicks", "1000"], with: server)
         try server.wait(20, for: "its sink") { try server.sinkNames.contains { $0.hasPrefix("hemiola_latency_") } }
@@ -301,13 +304,13 @@ import Testing
         killed.send(SIGKILL)
         _ = try killed.finish(timeout: 20)
         #expect(try server.sinkNames.contains(left))
-        // The detection of the clicks is not tested here, because it depends on the load.
+        // Another test checks the detection of clicks.
         _ = try start(["doctor", "--latency", "--clicks", "2", "--json"], with: server).finish(timeout: 60)
         try server.wait(10, for: "\(left) to go") { try !server.sinkNames.contains(left) }
     }
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
-    func `latency test: detects its clicks and removes its sink`(kind: SoundServer.Kind) throws {
+    func `latency test: detects its clicks and removes its output`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(kind)
         let before = try server.control("list", "short", "modules")
         let outcome = try start(["doctor", "--latency", "--clicks", "5", "--json"], with: server).finish(timeout: 40)
@@ -315,7 +318,7 @@ import Testing
         let report = try JSON(document: outcome.output)
         #expect(report["heard"]?.int == 5 && report["batch_frames"]?.int == 1024)
         let median = try #require(report["median_ms"]?.double)
-        // The limits are measured on a machine without other load.
+        // Latencies are measured on an idle machine only.
         #expect(median > 1 && median < 500)
         try server.wait(3, for: "the modules to go") { try server.control("list", "short", "modules") == before }
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Output files of live runs: created at the start, and kept.
+/// Output files of real-time runs: created at the start, and kept.
 @Suite struct LiveOutputTests {
     let folder: TemporaryFolder
 
@@ -25,7 +25,7 @@ import Testing
 
     // MARK: - Kept
 
-    @Test func `killed recording: every line is there, at the path that was named`() throws {
+    @Test func `killed recording: all lines are at the given path`() throws {
         let process = try Hemiola.start(Self.command + ["-o", folder("out.jsonl")])
         try wait(process) { self.text(of: "out.jsonl").split(separator: "\n").count > 20 }
         process.send(SIGKILL)
@@ -38,7 +38,7 @@ import Testing
         #expect(records.batches.enumerated().allSatisfy { $1.int("n") == $0 })
     }
 
-    @Test func `killed table: every row is there`() throws {
+    @Test func `killed table: all rows are written`() throws {
         let process = try Hemiola.start(Self.command + ["-o", folder("out.csv")])
         try wait(process) { self.text(of: "out.csv").split(separator: "\n").count > 20 }
         process.send(SIGKILL)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
-    func `killed compressed recording: zstd reads every line that was flushed`() throws {
+    func `killed compressed recording: zstd reads all flushed lines`() throws {
         let process = try Hemiola.start(Self.command + ["-o", folder("out.jsonl.zst")])
         try wait(process) {
             try folder.names.contains("out.jsonl.zst") && Zstd.read(folder("out.jsonl.zst")).text.split(separator: "\n").count > 20
@@ -72,14 +72,14 @@ import Testing
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(cause) && outcome.errors.contains(kept), "\(outcome.errors)")
     }
 
-    @Test func `limit on the size of files: the recording keeps its whole lines, and the message says how many`() throws {
+    @Test func `file size limit: recording ends with a complete line; the message has the count of lines`() throws {
         // The shell counts in blocks of 512 bytes.
         let line = "ulimit -f 40; exec hemiola \(Self.command.map { "'\($0)'" }.joined(separator: " ")) -o out.jsonl"
         try expectKept(Hemiola.shell(line, in: folder.path), "out.jsonl", cause: "larger than allowed")
     }
 
     @Test(.enabled(if: canMount, "a tmpfs can be mounted by root only"))
-    func `full disk: the recording keeps its whole lines, and the message says how many`() throws {
+    func `full disk: recording ends with a complete line; the message has the count of lines`() throws {
         try FileManager.default.createDirectory(atPath: folder("disk"), withIntermediateDirectories: false)
         let command = Self.command.map { "'\($0)'" }.joined(separator: " ")
         let script = """
@@ -100,7 +100,7 @@ import Testing
     // MARK: - Never replaced
 
     @Test(arguments: ["out.jsonl", "out.csv", "out.jsonl.zst"])
-    func `path of a file that exists: refused before the capture starts`(name: String) throws {
+    func `path of an existing file: refused before the capture starts`(name: String) throws {
         try folder.write("before\n", to: name)
         let outcome = try Hemiola.run(["analyze", "--realtime", Hemiola.minuet, "-o", folder(name)])
         #expect(outcome.status == 3 && outcome.output.isEmpty && outcome.errorLines.count == 1)
@@ -110,7 +110,7 @@ import Testing
         #expect(folder.names == [name])
     }
 
-    @Test func `time in the path: each recording has a file of its own`() throws {
+    @Test func `{time} in the path: one file per recording`() throws {
         let file = try folder.writeTone(frames: 4096)
         #expect(try Hemiola.run(["analyze", "--realtime", file, "-o", folder("rec-{time}.jsonl")]).status == 0)
         let name = try #require(folder.names.first { $0.hasPrefix("rec-") })
@@ -120,7 +120,7 @@ import Testing
 
     // MARK: - Rotated
 
-    @Test func `rotated recording: each file can be read alone, and together they hold everything`() throws {
+    @Test func `rotated recording: each file is valid alone; together they are complete`() throws {
         let whole = try Hemiola.records([Hemiola.minuet, "--analyzer", "levels"])
         let outcome = try Hemiola.run(
             ["analyze", Hemiola.minuet, "--analyzer", "levels", "--sink", "json-lines:\(folder("m.jsonl")),rotate_s=10"])

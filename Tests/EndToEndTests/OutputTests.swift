@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Outputs: files, pipes, full disks and signals.
+/// Output: files, standard output, readers and signals.
 @Suite struct OutputTests {
     let folder: TemporaryFolder
 
@@ -25,7 +25,7 @@ import Testing
         #expect(try Record.all(in: folder.text(of: "a b/c/out.jsonl")).count == 4)
     }
 
-    @Test func `a sink that cannot be opened: found before another writes`() throws {
+    @Test func `sink that cannot be opened: refused before another sink writes`() throws {
         let file = try folder.writeTone()
         let outcome = try Hemiola.run(
             ["analyze", file, "--sink", "json-lines", "--sink", "csv:\(folder("new.csv"))", "--sink", "beats:\(folder.path)"])
@@ -34,12 +34,12 @@ import Testing
         #expect(folder.names == ["out.jsonl", "tone.wav"])
     }
 
-    @Test func `output path is a folder: exits 3`() throws {
+    @Test func `folder as output path: one error line, exit code 3`() throws {
         let file = try folder.writeTone(frames: 2048)
         expectFailure(try Hemiola.run(["analyze", file, "-o", folder.path]), saying: folder.path, "is a folder")
     }
 
-    @Test func `folder without write permission: exits 3`() throws {
+    @Test func `output in an unwritable folder: one error line, exit code 3`() throws {
         let file = try folder.writeTone(frames: 2048)
         try FileManager.default.createDirectory(atPath: folder("mine"), withIntermediateDirectories: false)
         chmod(folder("mine"), 0o555)
@@ -49,21 +49,21 @@ import Testing
         expectFailure(outcome, saying: folder("mine/out.jsonl"))
     }
 
-    @Test func `full disk, output file: exits 3`() throws {
+    @Test func `full disk at a path: one error line, exit code 3`() throws {
         expectFailure(try Hemiola.run(["analyze", try folder.writeTone(), "-o", "/dev/full"]), saying: "/dev/full", "full")
     }
 
-    @Test func `full disk, standard output: exits 3`() throws {
+    @Test func `full disk at standard output: one error line, exit code 3`() throws {
         let outcome = try Hemiola.run(["analyze", try folder.writeTone()], output: .path("/dev/full"))
         expectFailure(outcome, saying: "standard output", "full")
     }
 
     @Test(arguments: [["--help"], ["--version"], ["schema"], ["schema", "--columns"]])
-    func `full disk, document: exits 3`(arguments: [String]) throws {
+    func `full disk at a document: one error line, exit code 3`(arguments: [String]) throws {
         expectFailure(try Hemiola.run(arguments, output: .path("/dev/full")), saying: "standard output")
     }
 
-    @Test func `full disk of one sink: another sink is complete`() throws {
+    @Test func `full disk of one sink: other sinks are complete`() throws {
         let file = try folder.writeTone()
         let outcome = try Hemiola.run(["analyze", file, "--sink", "json-lines:/dev/full", "--sink", "json-lines"])
         expectFailure(outcome, saying: "/dev/full")
@@ -72,7 +72,7 @@ import Testing
 
     // MARK: - Readers
 
-    @Test func `closed pipe: ends without a message, exits 0`() throws {
+    @Test func `reader closes standard output: exit code 0, no message`() throws {
         let process = try Hemiola.start(["analyze", Hemiola.minuet])
         let first = try Record(#require(try process.readLine()))
         #expect(first.type == "header")
@@ -81,14 +81,14 @@ import Testing
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
     }
 
-    @Test func `pipe closed before the first line: exits 0`() throws {
+    @Test func `reader closes standard output before the first line: exit code 0`() throws {
         let process = try Hemiola.start(["analyze", try folder.writeTone()])
         process.closeOutput()
         let outcome = try process.finish()
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
     }
 
-    @Test func `closed pipe with --realtime: ends before the input does`() throws {
+    @Test func `reader closes standard output in a real-time run: ends early`() throws {
         let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet])
         _ = try process.readLine()
         process.closeOutput()
@@ -97,7 +97,7 @@ import Testing
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.status) \(outcome.errors)")
     }
 
-    @Test func `--realtime: every line is written when it is due`() throws {
+    @Test func `real-time run: each line is written on time`() throws {
         let start = Date()
         let process = try Hemiola.start(["analyze", "--realtime", "--analyzer", "levels", Hemiola.minuet])
         for _ in 0..<20 { _ = try #require(try process.readLine()) }
@@ -109,7 +109,7 @@ import Testing
 
     // MARK: - Crashes
 
-    @Test func `killed offline run: the old file stays as it was`() throws {
+    @Test func `killed offline run: existing file unchanged`() throws {
         let process = try OfflineRun.start(["analyze"], output: folder("out.jsonl"))
         try OfflineRun.feed(process) {
             folder.names.contains { name in
@@ -122,13 +122,13 @@ import Testing
         #expect(outcome.wasKilled && outcome.status == 128 + SIGKILL)
         #expect(try folder.text(of: "out.jsonl") == "before\n")
 
-        // The next run is not affected by the remaining files.
+        // Leftover files do not affect the next run.
         let file = try folder.writeTone(frames: 2048)
         #expect(try Hemiola.run(["analyze", file, "-o", folder("out.jsonl")]).status == 0)
         #expect(try Record.all(in: folder.text(of: "out.jsonl")).types == ["header", "batch", "batch", "end"])
     }
 
-    @Test func `replaced file: keeps its permissions; a link stays a link`() throws {
+    @Test func `replaced file: keeps permissions and links`() throws {
         let file = try folder.writeTone(frames: 2048)
         chmod(folder("out.jsonl"), 0o640)
         try FileManager.default.createSymbolicLink(atPath: folder("link.jsonl"), withDestinationPath: "out.jsonl")
@@ -141,7 +141,7 @@ import Testing
     // MARK: - Signals
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `signal: an end record, exits 128 + signal`(signal: Int32) throws {
+    func `signal: output is completed with an end record`(signal: Int32) throws {
         let process = try Hemiola.start([
             "analyze", "--realtime", Hemiola.minuet, "--sink", "json-lines:\(folder("new.jsonl"))", "--sink", "json-lines",
         ])
@@ -158,8 +158,8 @@ import Testing
         written.expectWholeStream(frames: end.int("frames") ?? 0, rate: 44_100, reason: "interrupted")
     }
 
-    @Test func `second signal: exits at once although the reader is blocked`() throws {
-        // Megabytes into a pipe of 64 KiB without a reader.
+    @Test func `second signal with a blocked reader: exits at once`() throws {
+        // Writes megabytes to a pipe of 64 KiB that is not read.
         let process = try Hemiola.start(["analyze", Hemiola.minuet, "--analyzer", "levels", "--analyzer", "spectrum:magnitudes=true"])
         _ = try #require(try process.readLine())
         usleep(600_000)
@@ -171,8 +171,8 @@ import Testing
         #expect(outcome.status == 130 && !outcome.wasKilled)
     }
 
-    @Test func `repeated signal within a moment: handled as one`() throws {
-        // As timeout(1) sends it: to the process, and to its group.
+    @Test func `same signal several times at once: counts as one`() throws {
+        // Like timeout(1), which sends the signal to the process and to its group.
         let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet])
         _ = try #require(try process.readLine())
         for _ in 0..<5 {
@@ -184,10 +184,10 @@ import Testing
         #expect(try Record.all(in: outcome.output).last?.string("reason") == "interrupted")
     }
 
-    @Test(arguments: [0, 44, 30_000]) func `signal while standard input blocks: an end record, exits 130`(count: Int) throws {
+    @Test(arguments: [0, 44, 30_000]) func `signal while waiting for standard input: exits`(count: Int) throws {
         let bytes = Array(TemporaryFolder.tone().bytes.prefix(count))
         let process = try Hemiola.start(["analyze", "-", "--analyzer", "levels"], input: .bytes(bytes, staysOpen: true))
-        // Records of the input so far may be buffered.
+        // The program may be waiting for the rest of its input.
         for _ in 0..<60 where process.isRunning { try process.exchange(for: 0.02) }
         process.send(SIGINT)
         let outcome = try process.finish(timeout: 4)
@@ -207,7 +207,7 @@ import Testing
         #expect(try Record.all(in: folder.text(of: "ok.jsonl")).last?.string("reason") == "end-of-input")
     }
 
-    @Test func `SIGINT to a script's background job: exits`() throws {
+    @Test func `SIGINT to a script's background job: ends it`() throws {
         // A shell without job control starts its background jobs with SIGINT ignored.
         let file = try folder.writeTone(frames: 20 * 44_100)
         let line = "hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 1; kill -INT $!; wait $!"
@@ -221,6 +221,6 @@ import Testing
             if condition() { return }
             usleep(10_000)
         }
-        Issue.record("there is no \(what)")
+        Issue.record("timeout: no \(what)")
     }
 }

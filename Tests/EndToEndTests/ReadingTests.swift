@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Reads records with other tools and the types of `hemiola schema --columns`, by running `examples/read`.
+/// Reads records with common tools and the column types of `hemiola schema --columns`, by running `examples/read`.
 @Suite struct ReadingTests {
     private func expectRead(by reader: String, location: SourceLocation = #_sourceLocation) throws {
         let outcome = try ChildProcess.run(

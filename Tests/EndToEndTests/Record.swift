@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// One record of the output.
+/// One line of output.
 struct Record {
     var line: String
     var json: JSON
 
-    /// - Throws: An error if the line is not strict JSON or not an object with the type first.
+    /// - Throws: The line is not strict JSON, or not an object that begins with its type.
     init(_ line: String) throws {
         self.line = line
         json = try JSON(line)
         try #require(json.members.first?.key == "type", "\(line.prefix(80))")
     }
 
-    /// All records of an output, which must end with a line feed.
+    /// All lines of an output, which must end with a line break.
     static func all(in text: String) throws -> [Record] {
         try #require(text.hasSuffix("\n"), "the output ends inside a line: \(text.suffix(80))")
         return try text.dropLast().split(separator: "\n", omittingEmptySubsequences: false).map { try Record(String($0)) }
@@ -33,10 +33,10 @@ extension [Record] {
     var batches: [Record] { of("batch") }
     var types: [String] { map(\.type) }
 
-    /// The records that depend only on the audio: batches and events.
+    /// The lines that depend on the sound only: batches and events.
     var analysis: [String] { filter { !["header", "end"].contains($0.type) }.map(\.line) }
 
-    /// Checks one stream: a header, consecutive batches, an end record with their number.
+    /// Checks one stream: a header, consecutive batches, an end with their sum.
     func expectWholeStream(
         frames: Int, rate: Int, batchFrames: Int = 1024, reason: String = "end-of-input", location: SourceLocation = #_sourceLocation
     ) {

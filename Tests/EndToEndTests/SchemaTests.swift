@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Validates output against `hemiola schema` with a general validator.
+/// Validates output with the schema of `hemiola schema` and an independent validator.
 @Suite struct SchemaTests {
     let folder: TemporaryFolder
 
@@ -10,13 +10,13 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// Errors of the validator, one line each.
-    private func validationErrors(of names: [String], schema options: [String] = []) throws -> [String] {
+    /// The failures that the validator reports, one line each.
+    private func failures(of names: [String], schema options: [String] = []) throws -> [String] {
         let schema = try Hemiola.run(["schema"] + options)
         try #require(schema.status == 0)
         try folder.write(schema.output, to: "schema.json")
         let script = Hemiola.root + "/Tests/EndToEndTests/Scripts/validate.py"
-        let python = try #require(Tool.location(of: Tool.python), "\(Tool.python) is not there")
+        let python = try #require(Tool.location(of: Tool.python), "\(Tool.python): not found")
         let outcome = try ChildProcess.run(python, [script, folder("schema.json")] + names.map { folder($0) })
         try #require(outcome.errors.isEmpty, "\(outcome.errors)")
         #expect((outcome.status == 0) == outcome.lines.isEmpty)
@@ -30,7 +30,7 @@ import Testing
         try folder.write(outcome.output, to: name)
     }
 
-    @Test(.needs(.python(module: "jsonschema"))) func `all records are valid against the schema`() throws {
+    @Test(.needs(.python(module: "jsonschema"))) func `lines of all runs: valid`() throws {
         try folder.writeTone("mono.wav")
         try folder.writeTone("stereo.wav", rate: 48_000, channels: 2)
         try folder.writeTone("surround.wav", rate: 48_000, channels: 6)
@@ -52,8 +52,8 @@ import Testing
 
         let names = folder.names.filter { $0.hasSuffix(".jsonl") }
         #expect(names.count == 8)
-        let errors = try validationErrors(of: names)
-        #expect(errors == [], "\(errors.prefix(5).joined(separator: "\n"))")
+        let failures = try failures(of: names)
+        #expect(failures == [], "\(failures.prefix(5).joined(separator: "\n"))")
     }
 
     @Test(
@@ -62,16 +62,16 @@ import Testing
             ["levels", "spectrum:bands=8,mfcc=5,as=timbre"],
             ["+spectrum:scale=mel-slaney,bands=40,mfcc=13,magnitudes=true,size=1024,as=timbre"],
         ])
-    func `schema --analyzer: contains the features of these analyzers`(specs: [String]) throws {
+    func `schema of named analyzers: has their features`(specs: [String]) throws {
         try folder.writeTone("stereo.wav", channels: 2)
         let options = specs.flatMap { ["--analyzer", $0] }
         try write(["stereo.wav"] + options, to: "named.jsonl")
-        #expect(try validationErrors(of: ["named.jsonl"], schema: options) == [])
-        // With the schema of other analyzers every batch is invalid.
-        #expect(try validationErrors(of: ["named.jsonl"], schema: ["--analyzer", "levels"]).count == 21)
+        #expect(try failures(of: ["named.jsonl"], schema: options) == [])
+        // With the schema of other analyzers, all batches are invalid.
+        #expect(try failures(of: ["named.jsonl"], schema: ["--analyzer", "levels"]).count == 21)
     }
 
-    @Test(.needs(.python(module: "jsonschema"))) func `invalid records are detected`() throws {
+    @Test(.needs(.python(module: "jsonschema"))) func `invalid line: reported`() throws {
         try folder.writeTone("tone.wav", frames: 2048)
         let records = try Hemiola.records([folder("tone.wav")])
         let (header, batch, end) = (records[0].line, records[1].line, records[3].line)
@@ -92,11 +92,11 @@ import Testing
         ]
         for line in wrong { try #require(![header, batch, end].contains(line)) }
         try folder.write(wrong.joined(separator: "\n") + "\n", to: "wrong.jsonl")
-        let errors = try validationErrors(of: ["wrong.jsonl"])
-        #expect(errors.count == wrong.count, "\(errors.joined(separator: "\n"))")
+        let failures = try failures(of: ["wrong.jsonl"])
+        #expect(failures.count == wrong.count, "\(failures.joined(separator: "\n"))")
     }
 
-    @Test func `schema: valid JSON, and the columns contain every key of a batch`() throws {
+    @Test func `schema documents: valid JSON; columns have all keys of a batch`() throws {
         let schema = try JSON(document: Hemiola.run(["schema"]).output)
         #expect(schema["$schema"] == .string("https://json-schema.org/draft/2020-12/schema"))
         let columns = try JSON(document: Hemiola.run(["schema", "--columns"]).output)

@@ -8,7 +8,7 @@ import Testing
     import Musl
 #endif
 
-/// The program with clients at its socket, and `hemiola send`.
+/// The program with visualizers at its socket, and `hemiola send`.
 @Suite(.mayNotHang) struct SocketTests {
     private let folder: TemporaryFolder
 
@@ -16,12 +16,12 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// 16-bit stereo samples in which all frames differ.
+    /// 16-bit stereo in which all frames differ.
     private static func value(_ frame: Int, _ side: Int) -> Int16 {
         Int16(truncatingIfNeeded: side == 0 ? frame &* 31 : frame &* 7919 &+ frame >> 12)
     }
 
-    /// Analyses a file in real time; the bundled one has half a minute.
+    /// Analyses a file at real-time speed: the bundled one takes half a minute.
     private func start(
         _ arguments: [String] = [], file: String = Hemiola.minuet, sink: String = "socket:s", environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -34,7 +34,7 @@ import Testing
         try ChildProcess.run(Hemiola.path, ["send"] + arguments, in: folder.path, environment: environment)
     }
 
-    @Test(arguments: [256, 1024, 4096]) func `pushSamples: the samples of the file`(batch: Int) throws {
+    @Test(arguments: [256, 1024, 4096]) func `samples on the socket: equal those of the file`(batch: Int) throws {
         let samples = (0..<132_300).flatMap { frame in (0..<2).map { Float(Self.value(frame, $0)) / 32_768 } }
         try folder.write(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes, to: "sound.wav")
         let process = try start(["--batch", "\(batch)"], file: "sound.wav")
@@ -51,7 +51,7 @@ import Testing
             }
             #expect(line["type"]?.string == "pushSamples")
             let frame = try #require(line["frame"]?.int)
-            // On a busy machine batches may be dropped, but this is reported.
+            // On a busy machine samples may be lost, but the loss is reported.
             if let next { #expect(frame == next + lost * max(batch, 1024)) }
             (next, lost) = (frame + 1024, 0)
             let samples = try #require(line["samples"]).array.compactMap(\.double)
@@ -89,18 +89,18 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `file: real-time speed, with a message`() throws {
+    @Test func `file: processed at real-time speed, with a warning`() throws {
         let process = try ChildProcess(
             Hemiola.path, ["analyze", Hemiola.minuet, "--sink", "socket:s", "--select", "header"], in: folder.path)
         _ = try SocketClient(folder("s"))
         process.send(SIGINT)
         let outcome = try process.finish()
         #expect(outcome.status == 130)
-        #expect(outcome.errors == "hemiola: warning: socket needs real time: the sound takes the time that it takes\n")
+        #expect(outcome.errors == "hemiola: warning: socket requires real time: processing at real-time speed\n")
         #expect(folder.names == [])
     }
 
-    @Test func `presets: changes reach the page, and controls the preset cycler`() throws {
+    @Test func `presets: sent to the page; controls of the page reach presets`() throws {
         let process = try start(["--sink", "presets:mode=manual,names=Rain+Snow+Élan,order=sequential,state=none"])
         let page = try SocketClient(folder("s"))
         try page.send(#"{"type":"ready","presets":["Rain","Snow","Élan"],"id":"r"}"#)
@@ -119,7 +119,7 @@ import Testing
         #expect(try process.finish().status == 143)
     }
 
-    @Test func `without presets: nextPreset is refused, setSpeed is applied`() throws {
+    @Test func `no presets sink: preset control refused, speed control applied`() throws {
         let process = try start()
         let page = try SocketClient(folder("s"))
         try page.send(#"{"type":"ready","presets":[]}"#)
@@ -133,7 +133,7 @@ import Testing
         #expect(try page.readAll().allSatisfy { $0.contains("pushSamples") })
     }
 
-    @Test func `send: main field by value; refuses values out of range`() throws {
+    @Test func `send: first field by value; value out of range refused`() throws {
         let process = try start(["--sink", "presets:mode=manual,names=Rain+Snow+A=B,order=sequential,state=none"])
         let page = try SocketClient(folder("s"))
         try page.send(#"{"type":"ready","presets":["Rain","Snow","A=B"],"id":"r"}"#)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tool.location(of: "/usr/bin/perl") != nil, "there is no Perl"))
-    func `send: keeps its time limit although the server sends without end`() throws {
+    func `send to a server that never stops sending: ends at the time limit`() throws {
         let script = """
             use IO::Socket::UNIX; $SIG{PIPE} = "IGNORE"; $| = 1;
             my $s = IO::Socket::UNIX->new(Local => "s", Listen => 1) or die $!;
@@ -166,18 +166,18 @@ import Testing
         let clock = ContinuousClock()
         let start = clock.now
         let outcome = try send(["tap", "--socket", "s", "--timeout", "0.5"])
-        // The server would send without end.
+        // The server never stops.
         #expect(outcome.status == 1 && clock.now - start < .seconds(20), "\(outcome)")
         _ = try server.finish()
     }
 
-    @Test func `send without a server: exits 1 with one line`() throws {
+    @Test func `send without a running hemiola: one error line`() throws {
         let outcome = try send(["tap", "--socket", "nowhere"])
         #expect(outcome.status == 1 && outcome.output == "")
-        #expect(outcome.errors == "hemiola: no hemiola listens at nowhere; start one: hemiola listen --sink socket\n")
+        #expect(outcome.errors == "hemiola: nowhere: no running hemiola accepts connections; start one: hemiola listen --sink socket\n")
     }
 
-    @Test func `socket in use: exits 3; stale socket: replaced`() throws {
+    @Test func `socket in use: refused; abandoned socket: replaced`() throws {
         let first = try start()
         _ = try SocketClient(folder("s"))
         let second = try Hemiola.run(["analyze", Hemiola.minuet, "--quiet", "--sink", "socket:s"], in: folder.path)
@@ -195,7 +195,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `default socket path: used by sink and send`() throws {
+    @Test func `default path: used by listen and send`() throws {
         let process = try start(sink: "socket", environment: ["XDG_RUNTIME_DIR": folder.path])
         _ = try SocketClient(folder("hemiola.sock"))
         #expect(try send(["setSpeed", "speed=1"], environment: ["XDG_RUNTIME_DIR": folder.path]).status == 0)
@@ -211,14 +211,14 @@ import Testing
         #expect(try send(["setSpeed", "speed=1"], environment: environment).status == 0)
         other.send(SIGINT)
         _ = try other.finish()
-        // Another user could have created the folder.
+        // Another user could have created a folder at that path.
         try FileManager.default.removeItem(atPath: folder(own))
         try FileManager.default.createSymbolicLink(atPath: folder(own), withDestinationPath: folder.path)
         let refused = try start(sink: "socket", environment: environment).finish()
         #expect(refused.status == 3 && refused.errors.contains("must be a folder of this user with mode 700"), "\(refused)")
     }
 
-    @Test func `exit_on_close: closeViz ends the run`() throws {
+    @Test func `closeViz: ends the run if the sink is configured so`() throws {
         let process = try start(sink: "socket:s,exit_on_close=true")
         let page = try SocketClient(folder("s"))
         _ = try page.readLine(containing: "pushSamples")

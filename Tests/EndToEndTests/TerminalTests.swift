@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The live line, its keys, and a terminal or pipe that blocks.
+/// The program on a terminal: the live line, its keys, and a terminal or pipe that accepts no text.
 @Suite(.mayNotHang) struct TerminalTests {
     private let folder: TemporaryFolder
 
@@ -23,7 +23,7 @@ import Testing
 
     // MARK: - Blocked output
 
-    @Test func `full pipe at standard error: the run ends and its output is whole`() throws {
+    @Test func `full pipe at standard error: run ends with complete output`() throws {
         let list = try listOfMissingFiles(then: [Hemiola.minuet])
         let process = try ChildProcess(
             Hemiola.path, ["analyze", "--files-from", list, "-o", folder("out.jsonl"), "--analyzer", "levels"], in: folder.path,
@@ -53,7 +53,7 @@ import Testing
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
         try terminal.read(until: "dB")
         terminal.type("\u{13}")
-        // Reads the output from before the terminal was stopped.
+        // Reads the output from before the terminal stops; then no more output arrives.
         try terminal.read(for: "pause") { _ in (try? terminal.read(until: "dB", timeout: 0.5)) == nil }
         kill(terminal.identifier, SIGINT)
         #expect(try terminal.finish(reads: false) == 130)
@@ -63,10 +63,10 @@ import Testing
     // MARK: - The live line
 
     @Test(arguments: [[], ["-o", "OUT"], ["--sink", "json-lines:OUT"], ["--sink", "presets:names=Rain+Snow"]])
-    func `live line is shown and no JSON reaches the terminal`(arguments: [String]) throws {
+    func `live line on a terminal: no JSON`(arguments: [String]) throws {
         let output = arguments.map { $0.replacing("OUT", with: folder("out.jsonl")) }
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"] + output)
-        try terminal.read(for: "updates of the live line") { $0.components(separatedBy: "dB").count > 20 }
+        try terminal.read(for: "status lines") { $0.components(separatedBy: "dB").count > 20 }
         terminal.type("q")
         #expect(try terminal.finish() == 0)
         #expect(!terminal.text.contains("{\""), "\(terminal.text.prefix(2000))")
@@ -77,13 +77,13 @@ import Testing
     }
 
     @Test(arguments: [["--json"], ["--select", "levels"], ["--sink", "json-lines"]])
-    func `JSON requested: written to the terminal`(arguments: [String]) throws {
+    func `JSON requested on a terminal: written`(arguments: [String]) throws {
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0.5"] + arguments)
         #expect(try terminal.finish() == 0)
         #expect(terminal.text.contains("{\"type\":\"batch\"") && !terminal.text.contains("\u{1B}"))
     }
 
-    @Test func `TERM=dumb: records and neither colour nor escape sequences`() throws {
+    @Test func `TERM=dumb: records, no colour, no escape sequences`() throws {
         let terminal = try start(
             ["listen", "--capture", "tone:clicks,seconds=0.5"], environment: ["TERM": "dumb"])
         #expect(try terminal.finish() == 0)
@@ -99,18 +99,18 @@ import Testing
         if sink.contains("OUT") { #expect(try Record.all(in: folder.text(of: "out.jsonl")).batches.count > 80) }
     }
 
-    @Test func `line is drawn within the new width after the terminal becomes narrower`() throws {
+    @Test func `terminal becomes narrower: line fits the new width`() throws {
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"], columns: 120)
         try terminal.read(until: "dB")
         terminal.resize(columns: 40)
-        // Earlier lines may still arrive; after the first narrow line all are narrow.
-        let text = try terminal.read(for: "narrow updates") { text in
-            updates(in: text).drop { plain($0).count >= 40 }.count > 5
+        // Earlier lines may still arrive; after the first narrow line, all are narrow.
+        let text = try terminal.read(for: "narrow status lines") { text in
+            statusLines(in: text).drop { plain($0).count >= 40 }.count > 5
         }
-        for update in updates(in: text).drop(while: { plain($0).count >= 40 }) {
-            #expect(plain(update).count < 40, "\(update)")
-            // The cursor is at the start of the line, and the rest of a wrapped line below is erased.
-            #expect(update.hasPrefix("\r") && update.hasSuffix("\u{1B}[?7h\r") && update.contains("\u{1B}[J"))
+        for line in statusLines(in: text).drop(while: { plain($0).count >= 40 }) {
+            #expect(plain(line).count < 40, "\(line)")
+            // The cursor stays at the start of the line, and the rest of a wrapped line is erased.
+            #expect(line.hasPrefix("\r") && line.hasSuffix("\u{1B}[?7h\r") && line.contains("\u{1B}[J"))
         }
         terminal.type("q")
         #expect(try terminal.finish() == 0)
@@ -118,14 +118,14 @@ import Testing
 
     // MARK: - Keys
 
-    @Test func `keys: sent as controls`() throws {
+    @Test func `keys: submitted as controls`() throws {
         let terminal = try start(
             [
                 "listen", "--capture", "tone:clicks,seconds=0", "--sink", "presets:names=Rain+Snow+Fog,mode=manual",
                 "-o", folder("out.jsonl"),
             ])
         try terminal.read(until: "space tap")
-        // The source's name contains a tempo too: this is the one next to the preset.
+        // The name of the source has a tempo too: this is the one next to the preset.
         try terminal.read(for: "tempo") { $0.contains(/120 BPM  (Rain|Snow|Fog)/) }
         for (key, answer) in [
             (" ", "tap"), ("l", "BPM locked"), ("l", "lock tempo"), ("h", "half tempo"), ("d", "double tempo"),
@@ -144,7 +144,7 @@ import Testing
         #expect(controls.allSatisfy { $0.string("from") == "live-line" })
     }
 
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func `signal: the terminal's mode is restored`(signal: Int32) throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func `signal: terminal mode is restored`(signal: Int32) throws {
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
         try terminal.read(until: "dB")
         #expect(!terminal.isInLineMode)
@@ -153,7 +153,7 @@ import Testing
         #expect(terminal.isInLineMode)
     }
 
-    @Test(.needs(.program("bash"))) func `Ctrl-Z: the shell gets the terminal; fg: the program has it again`() throws {
+    @Test(.needs(.program("bash"))) func `Ctrl-Z: restores the terminal mode; fg sets it again`() throws {
         let shell = try TerminalProcess(
             try #require(Tool.location(of: "bash")), ["--norc", "--noprofile", "-i"], environment: ["PS1": "ready> "])
         try shell.read(until: "ready> ")
@@ -173,7 +173,7 @@ import Testing
         _ = try shell.finish()
     }
 
-    @Test func `standard input is no terminal: no key is read`() throws {
+    @Test func `standard input is not a terminal: no keys are read`() throws {
         let shell = try TerminalProcess(
             "/bin/sh", ["-c", "exec '\(Hemiola.path)' listen --capture tone:clicks,seconds=0 </dev/null"])
         try shell.read(until: "dB")
@@ -182,15 +182,15 @@ import Testing
         #expect(try shell.finish() == 130)
     }
 
-    /// The complete updates of the live line, each with its escape sequences.
-    private func updates(in text: String) -> [String] {
+    /// All complete states of the status line, each with its escape sequences.
+    private func statusLines(in text: String) -> [String] {
         let parts = text.components(separatedBy: "\u{1B}[?7h\r")
         return parts.dropFirst().dropLast().map { $0 + "\u{1B}[?7h\r" }
     }
 
-    /// The visible text of an update.
-    private func plain(_ update: String) -> String {
-        update.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
+    /// The visible text of a status line.
+    private func plain(_ line: String) -> String {
+        line.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
     }
 
     private func waits(_ seconds: Double, until condition: () -> Bool) throws -> Bool {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HemiolaCommandLine
 
-/// Candidates for completion. The scripts for the shells are tested with the program.
+/// Candidates for completion. EndToEndTests test the scripts for the shells.
 @Suite struct CompletionTests {
     private let completions = Completions(.standard)
 
@@ -13,13 +13,13 @@ import Testing
         completions.specs(prefix, PluginRegistry.standard.analyzers).filter { $0.hasPrefix(prefix) }
     }
 
-    @Test func `a SPEC begins with a plugin's id, and goes on where the plugin has settings`() {
+    @Test func `start of a SPEC: plugin ids, with a colon if the plugin has settings`() {
         #expect(analyzers("") == ["levels", "spectrum:", "visualizer:", "beat:"])
         #expect(analyzers("vis") == ["visualizer:"])
         #expect(analyzers("nothing").isEmpty)
     }
 
-    @Test func `after the colon come values of the main setting and the keys`() {
+    @Test func `after the colon: values of the main setting, and keys`() {
         #expect(analyzers("visualizer:").contains("visualizer:milkdrop") && analyzers("visualizer:").contains("visualizer:profile="))
         #expect(analyzers("spectrum:ba") == ["spectrum:bands="])
         #expect(analyzers("spectrum:bands=3,") == analyzers("spectrum:bands=3,").filter { !$0.hasSuffix(",bands=") })
@@ -27,7 +27,7 @@ import Testing
         #expect(analyzers("nothing:").isEmpty)
     }
 
-    @Test func `after = come the values that are known`() {
+    @Test func `after =: the declared values of the setting`() {
         #expect(analyzers("spectrum:scale=mel") == ["spectrum:scale=mel-slaney", "spectrum:scale=mel-htk"])
         #expect(analyzers("spectrum:magnitudes=") == ["spectrum:magnitudes=true", "spectrum:magnitudes=false"])
         #expect(analyzers("spectrum:bands=").isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HemiolaCommandLine
 
-/// Takes what a console writes.
+/// Collects the output of a console.
 final class Log: Sendable {
     private let written = Mutex("")
 
@@ -23,12 +23,12 @@ final class Log: Sendable {
         return log.text
     }
 
-    @Test func `every line says who speaks`() {
+    @Test func `message: begins with the name of the program`() {
         #expect(written { $0.error("it broke") } == "hemiola: it broke\n")
         #expect(written { $0.warning("it is odd") } == "hemiola: warning: it is odd\n")
     }
 
-    @Test func `quiet leaves errors`() {
+    @Test func `quiet: prints errors only`() {
         let text = written(Console.Verbosity(isQuiet: true)) {
             $0.warning("odd")
             $0.error("broken")
@@ -36,35 +36,35 @@ final class Log: Sendable {
         #expect(text == "hemiola: broken\n")
     }
 
-    @Test func `details are for those who asked`() {
-        let speak: (Console) -> Void = { console in
+    @Test func `details: printed at the requested verbosity`() {
+        let print: (Console) -> Void = { console in
             console.note("one")
             console.note("two", detail: 2)
         }
-        #expect(written(Console.Verbosity(), speak).isEmpty)
-        #expect(written(Console.Verbosity(detail: 1), speak) == "hemiola: one\n")
-        #expect(written(Console.Verbosity(detail: 2), speak) == "hemiola: one\nhemiola: two\n")
+        #expect(written(Console.Verbosity(), print).isEmpty)
+        #expect(written(Console.Verbosity(detail: 1), print) == "hemiola: one\n")
+        #expect(written(Console.Verbosity(detail: 2), print) == "hemiola: one\nhemiola: two\n")
     }
 
-    @Test func `a message is one line whatever is in it`() {
+    @Test func `line breaks and control characters in a message: escaped, one line`() {
         #expect(written { $0.error("a\nb\tc\u{1B}[31m\u{85}é") } == "hemiola: a\\nb\\tc\\u{1b}[31m\\u{85}é\n")
     }
 
-    @Test func `a message comes above the bar`() {
+    @Test func `message while a bar is shown: printed above the bar`() {
         let text = written {
             $0.show(bar: "50 %")
             $0.error("broken")
             $0.endBar()
         }
-        let drawing = "\r\u{1B}[?7l50 %\u{1B}[J\u{1B}[?7h\r"
-        #expect(text == drawing + "\r\u{1B}[Jhemiola: broken\n" + drawing + "\r\u{1B}[J")
+        let bar = "\r\u{1B}[?7l50 %\u{1B}[J\u{1B}[?7h\r"
+        #expect(text == bar + "\r\u{1B}[Jhemiola: broken\n" + bar + "\r\u{1B}[J")
     }
 
-    @Test func `where no bar was, none is taken away`() {
+    @Test func `no bar shown: endBar writes nothing`() {
         #expect(written { $0.endBar() }.isEmpty)
     }
 
-    @Test func `a bar that was taken away does not come back`() {
+    @Test func `bar after endBar: not shown again`() {
         let text = written {
             $0.endBar()
             $0.show(bar: "50 %")
@@ -74,9 +74,9 @@ final class Log: Sendable {
     }
 }
 
-/// The printer that writes on a thread of its own.
+/// The printer with a separate thread.
 @Suite(.mayNotHang) struct MessagePrinterTests {
-    /// An output that blocks until it is opened.
+    /// An output that blocks until it is released.
     private final class BlockedOutput: Sendable {
         private let isOpen = Atomic<Bool>(false)
         private let log = Log()
@@ -97,7 +97,7 @@ final class Log: Sendable {
         let message = String(repeating: "x", count: 1023) + "\n"
         let count = MessagePrinter.capacity / 1024 + 100
         for _ in 0..<count { printer.print(message) }
-        #expect(!printer.finish(patience: 0.05))
+        #expect(!printer.finish(timeout: 0.05))
         #expect(output.text.isEmpty)
         output.open()
         while !output.text.contains("not printed") { usleep(1000) }
@@ -117,20 +117,20 @@ final class Log: Sendable {
         output.open()
         while !output.text.contains("state 999") { usleep(1000) }
         #expect(output.text.components(separatedBy: "state").count <= 3)
-        #expect(printer.finish(patience: 60, limit: 120))
+        #expect(printer.finish(timeout: 60, limit: 120))
     }
 
     @Test func `blocked output: finish waits once`() {
         let output = BlockedOutput()
         let printer = MessagePrinter(write: output.write, writeStatus: output.write)
         printer.print("one\n")
-        #expect(!printer.finish(patience: 0.05))
-        // Without the memory of the first wait this one would last an hour.
-        #expect(!printer.finish(patience: 3600, limit: 7200))
+        #expect(!printer.finish(timeout: 0.05))
+        // The second wait must not repeat the timeout, which is an hour.
+        #expect(!printer.finish(timeout: 3600, limit: 7200))
         output.open()
     }
 
-    @Test func `finish waits until all is written`() {
+    @Test func `finish: waits until all messages are written`() {
         let log = Log()
         let printer = MessagePrinter(
             write: {
@@ -138,7 +138,7 @@ final class Log: Sendable {
                 log.append($0)
             }, writeStatus: { log.append($0) })
         for number in 0..<2000 { printer.print("message \(number) with some text to make it longer\n") }
-        #expect(printer.finish(patience: 60, limit: 120))
+        #expect(printer.finish(timeout: 60, limit: 120))
         #expect(log.text.split(separator: "\n").count == 2000)
     }
 }

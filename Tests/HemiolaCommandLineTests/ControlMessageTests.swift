@@ -39,12 +39,12 @@ import Testing
         (["setSpeed"], "the control setSpeed needs its \"speed\""),
         (["setSpeed", "sped=1"], "setSpeed has no field \"sped\"; did you mean speed?"),
         (["lockPreset", "yes"], "locked is true or false, not \"yes\""),
-        (["tap", "1"], "\"1\" is no key=value; tap has no field"),
+        (["tap", "1"], "\"1\" is not key=value; tap has no field"),
         (["tap", "x=1"], "tap has no field \"x\"; it has none"),
         (["setDimmer", "7", "level=1", "steps=1", "curve=cubic"], "curve is one of linear, square, not \"cubic\""),
         (["setDimmer", "7.5"], "channel is a whole number, not \"7.5\""),
         (["setDimmer", "7", "channel=8"], "\"channel\" is given twice"),
-        (["setDimer", "7"], "there is no message \"setDimer\"; did you mean setDimmer?"),
+        (["setDimer", "7"], "unknown message \"setDimer\"; did you mean setDimmer?"),
     ])
     func `wrong field: refused before anything is sent`(words: [String], message: String) {
         #expect(throws: Failure(message)) { try ControlMessage(words[0], Array(words.dropFirst()), Self.catalog) }

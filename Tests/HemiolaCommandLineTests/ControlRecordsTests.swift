@@ -62,16 +62,16 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"type":"control","frame":3,"control":"tapp"}"#, "there is no control \"tapp\""),
+        (#"{"type":"control","frame":3,"control":"tapp"}"#, "unknown control \"tapp\""),
         (#"{"type":"control","control":"tap"}"#, "the record has no \"frame\""),
-        (#"{"type":"control","frame":-1,"control":"tap"}"#, "\"frame\" is -1: no batch contains it"),
+        (#"{"type":"control","frame":-1,"control":"tap"}"#, "\"frame\" is -1, which is negative"),
         (#"{"type":"control","frame":"x","control":"tap"}"#, "\"frame\" has another type"),
         (#"{"type":"control","frame":1,"control":"setSpeed"}"#, "the control setSpeed needs its \"speed\""),
         (#"{"type":"control","frame":1,"control":"keyHandler","key":"a","event":"hit"}"#, "\"event\" is one of: keydown, keyup"),
         (#"{"frame":1}"#, "the record has no \"type\""),
-        ("[1]", "this is no JSON record"),
-        ("tap", "this is no JSON record"),
-        (#"{"type":"control","#, "this is no JSON record"),
+        ("[1]", "not a JSON record"),
+        ("tap", "not a JSON record"),
+        (#"{"type":"control","#, "not a JSON record"),
     ])
     func `line without a valid control: the error names its number`(line: String, message: String) {
         #expect(throws: Failure("c.jsonl:2: \(message)")) { try parse("{\"type\":\"end\"}\n\(line)") }

@@ -17,22 +17,23 @@ import Testing
 
     private var healthy: Environment {
         Environment(
-            version: "0.1.0", swift: "6.3, runtime linked in", soundFile: "libsndfile-1.2.2", formats: ["flac", "mp3", "ogg", "wav"],
+            version: "0.1.0", swift: "6.3, runtime statically linked", soundFile: "libsndfile-1.2.2",
+            formats: ["flac", "mp3", "ogg", "wav"],
             transform: "fftw-3.3.10", yaml: "0.2.5", devices: .success(Self.devices), runtime: Environment.Folder(path: "/run/user/1"),
             state: Environment.Folder(path: "/home/a/.local/state/hemiola"), temporary: Environment.Folder(path: "/tmp"),
             terminal: "xterm, 80 columns", locale: "C.UTF-8")
     }
 
-    @Test func `where all is well every line begins with ok`() {
+    @Test func `all checks pass: every line begins with ok`() {
         let report = DoctorReport(healthy)
-        #expect(report.isWell)
+        #expect(report.isOK)
         let lines = report.text.split(separator: "\n")
-        #expect(lines.last == "All is well.")
+        #expect(lines.last == "All checks passed.")
         #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 15)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
-    /// Something that is not as it should be.
+    /// A fault, and the expected check.
     struct Breakage: Sendable {
         var name: String
         var finding: String
@@ -55,31 +56,31 @@ import Testing
         Breakage("sound server", "no sound server answers", "pulseaudio --start") {
             $0.devices = .failure(CaptureError("no sound server answers; start one: pulseaudio --start"))
         },
-        Breakage("source", "there is no default output", "hemiola devices") {
+        Breakage("source", "no default output", "hemiola devices") {
             $0.devices = .success(DeviceList(server: "PulseAudio 16.1", devices: []))
         },
         Breakage("runtime folder", "XDG_RUNTIME_DIR is not set", "export XDG_RUNTIME_DIR") { $0.runtime = nil },
-        Breakage("runtime folder", "/run/user/1 is open to others", "chmod 700 /run/user/1") { $0.runtime?.isShared = true },
+        Breakage("runtime folder", "/run/user/1 is accessible to other users", "chmod 700 /run/user/1") { $0.runtime?.isShared = true },
         Breakage("runtime folder", "/run/user/1: Not a directory", "mkdir -p /run/user/1") { $0.runtime?.fault = "Not a directory" },
         Breakage("state folder", "Permission denied", "ls -ld") { $0.state?.fault = "Permission denied" },
         Breakage("state folder", "HOME is set", "export HOME") { $0.state = nil },
         Breakage("temporary files", "Read-only file system", "mkdir") { $0.temporary?.fault = "Read-only file system" },
         Breakage("locale", "POSIX is not UTF-8", "export LANG=C.UTF-8") { $0.locale = "POSIX" },
-        Breakage("locale", "unset: not UTF-8", "export LANG=C.UTF-8") { $0.locale = nil },
+        Breakage("locale", "not set: not UTF-8", "export LANG=C.UTF-8") { $0.locale = nil },
     ])
-    func `what is broken is marked, with a remedy`(breakage: Breakage) throws {
+    func `failed check: marked, with a suggested fix`(breakage: Breakage) throws {
         var found = healthy
         breakage.apply(&found)
         let report = DoctorReport(found)
-        #expect(!report.isWell)
+        #expect(!report.isOK)
         let lines = report.text.split(separator: "\n")
         let index = try #require(lines.firstIndex { $0.hasPrefix("!!") })
         #expect(lines[index].hasPrefix("!!  \(breakage.name) ") && lines[index].contains(breakage.finding))
         #expect(lines[index + 1].contains("-> ") && lines[index + 1].contains(breakage.remedy))
-        #expect(lines.last == "1 thing to mend.")
+        #expect(lines.last == "1 check failed.")
     }
 
-    @Test func `this machine has the libraries that are linked`() {
+    @Test func `linked libraries: found on this machine`() {
         let found = System.environment()
         #expect(found.soundFile?.hasPrefix("libsndfile-") == true)
         #expect(found.transform?.hasPrefix("fftw-") == true)
@@ -88,7 +89,7 @@ import Testing
         #expect(found.version == HemiolaVersion.current)
     }
 
-    @Test func `as JSON it says the same`() throws {
+    @Test func `JSON: same content as the text`() throws {
         var found = healthy
         found.locale = nil
         let object = try JSONSerialization.jsonObject(with: Data(DoctorReport(found).json.line.utf8))

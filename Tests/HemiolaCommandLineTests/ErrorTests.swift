@@ -8,19 +8,19 @@ import Testing
 @testable import HemiolaCommandLine
 
 @Suite struct ErrorTests {
-    /// What a person reads, without `hemiola: `, and the exit code.
-    private func complaint(_ arguments: [String]) async -> (lines: [String], status: CommandStatus) {
+    /// The messages without `hemiola: `, and the exit code.
+    private func failure(of arguments: [String]) async -> (lines: [String], status: CommandStatus) {
         let log = Log()
         let status = await Root.run(arguments, with: .standard, on: Console { log.append($0) })
         return (log.text.split(separator: "\n").map { String($0.trimmingPrefix("hemiola: ")) }, status)
     }
 
     @Test(arguments: [
-        (["analyse", "x"], "there is no command \"analyse\"; did you mean analyze?"),
-        (["help", "shema"], "there is no command \"shema\"; did you mean schema?"),
+        (["analyse", "x"], "unknown command \"analyse\"; did you mean analyze?"),
+        (["help", "shema"], "unknown command \"shema\"; did you mean schema?"),
         (
             ["frobnicate"],
-            "there is no command \"frobnicate\"; there are: analyze, listen, beats, devices, run, check, evaluate, "
+            "unknown command \"frobnicate\"; commands: analyze, listen, beats, devices, run, check, evaluate, "
                 + "send, plugins, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
@@ -30,14 +30,17 @@ import Testing
         (["analyze", "a", "--batch", "x"], "the value 'x' is invalid for '--batch <frames>'; see hemiola analyze --help"),
         (["analyze", "a", "--quiet=3"], "the option '--quiet' does not take any value, but '3' was specified; see hemiola analyze --help"),
         (["schema", "x", "y"], "2 unexpected arguments: 'x', 'y'; see hemiola schema --help"),
-        (["analyze"], "there is nothing to analyse; name a file, or a list with --files-from"),
+        (["analyze"], "no input files; name a file, or a list with --files-from"),
         (["analyze", ""], "a file name is empty; is a variable of the shell unset?"),
-        (["analyze", "-", "-"], "standard input can be analysed only once; name - once"),
-        (["analyze", "-", "--files-from", "-"], "standard input cannot be both the list and a sound file; give one of them a name"),
-        (["analyze", "-0", "a"], "--null says how a list is separated; name the list with --files-from"),
-        (["analyze", "a", "--select", "beat,,end"], "--select: an item of \"beat,,end\" is empty; write --select beat,levels"),
-        (["analyze", "a", "--select", "beet"], "--select: \"beet\" is no record type, analyzer or feature here; did you mean beat?"),
-        (["analyze", "a", "--batch", "1500"], "--batch: 1500 is above 1024 and no multiple of 256 frames; take 1280 or 1536"),
+        (["analyze", "-", "-"], "- is given more than once; standard input can be read only once"),
+        (["analyze", "-", "--files-from", "-"], "standard input cannot be both the list and a sound file; use a file for one of them"),
+        (["analyze", "-0", "a"], "--null needs a list; name it with --files-from"),
+        (["analyze", "a", "--select", "beat,,end"], "--select: empty item in \"beat,,end\"; write --select beat,levels"),
+        (
+            ["analyze", "a", "--select", "beet"],
+            "--select: \"beet\" is not a record type, analyzer or feature of this pipeline; did you mean beat?"
+        ),
+        (["analyze", "a", "--batch", "1500"], "--batch: 1500 is above 1024 and not a multiple of 256 frames; use 1280 or 1536"),
         (["analyze", "a", "--batch", "255"], "--batch: 255 is outside 256...8192 frames"),
         (["analyze", "a", "--batch", "8448"], "--batch: 8448 is outside 256...8192 frames"),
         (
@@ -52,20 +55,20 @@ import Testing
         ),
         (
             ["analyze", "a", "--analyzer", "levels", "--analyzer", "levels"],
-            "--analyzer levels: there are two analyzers \"levels\"; name one with as=NAME"
+            "--analyzer levels: two analyzers have the name \"levels\"; rename one with as=NAME"
         ),
         (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines, presets, socket"),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
-            "json-lines and json-lines-2 both write to standard output; give one a path"
+            "json-lines and json-lines-2 both write to standard output; use a path for one of them"
         ),
-        (["send", "nextPrest"], "there is no message \"nextPrest\"; did you mean nextPreset?"),
+        (["send", "nextPrest"], "unknown message \"nextPrest\"; did you mean nextPreset?"),
         (["send", "setSpeed"], "the control setSpeed needs its \"speed\""),
         (["send", "setSpeed", "speed=fast"], "speed is a number, not \"fast\""),
         (["send", "setSpeed", "sped=1"], "setSpeed has no field \"sped\"; did you mean speed?"),
         (["send", "setSpeed", "fast"], "speed is a number, not \"fast\""),
-        (["send", "tap", "1"], "\"1\" is no key=value; tap has no field"),
-        (["send", "setSpeed", "1", "2"], "\"2\" is no key=value; write key=value, or the value alone first"),
+        (["send", "tap", "1"], "\"1\" is not key=value; tap has no field"),
+        (["send", "setSpeed", "1", "2"], "\"2\" is not key=value; write key=value, or the value alone first"),
         (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is outside 0...3600 seconds; see hemiola send --help"),
         (
             ["analyze", "a", "--sink", "socket:/\(String(repeating: "x", count: 107))"],
@@ -78,14 +81,14 @@ import Testing
             "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, spectrum, visualizer, beat"
         ),
     ])
-    func `a wrong command line gets one line and the code 2`(arguments: [String], line: String) async {
-        let complaint = await complaint(arguments)
-        #expect(complaint.lines == [line])
-        #expect(complaint.status == .usage)
+    func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) async {
+        let failure = await failure(of: arguments)
+        #expect(failure.lines == [line])
+        #expect(failure.status == .usage)
     }
 
-    @Test func `every problem of a configuration gets a line`() async {
-        let lines = await complaint(["analyze", "a", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"]).lines
+    @Test func `several problems in a configuration: one line each`() async {
+        let lines = await failure(of: ["analyze", "a", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"]).lines
         #expect(lines.count == 4)
         #expect(lines.contains("--batch: 1 is outside 256...8192 frames"))
         #expect(lines.contains { $0.hasPrefix("--analyzer spectrum:size=1: ") })
@@ -93,10 +96,10 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("--sink foo: ") })
     }
 
-    @Test func `a file in a command's place is told where it belongs`() async throws {
+    @Test func `file name in place of a command: suggests hemiola analyze`() async throws {
         let file = try TemporaryFile([1])
-        let lines = await complaint([file.path]).lines
-        #expect(lines == ["there is no command \"\(file.path)\"; to analyse that file: hemiola analyze \(file.path)"])
+        let lines = await failure(of: [file.path]).lines
+        #expect(lines == ["unknown command \"\(file.path)\"; to analyse that file: hemiola analyze \(file.path)"])
     }
 
     @Test(arguments: [
@@ -107,12 +110,12 @@ import Testing
         ("rate", "wrong", "--rate: wrong"), ("", "wrong", "wrong"), ("else.where", "wrong", "else.where: wrong"),
         ("analyzers[7].x", "wrong", "analyzers[7].x: wrong"),
     ])
-    func `a problem's path becomes what was typed`(path: String, message: String, line: String) throws {
+    func `path of a problem: replaced by the option text`(path: String, message: String, line: String) throws {
         let plan = try plan(["a=b.wav", "--analyzer", "+spectrum:bands=3,size=512"])
         #expect(plan.line(for: ConfigurationProblem(path, message)) == line)
     }
 
-    @Test func `a message of several lines becomes one`() {
+    @Test func `message of several lines: joined to one`() {
         #expect(
             UsageError.line(for: "Unknown option '-qo'\n   or: Missing value for '-o' in '-qo'", in: ["analyze", "-qo"])
                 == "unknown option '-qo', or missing value for '-o' in '-qo'; see hemiola analyze --help")
@@ -130,7 +133,7 @@ import Testing
         return outcome
     }
 
-    @Test func `the worst that befell a run counts`() {
+    @Test func `several failures in a run: status of the most severe`() {
         #expect(CommandStatus(outcome()).rawValue == 0)
         #expect(CommandStatus(outcome(readerIsGone: true)).rawValue == 0)
         #expect(CommandStatus(outcome(inputs: 2)).rawValue == 1)
@@ -139,11 +142,11 @@ import Testing
     }
 
     @Test(arguments: [(1, 129), (2, 130), (15, 143)] as [(Int32, Int32)])
-    func `a signal is told as shells tell it`(number: Int32, code: Int32) {
+    func `ended by a signal: status 128 + signal number`(number: Int32, code: Int32) {
         #expect(CommandStatus(outcome(inputs: 1, stopped: true), signal: number).rawValue == code)
     }
 
-    @Test func `a wrong command line is 2`() {
+    @Test func `invalid arguments: status 2`() {
         #expect(CommandStatus.usage.rawValue == 2)
         #expect(Failure("wrong").status == .usage)
     }
@@ -156,11 +159,11 @@ import Testing
         (.analyzerRefused(input: "a.wav", AnalyzerError("too many channels")), "a.wav: too many channels"),
         (
             .gap(input: "a.wav", at: 1.5, duration: 0.25, reason: .truncatedFile),
-            "a.wav: the file ends at 1.5 s, 0.25 s too early; what is there was analysed"
+            "a.wav: the file ends at 1.5 s, 0.25 s too early; the audio before was analysed"
         ),
         (
             .gap(input: "a.wav", at: 1.5, duration: 0, reason: .truncatedFile),
-            "a.wav: the file is cut off at 1.5 s; what is there was analysed"
+            "a.wav: the file is cut off at 1.5 s; the audio before was analysed"
         ),
         (
             .gap(input: "a.ogg", at: 1.5, duration: 0.25, reason: .damagedFile),
@@ -172,7 +175,7 @@ import Testing
         ),
         (
             .gap(input: "a.au", at: 1.5, duration: 0, reason: .falseLength),
-            "a.au: holds more sound than its header states; all of it was analysed"
+            "a.au: contains more sound than its header declares; all of it was analysed"
         ),
         (
             .damage(input: "a.mp3", places: 3, first: 1.5, duration: 2.25),
@@ -182,25 +185,25 @@ import Testing
             .gap(input: "mic", at: 12.34567, duration: 0.5, reason: .overrun),
             "mic: 0.5 s of sound were lost at 12.346 s (overrun)"
         ),
-        (.nonFinite(input: "a.wav", samples: 1), "a.wav: 1 sample was NaN or infinite and taken for 0"),
-        (.nonFinite(input: "a.wav", samples: 12), "a.wav: 12 samples were NaN or infinite and taken for 0"),
+        (.nonFinite(input: "a.wav", samples: 1), "a.wav: 1 sample was NaN or infinite and replaced by 0"),
+        (.nonFinite(input: "a.wav", samples: 12), "a.wav: 12 samples were NaN or infinite and replaced by 0"),
         (.sinkFailed(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no"),
-        (.sinkTrouble(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no; trying again"),
-        (.sinkRecovered(sink: "socket"), "socket: works again"),
-        (.pacing(sink: "socket"), "socket needs real time: the sound takes the time that it takes"),
+        (.sinkTrouble(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no; retrying"),
+        (.sinkRecovered(sink: "socket"), "socket: recovered"),
+        (.pacing(sink: "socket"), "socket requires real time: processing at real-time speed"),
         (
             .singleJob(requested: 4, .pacing),
-            "the inputs are analysed one at a time, not 4: they take the time that they take"
+            "inputs are analysed one at a time, not 4: they are processed at real-time speed"
         ),
         (
             .singleJob(requested: 2, .directing(sink: "presets")),
-            "the inputs are analysed one at a time, not 2: presets decides while it hears them, in their order"
+            "inputs are analysed one at a time, not 2: presets derives events from them in their order"
         ),
-        (.singleJob(requested: 2, .live), "the inputs are analysed one at a time, not 2: they are heard as they play"),
+        (.singleJob(requested: 2, .live), "inputs are analysed one at a time, not 2: a capture is live"),
         (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput)), "a.wav: 1 batch"),
         (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted)), "a.wav: 2 batches (interrupted)"),
     ])
-    func `what befalls a run is told in a line`(notice: PipelineNotice, line: String) {
+    func `notice: printed as one line`(notice: PipelineNotice, line: String) {
         #expect(notice.text == line)
     }
 }

@@ -10,7 +10,7 @@ import Testing
     }
 
     private func value(_ key: String, _ figures: [EvaluateCommand.Figure]) -> Double? {
-        guard case .part(let part)? = figures.first(where: { $0.key == key })?.value else { return nil }
+        guard case .ratio(let part)? = figures.first(where: { $0.key == key })?.value else { return nil }
         return part
     }
 
@@ -20,12 +20,12 @@ import Testing
         ("0.5\n1.25 2\n# a comment\n\n2\t1\r\n", [0.5, 1.25, 2], [0, 2, 1]), ("2\t1\n1 4\n", [1, 2], [4, 1]), ("", [], []),
         ("0.5\tdrum\n", [0.5], [0]),
     ])
-    func `a line is an event`(text: String, times: [Double], positions: [Int]) throws {
+    func `text file: one event per line`(text: String, times: [Double], positions: [Int]) throws {
         let events = try EventTimes(text, kind: .beat)
         #expect(events.times == times && events.positions == positions && events.emitted == nil)
     }
 
-    @Test func `records are read, each kind for itself`() throws {
+    @Test func `records: beats and onsets are read separately`() throws {
         let text = """
             {"type":"header","schema":1}
             {"type":"beat","t":1.5,"bpm":120.0,"position":1,"confidence":0.9,"emitted_t":1.4,"due_in_s":0.1}
@@ -34,22 +34,23 @@ import Testing
             """
         let beats = try EventTimes(text, kind: .beat)
         #expect(beats.times == [1.5, 2] && beats.positions == [1, 0] && beats.downbeats == [1.5])
-        // Announced: at its time. Late: when it was told.
+        // Announced event: at its own time. Late event: when it was emitted.
         #expect(beats.actionable == [1.5, 2.25])
         #expect(try EventTimes(text, kind: .onset).times == [1.51])
     }
 
     @Test(arguments: [
-        ("1\nx y", 2, "begins with no time"), ("-1", 1, "no time"), ("nan", 1, "no time"),
-        ("1\n1,5", 2, "no time"), ("6;7", 1, "no time"), ("0x10", 1, "no time"), ("inf", 1, "no time"), ("1_0", 1, "no time"),
-        ("{\"type\":", 1, "no record"),
+        ("1\nx y", 2, "does not begin with a time"), ("-1", 1, "not begin with a time"), ("nan", 1, "not begin with a time"),
+        ("1\n1,5", 2, "not begin with a time"), ("6;7", 1, "not begin with a time"), ("0x10", 1, "not begin with a time"),
+        ("inf", 1, "not begin with a time"), ("1_0", 1, "not begin with a time"),
+        ("{\"type\":", 1, "not a record"),
     ])
-    func `a line that is no event is named`(text: String, line: Int, message: String) throws {
+    func `invalid line: error with its number`(text: String, line: Int, message: String) throws {
         let fault = try #require(throws: EventTimes.Fault.self) { try EventTimes(text, kind: .beat) }
         #expect(fault.line == line && fault.message.contains(message))
     }
 
-    @Test func `a byte order mark is no part of the first line`() throws {
+    @Test func `byte order mark: ignored`() throws {
         let folder = try TemporaryFolder()
         try folder.write("\u{FEFF}0.5 1\n1.0 2\n", to: "a.beats")
         try folder.write("0.5 1\n1.0 2\n", to: "b.beats")
@@ -60,16 +61,16 @@ import Testing
         #expect(first == second && first.times == [0.5, 1])
     }
 
-    @Test func `a line that is no event is reported with file and line`() throws {
+    @Test func `invalid line: error with file name and line number`() throws {
         let folder = try TemporaryFolder()
         try folder.write("0.5\n1,5\n", to: "a.beats")
         let failure = try #require(throws: Failure.self) { try command().events(folder("a.beats")) }
-        #expect(failure.lines[0].contains("a.beats:2: \"1,5\" begins with no time in seconds"), "\(failure.lines)")
+        #expect(failure.lines[0].contains("a.beats:2: \"1,5\" does not begin with a time in seconds"), "\(failure.lines)")
     }
 
-    // MARK: - Figures
+    // MARK: - Scores
 
-    @Test func `beats are judged, downbeats and lateness where they are told`() throws {
+    @Test func `beats: scored; downbeats and emission times scored if present`() throws {
         let beats = (0..<40).map { "\(Double($0) * 0.5) \($0 % 4 + 1)" }.joined(separator: "\n")
         let records = (0..<40).map {
             let time = Double($0) * 0.5
@@ -79,11 +80,11 @@ import Testing
             try EventTimes(beats, kind: .beat), try EventTimes(records.joined(separator: "\n"), kind: .beat))
         #expect(value("f", figures) == 1 && value("amlt", figures) == 1)
         #expect(value("downbeat_f", figures) == 0 && value("f_when_told", figures) == 0)
-        #expect(EvaluateCommand.table(figures).hasPrefix("annotated    30\nestimated    30\nF            1.000\n"))
+        #expect(EvaluateCommand.table(figures).hasPrefix("annotated       30\nestimated       30\nF               1.000\n"))
         #expect(EvaluateCommand.json(figures).line.hasPrefix(#"{"reference":30,"estimate":30,"f":1.0,"#))
     }
 
-    @Test func `onsets have a narrower window and no start`() throws {
+    @Test func `onsets: tolerance of 50 ms, no excluded start`() throws {
         let figures = try command(["--onsets"]).figures(
             try EventTimes("0\n1\n2", kind: .onset), try EventTimes("0.04\n1.06\n2", kind: .onset))
         #expect(value("f", figures) == 2.0 / 3 && value("cemgil", figures) == nil)
@@ -94,7 +95,7 @@ import Testing
                     EventTimes("0\n1\n2", kind: .onset), EventTimes("0.04\n1.06\n2", kind: .onset))) == 0.5)
     }
 
-    @Test(arguments: [["--skip", "-1"], ["--skip", "nan"]]) func `a senseless start is refused`(arguments: [String]) {
+    @Test(arguments: [["--skip", "-1"], ["--skip", "nan"]]) func `invalid --skip: refused`(arguments: [String]) {
         #expect(throws: Failure.self) { try command(arguments) }
     }
 }

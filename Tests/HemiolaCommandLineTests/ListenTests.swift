@@ -7,7 +7,7 @@ import Testing
 @testable import HemiolaCommandLine
 @testable import HemiolaEngine
 
-/// What `listen` and `devices` make of their options, and how they show what they hear.
+/// The options of `listen` and `devices`, and their output on a terminal.
 @Suite struct ListenTests {
     private static let registry = PluginRegistry(
         captures: [
@@ -60,14 +60,14 @@ import Testing
         ).configuration
     }
 
-    @Test func `without options it hears the default at 44.1 kHz`() throws {
+    @Test func `no options: captures the default device at 44.1 kHz`() throws {
         let configuration = try configuration([])
         #expect(configuration.captures == [PluginSpec("live")])
         #expect(configuration.sampleRate == 44_100)
         #expect(configuration.sinks == [PluginSpec("json-lines")])
     }
 
-    @Test func `options reach the capture`() throws {
+    @Test func `options: set in the capture's settings`() throws {
         let configuration = try configuration(["--device", "app:Fire,fox=x", "--wait", "--rate", "native", "-o", "a.jsonl"])
         #expect(
             configuration.captures
@@ -76,11 +76,11 @@ import Testing
         #expect(configuration.sinks == [PluginSpec("json-lines", primary: .text("a.jsonl"))])
     }
 
-    @Test(arguments: ["fast", "44.1k", "-1x", ""]) func `a rate that is none is refused`(rate: String) {
+    @Test(arguments: ["fast", "44.1k", "-1x", ""]) func `invalid --rate: refused`(rate: String) {
         #expect(throws: Failure.self) { try Root.parsed(["listen", "--rate", rate]) }
     }
 
-    @Test func `a rate out of range is a problem in one line`() throws {
+    @Test func `--rate out of range: one error line`() throws {
         let command = try self.command(["--rate", "1000"])
         let plan = try PipelinePlan(
             Self.registry, device: nil, waits: false, rate: command.rate.sampleRate, options: command.options,
@@ -93,7 +93,7 @@ import Testing
         ([], true), (["--json"], false), (["--sink", "csv:x"], true), (["-o", "x"], true), (["--select", "levels"], false),
         (["--batch", "512"], true), (["--select", "levels", "-o", "x"], true), (["-q"], true), (["-q", "-o", "x"], false),
     ])
-    func `live line: for a terminal and unless records are asked for`(arguments: [String], isShown: Bool) throws {
+    func `live line: shown on a terminal unless an option requests records`(arguments: [String], isShown: Bool) throws {
         let command = try self.command(arguments)
         #expect(command.showsLine(on: .terminal, terminal: "xterm") == isShown)
         for terminal in ["dumb", nil] { #expect(!command.showsLine(on: .terminal, terminal: terminal)) }
@@ -105,7 +105,7 @@ import Testing
         (["--sink", "writer"], ["writer"]), (["--sink", "spare"], ["spare", "live-line"]),
         (["--sink", "quiet", "-o", "x"], ["quiet", "json-lines", "live-line"]),
     ])
-    func `live line: beside the sinks that leave standard output free`(arguments: [String], sinks: [String]) throws {
+    func `live line: shown in addition to sinks that do not use standard output`(arguments: [String], sinks: [String]) throws {
         func sink(_ id: String, _ needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> SinkPlugin {
             SinkPlugin(
                 id, "", settings: [Setting("path", default: "-", "Where.").declared], primary: "path", needs: { _ in needs },
@@ -124,12 +124,12 @@ import Testing
         (["--json", "--sink", "presets:names=x"], ["presets", "json-lines"]), (["--json"], ["json-lines"]),
         (["--json", "--sink", "csv"], ["csv"]), (["--sink", "presets:names=x"], ["presets"]),
     ])
-    func `--json beside sinks: JSON Lines go to standard output, unless a sink has it`(arguments: [String], sinks: [String]) throws {
+    func `--json with sinks: JSON Lines on standard output, unless a sink uses it`(arguments: [String], sinks: [String]) throws {
         let plan = try command(arguments).plan(with: .standard, showsLine: false)
         #expect(plan.configuration.sinks.map(\.id) == sinks)
     }
 
-    @Test func `--capture takes the place of the live capture, and runs at real-time speed`() throws {
+    @Test func `--capture: replaces the live capture, runs at real-time speed`() throws {
         let plan = try command(["--capture", "live:mic", "--capture", "live:hdmi"])
             .plan(with: Self.registry, showsLine: false)
         #expect(plan.configuration.captures == [PluginSpec("live", primary: .text("mic")), PluginSpec("live", primary: .text("hdmi"))])
@@ -144,7 +144,7 @@ import Testing
 
     // MARK: - Devices
 
-    @Test func `devices are a table that is straight`() throws {
+    @Test func `devices: table with aligned columns`() throws {
         let devices = try #require(Self.registry.captures[0].devices)
         let list = try devices()
         #expect(
@@ -156,15 +156,15 @@ import Testing
                 """)
     }
 
-    @Test func `devices as JSON have every field`() throws {
+    @Test func `devices as JSON: all fields`() throws {
         let devices = try #require(Self.registry.captures[0].devices)
         let list = try devices()
         let object = try JSONSerialization.jsonObject(with: Data(DevicesCommand.json([("live", list)]).line.utf8))
-        let told = try #require((object as? [String: Any])?["devices"] as? [[String: Any]])
-        #expect(told.map { $0["name"] as? String } == ["hdmi.monitor", "mic"])
-        #expect(told[0]["monitor_of"] as? String == "hdmi" && told[1]["monitor_of"] is NSNull)
-        #expect(told[1]["sample_rate"] as? Int == 44_100 && told[1]["channels"] as? Int == 1)
-        #expect(told[1]["default"] as? Bool == true && told[1]["state"] as? String == "suspended")
+        let printed = try #require((object as? [String: Any])?["devices"] as? [[String: Any]])
+        #expect(printed.map { $0["name"] as? String } == ["hdmi.monitor", "mic"])
+        #expect(printed[0]["monitor_of"] as? String == "hdmi" && printed[1]["monitor_of"] is NSNull)
+        #expect(printed[1]["sample_rate"] as? Int == 44_100 && printed[1]["channels"] as? Int == 1)
+        #expect(printed[1]["default"] as? Bool == true && printed[1]["state"] as? String == "suspended")
     }
 
     // MARK: - The live line
@@ -173,7 +173,7 @@ import Testing
     private static let line = LiveLine(
         name: "Monitor of HDMI", level: -18.4, bars: (0..<24).map { Float($0) / 23 }, tempo: 123.6, lost: 0.25, dropped: 3)
 
-    @Test func `without audio the line says so, the level is none and the bars are down`() {
+    @Test func `live line without audio: notice, no level, bars at zero`() {
         var line = LiveLine(name: "HDMI", level: -3, bars: Array(repeating: 1, count: 16), tempo: 120)
         let style = ProgressLine.Style(usesUnicode: true, usesColor: false)
         #expect(line.rendered(width: 80, style: style).contains("████████"))
@@ -208,7 +208,7 @@ import Testing
         #expect(text.columns == 59 && text.contains("#  120 BPM"))
     }
 
-    @Test(arguments: 0...140) func `the live line is always shorter than the terminal is wide`(width: Int) {
+    @Test(arguments: 0...140) func `live line: shorter than the width of the terminal`(width: Int) {
         for name in ["a", "Monitor of HDMI", String(repeating: "long ", count: 50), "音楽音楽音楽音楽"] {
             for tempo in [nil, 120] as [Float?] {
                 for bars in [[], Self.line.bars, [Float](repeating: .nan, count: 64)] {
@@ -221,7 +221,7 @@ import Testing
 
     // MARK: - Notices
 
-    @Test func `devices and silence are told in a person's words`() {
+    @Test func `notices of devices and silence: device names for users`() {
         let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
         let opened = DeviceEvent(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .opened, format: format)
         #expect(
@@ -229,23 +229,23 @@ import Testing
                 == "listening to \"Monitor of HDMI\" (hdmi.monitor), 44100 Hz, 1 channel")
         #expect(
             PipelineNotice.silence(input: "Monitor of HDMI", seconds: 5).text
-                == "silence on \"Monitor of HDMI\": is the music playing elsewhere? see: hemiola devices")
+                == "silence on \"Monitor of HDMI\"; if music is playing, select its device; see: hemiola devices")
     }
 
-    @Test func `status line and messages can have different outputs`() {
+    @Test func `status line and messages on different outputs: each written to its own`() {
         let (messages, bars) = (Log(), Log())
         let console = Console(output: { messages.append($0) }, barOutput: { bars.append($0) })
         console.show(bar: "one")
         console.warning("two")
         console.endBar()
         #expect(messages.text == "hemiola: warning: two\n")
-        let drawing = "\r\u{1B}[?7lone\u{1B}[J\u{1B}[?7h\r"
-        #expect(bars.text == drawing + "\r\u{1B}[J" + drawing + "\r\u{1B}[J")
+        let line = "\r\u{1B}[?7lone\u{1B}[J\u{1B}[?7h\r"
+        #expect(bars.text == line + "\r\u{1B}[J" + line + "\r\u{1B}[J")
     }
 
     // MARK: - Keys
 
-    @Test func `keys: letters, space and arrows, which may arrive in parts`() {
+    @Test func `keys: letters, space and arrows are parsed, also when they arrive in parts`() {
         var parser = LiveKeyParser()
         #expect(parser.keys(in: Array(" lhdqx".utf8)) == [.tap, .lock, .half, .double, .quit])
         #expect(

@@ -10,13 +10,13 @@ import Testing
 @Suite struct OutputTests {
     private let stdout = PluginSpec("json-lines")
 
-    @Test func `an output path takes the place of standard output`() throws {
+    @Test func `output path: replaces standard output`() throws {
         #expect(try configuration(["a", "-o", "x,y.jsonl"]).sinks == [PluginSpec("json-lines", primary: .text("x,y.jsonl"))])
         #expect(try configuration(["a", "-ox.jsonl"]).sinks == [PluginSpec("json-lines", primary: .text("x.jsonl"))])
         #expect(try configuration(["a", "-o", "-"]).sinks == [stdout])
     }
 
-    @Test func `an output path goes to the sink that would write to standard output`() throws {
+    @Test func `output path with a sink on standard output: set as the sink's path`() throws {
         let beats = PluginSpec("json-lines", primary: .text("x"), settings: ["select": .text("beat")])
         #expect(try configuration(["a", "-o", "x", "--sink", "json-lines:select=beat"]).sinks == [beats])
     }
@@ -33,12 +33,12 @@ import Testing
     }
 
     @Test(arguments: ["json-lines:-", "json-lines:path=-"])
-    func `a sink that names standard output keeps it beside an output path`(text: String) throws {
+    func `output path with a sink that names standard output: the sink keeps standard output`(text: String) throws {
         let sinks = try configuration(["a", "--sink", text, "-o", "x"]).sinks
         #expect(sinks == [try PluginSpec(parsing: text), PluginSpec("json-lines", primary: .text("x"))])
     }
 
-    @Test func `a sink on standard output is the only one there`() throws {
+    @Test func `two sinks on standard output: refused`() throws {
         #expect(try configuration(["a", "--sink", "json-lines"]).sinks == [stdout])
     }
 
@@ -52,22 +52,22 @@ import Testing
         ("x.zst", "json-lines"), ("a.b/x", "json-lines"), ("/dev/full", "json-lines"), ("/dev/fd/3", "json-lines"), ("x.csv", "csv"),
         ("x.csv.zst", "csv"), ("{stem}-{time}.csv", "csv"), (".hidden", "json-lines"),
     ])
-    func `output path without a sink: its ending chooses one`(path: String, sink: String) throws {
+    func `output path without a sink: its extension selects the sink`(path: String, sink: String) throws {
         #expect(try configuration(["a", "-o", path]).sinks == [PluginSpec(sink, primary: .text(path))])
     }
 
     @Test(arguments: ["x.txt", "x.mid", "x.jsnol", "x.flac", "x.txt.zst"])
-    func `output path with an unknown ending: refused with the endings that exist`(path: String) {
+    func `output path with an unknown extension: refused with the supported extensions`(path: String) {
         do {
             _ = try plan(["a", "-o", path])
             Issue.record("\(path) was accepted")
         } catch {
             let line = (error as? Failure)?.lines.first ?? ""
-            #expect(line.hasPrefix("--output \(path): ") && line.contains(".jsonl, .json (JSON Lines) and .csv"), "\(line)")
+            #expect(line.hasPrefix("--output \(path): ") && line.contains(".jsonl or .json (JSON Lines) or .csv"), "\(line)")
         }
     }
 
-    @Test func `output path beside a named sink: its ending does not matter`() throws {
+    @Test func `output path with a named sink: any extension is accepted`() throws {
         #expect(try configuration(["a", "--sink", "csv", "-o", "x.txt"]).sinks == [PluginSpec("csv", primary: .text("x.txt"))])
     }
 
@@ -78,7 +78,7 @@ import Testing
         (["c/a.flac", "./c/a.wav"], "{dir}/{stem}", "the results of c/a.flac and ./c/a.wav would both be written to ./c/a; "),
         (["a.flac"], "{stm}.jsonl", "there is no placeholder {stm}; there are: {stem}, {name}, {dir}, {time}, {n}; "),
     ])
-    func `output path that cannot be: refused before any work`(inputs: [String], path: String, text: String) throws {
+    func `invalid output path: refused before any work`(inputs: [String], path: String, text: String) throws {
         let plan = try plan(inputs + ["-o", path])
         do throws(Failure) {
             _ = try plan.assemble()
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["out/{dir}/{stem}.jsonl", "{dir}/{stem}", "out/all.jsonl"])
-    func `output path that keeps inputs of one name apart, or joins all: accepted`(path: String) throws {
+    func `output path with {dir} for inputs of one name, or without placeholders: accepted`(path: String) throws {
         _ = try plan(["c1/a.flac", "c2/a.flac", "-o", path]).assemble()
     }
 
@@ -124,7 +124,7 @@ import Testing
     @Test func `documents of several inputs in one file: refused before any work`() throws {
         for format in ["jams", "mid"] {
             let plan = try plan(["a", "b", "--sink", "beats:all.\(format)"])
-            let text = "all.\(format) holds the result of one input, and there are 2; write {stem} into the path"
+            let text = "all.\(format) is for the result of one input, but there are 2; use {stem} in the path"
             #expect(throws: Failure("--sink beats:all.\(format): \(text)")) {
                 _ = try plan.assemble()
             }
@@ -138,24 +138,24 @@ import Testing
         #expect(try !configuration(["a"]).syncsFiles)
     }
 
-    @Test func `whether records go to standard output is known`() throws {
+    @Test func `usesStandardOutput: true if a sink uses standard output`() throws {
         #expect(try plan(["a"]).usesStandardOutput)
         #expect(try !plan(["a", "-o", "x"]).usesStandardOutput)
         #expect(try plan(["a", "--sink", "json-lines:select=beat"]).usesStandardOutput)
     }
 
-    @Test func `output path beside presets: gets the records, and the plan stays without a file`() throws {
+    @Test func `output path with presets: for the records; the presets plan has no file`() throws {
         let sinks = try configuration(["a", "-o", "x.jsonl", "--sink", "presets:names=x"]).sinks
         #expect(sinks.map(\.id) == ["presets", "json-lines"] && sinks.last?.primary == .text("x.jsonl"))
     }
 
     @Test(arguments: [["--capture", "tone:sine", "--start", "2"], ["a.flac", "--capture", "tone:sine", "--duration", "1:00"]])
-    func `start or duration beside --capture: refused, since they are for files given by name`(arguments: [String]) throws {
+    func `--start or --duration with --capture: refused`(arguments: [String]) throws {
         let failure = try #require(throws: Failure.self) { try plan(arguments) }
-        #expect(failure.status == .usage && failure.lines[0].hasPrefix("--start and --duration are for files given by name"))
+        #expect(failure.status == .usage && failure.lines[0].hasPrefix("--start and --duration apply to file arguments only"))
     }
 
-    @Test func `a sink of somebody else that takes no path cannot be given one`() throws {
+    @Test func `output path with a sink on standard output that has no path setting: refused`() throws {
         let shouting = SinkPlugin(
             "shout", "Writes to standard output.", needs: { _ in SinkPlugin.Needs(standardOutput: true) },
             make: { _ throws(ConfigurationError) in throw ConfigurationError("never made") })
@@ -166,13 +166,13 @@ import Testing
         }
     }
 
-    @Test func `a sound file is not overwritten`() throws {
+    @Test func `output path that is an input: refused`() throws {
         let file = try TemporaryFile([1, 2, 3])
-        #expect(throws: Failure("\(file.path) is a sound file to be analysed and would be overwritten; write to another file")) {
+        #expect(throws: Failure("\(file.path) is an input file and would be overwritten; write to another file")) {
             _ = try plan([file.path, "--sink", "json-lines:\(file.path)"])
         }
         #expect(throws: Failure.self) { _ = try plan([file.path, "--sink", "csv:x,events={dir}/{name}"]) }
-        #expect(throws: Failure("\(file.path) is a sound file to be analysed and would be overwritten; write to another file")) {
+        #expect(throws: Failure("\(file.path) is an input file and would be overwritten; write to another file")) {
             _ = try plan(["--capture", "file:\(file.path)", "--sink", "json-lines:\(file.path)"])
         }
     }

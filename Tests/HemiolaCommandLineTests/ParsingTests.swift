@@ -7,7 +7,7 @@ import Testing
 @testable import HemiolaCommandLine
 
 @Suite struct ParsingTests {
-    @Test func `a file alone gets the default analyzers and JSON Lines on standard output`() throws {
+    @Test func `file without options: default analyzers, JSON Lines on standard output`() throws {
         let configuration = try configuration(["song.flac"])
         let expected = PipelineConfiguration(
             captures: [PluginSpec("file", primary: .text("song.flac"))],
@@ -15,7 +15,7 @@ import Testing
         #expect(configuration == expected)
     }
 
-    @Test func `numbers and flags reach the configuration`() throws {
+    @Test func `options: set in the configuration`() throws {
         let configuration = try configuration(["--batch", "2048", "a", "--seed", "18446744073709551615", "--realtime", "b"])
         #expect(configuration.batchFrames == 2048)
         #expect(configuration.seed == .max)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: ["a,b=c.wav", "exec:rm", "a+b", "with space", "\"quoted\"", "back\\slash", "Ünï—.flac", "-", "new\nline"])
-    func `a file's name is taken as it stands`(name: String) throws {
+    func `file name with special characters: used unchanged`(name: String) throws {
         #expect(try configuration([name]).paths == [name])
     }
 
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["", "x", "-1", "1:60", "1:2:3:4", "1.5:30", "1:", "nan", "1e3"])
-    func `--start that is no time: refused`(text: String) {
+    func `invalid --start: refused`(text: String) {
         #expect(throws: Failure.self) { try configuration(["a.wav", "--start=\(text)"]) }
     }
 
@@ -43,28 +43,28 @@ import Testing
         #expect(throws: Failure.self) { try configuration(["-", "--start", "1"]) }
     }
 
-    @Test func `after two dashes a name may begin with a dash`() throws {
+    @Test func `name that begins with a dash, after --: accepted`() throws {
         #expect(try configuration(["a", "--", "-b", "--batch"]).paths == ["a", "-b", "--batch"])
     }
 
-    @Test func `the first analyzer replaces the default ones`() throws {
+    @Test func `--analyzer: replaces the default analyzers`() throws {
         let configuration = try configuration(["a", "--analyzer", "spectrum:bands=32,as=coarse", "--analyzer", "levels"])
         let coarse = PluginSpec("spectrum", as: "coarse", settings: ["bands": .text("32")])
         #expect(configuration.analyzers == [coarse, PluginSpec("levels")])
     }
 
-    @Test func `a plus adds to the default analyzers`() throws {
+    @Test func `--analyzer with +: added to the default analyzers`() throws {
         let names = try configuration(["a", "--analyzer", "+spectrum:bands=8,as=coarse"]).analyzers.map(\.name)
         #expect(names == ["levels", "spectrum", "visualizer", "beat", "coarse"])
     }
 
-    @Test func `a plus with a default analyzer's name takes its place`() throws {
+    @Test func `--analyzer with + and a default analyzer's name: replaces that analyzer`() throws {
         let analyzers = try configuration(["a", "--analyzer", "+spectrum:bands=8"]).analyzers
         #expect(analyzers.map(\.name) == ["levels", "spectrum", "visualizer", "beat"])
         #expect(analyzers[1] == PluginSpec("spectrum", settings: ["bands": .text("8")]))
     }
 
-    @Test func `a plus beside a plain analyzer adds to that one only`() throws {
+    @Test func `--analyzer with and without +: only the named analyzers`() throws {
         let names = try configuration(["a", "--analyzer", "+levels", "--analyzer", "spectrum"]).analyzers.map(\.name)
         #expect(names == ["levels", "spectrum"])
     }
@@ -73,11 +73,11 @@ import Testing
         (["--select", "beat,levels.rms_db"], ["beat", "levels.rms_db"]), (["--select", "beat+onset"], ["beat", "onset"]),
         (["--select", "end", "--select=header"], ["end", "header"]), ([], []),
     ])
-    func `what is selected may be joined and repeated`(arguments: [String], expected: [String]) throws {
+    func `--select: items may be joined and repeated`(arguments: [String], expected: [String]) throws {
         #expect(try configuration(["a"] + arguments).selection == expected)
     }
 
-    @Test func `verbosity is counted`() throws {
+    @Test func `-v: counted`() throws {
         guard case .command(let command as AnalyzeCommand) = try Root.parsed(["analyze", "a", "-vv"]) else {
             Issue.record("no analyze command")
             return
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [["--help"], ["-h"], ["help"], ["help", "analyze"], ["analyze", "--help"], ["schema", "-h"], []])
-    func `help is text`(arguments: [String]) throws {
+    func `help: returned as text`(arguments: [String]) throws {
         guard case .text(let text) = try Root.parsed(arguments) else {
             Issue.record("no text")
             return
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [["schema", "--generate-completion-script", "bash"], ["--generate-completion-script", "bash"]])
-    func `completion script: covers the whole program, also when asked of a subcommand`(arguments: [String]) throws {
+    func `completion script requested from a subcommand: covers the whole program`(arguments: [String]) throws {
         guard case .text(let text) = try Root.parsed(arguments) else {
             Issue.record("not text")
             return
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [["--version"], ["analyze", "--version"], ["analyze", "a", "--version"]])
-    func `version: is text, also when asked of a subcommand`(arguments: [String]) throws {
+    func `version, also requested from a subcommand: returned as text`(arguments: [String]) throws {
         guard case .text(let text) = try Root.parsed(arguments) else {
             Issue.record("no text")
             return
@@ -114,14 +114,14 @@ import Testing
     }
 
     @Test(arguments: Root.commandNames.dropLast())
-    func `every example in a command's help can be parsed and assembled`(name: String) throws {
+    func `examples in help: parsed and assembled without error`(name: String) throws {
         let type = try #require(Root.configuration.subcommands.first { $0._commandName == name })
         let examples = type.configuration.discussion.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.contains("hemiola ") }
         #expect((3...5).contains(examples.count))
         for example in examples {
             let command = try #require(example.split(separator: "|").last { $0.contains("hemiola ") })
             let words = command.split(separator: ">")[0].split(separator: " ").map { $0.filter { $0 != "'" } }
-            // No list is at hand here.
+            // The list does not exist in this test.
             let arguments = words.drop { $0 != "hemiola" }.dropFirst().map { $0 == "-" ? "/dev/null" : $0 }
             guard case .command(let parsed) = try Root.parsed(Array(arguments)) else {
                 Issue.record("\(example) is no command")
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: Root.commandNames.dropLast())
-    func `help fits into eighty columns`(name: String) throws {
+    func `help: at most 80 columns`(name: String) throws {
         guard case .text(let text) = try Root.parsed([name, "--help"]) else {
             Issue.record("no text")
             return

@@ -30,20 +30,20 @@ import Testing
         return try command.text(with: .standard)
     }
 
-    /// Of this thread: other tests do not lengthen it.
+    /// CPU time of this thread, which does not depend on other tests.
     private func processorSeconds() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test func `a byte order mark is no part of the file`() throws {
+    @Test func `byte order mark: ignored`() throws {
         let file = try TemporaryFile(Array("\u{FEFF}inputs: [a.wav]\nbatch: 512\n".utf8))
         let configuration = try PipelinePlan(.standard, pipelineFile: file.path).configuration
         #expect(configuration.paths == ["a.wav"] && configuration.batchFrames == 512)
     }
 
-    @Test func `an input is enough`() throws {
+    @Test func `file with inputs only: defaults for all other keys`() throws {
         let configuration = try configuration("inputs: [song.flac, '-']")
         #expect(configuration.captures == [PluginSpec("file", primary: .text("song.flac")), PluginSpec("pcm", primary: .text("-"))])
         #expect(configuration.analyzers == PluginRegistry.standard.defaultAnalyzers)
@@ -51,17 +51,17 @@ import Testing
         #expect(configuration.batchFrames == 1024)
     }
 
-    @Test func `a long list takes no longer per item than a short one`() throws {
+    @Test func `long list: linear time`() throws {
         let count = 60_000
         let text = "sinks:\n" + String(repeating: "- json-lines\n", count: count)
         let began = processorSeconds()
         let file = try PipelineFile(text, registry: .standard)
-        // A few, and minutes should each item cost as much as all before it.
+        // A few seconds; minutes if the time per item grew with the number of items.
         #expect(processorSeconds() - began < 30)
         #expect(file.configuration.sinks.count == count)
     }
 
-    @Test func `every key has its place`() throws {
+    @Test func `all keys: set in the configuration`() throws {
         let configuration = try configuration(
             """
             captures: ["tone:clicks,bpm=120", {id: file, path: "a,b=c.wav"}]
@@ -92,12 +92,12 @@ import Testing
         #expect(configuration.selection == ["levels", "end"])
     }
 
-    @Test func `an empty list takes the default's place`() throws {
+    @Test func `empty list: replaces the default`() throws {
         let configuration = try configuration("{inputs: x, analyzers: [], sinks: [], seed: ~}")
         #expect(configuration.analyzers.isEmpty && configuration.sinks.isEmpty && configuration.captures.count == 1)
     }
 
-    @Test func `all problems come at once, by place and path`() {
+    @Test func `several problems: all reported, in file order, with line, column and path`() {
         let lines = problems(
             """
             inputs: [x.wav]
@@ -115,13 +115,13 @@ import Testing
             """)
         #expect(
             lines == [
-                "p.yaml:4:5: analyzers[1]: a list is neither a SPEC nor a map with an id",
+                "p.yaml:4:5: analyzers[1]: a list is neither a SPEC nor a map with the key id",
                 "p.yaml:5:20: analyzers[2].bandz: spectrum has no such setting; did you mean bands?",
                 "p.yaml:5:30: analyzers[2].size: 1 is outside 64...65536 frames",
                 "p.yaml:8:5: sinks[0].flush: \"never\" is not one of auto, line, block",
-                "p.yaml:9:5: sinks[0].append: a map is no value of a setting",
-                "p.yaml:10:1: batch: 1500 is above 1024 and no multiple of 256 frames; take 1280 or 1536",
-                "p.yaml:11:1: rat: a pipeline has no such key; did you mean rate?",
+                "p.yaml:9:5: sinks[0].append: a map is not the value of a setting",
+                "p.yaml:10:1: batch: 1500 is above 1024 and not a multiple of 256 frames; use 1280 or 1536",
+                "p.yaml:11:1: rat: unknown key; did you mean rate?",
                 "p.yaml:12:1: seed: \"-3\" is not a whole number, 0 or more",
             ])
     }
@@ -129,30 +129,33 @@ import Testing
     @Test(arguments: [
         ("a: [1,\nb: }", "p.yaml:2:4: while parsing a flow node: did not find expected node content"),
         ("batch: 512\nbatch: 256", "p.yaml:2:1: batch is already given in line 1"),
-        ("- a", "p.yaml:1:1: a pipeline is a map: captures, analyzers, sinks …"),
-        ("", "p.yaml: captures: there is nothing to analyse; name a capture"),
-        ("# nothing", "p.yaml: captures: there is nothing to analyse; name a capture"),
-        ("inputs: []", "p.yaml: captures: there is nothing to analyse; name a capture"),
-        ("inputs: [{a: b}]", "p.yaml:1:10: inputs[0]: a map is no path"),
+        ("- a", "p.yaml:1:1: a pipeline is a map with the keys captures, analyzers, sinks …"),
+        ("", "p.yaml: captures: no input; name a capture"),
+        ("# nothing", "p.yaml: captures: no input; name a capture"),
+        ("inputs: []", "p.yaml: captures: no input; name a capture"),
+        ("inputs: [{a: b}]", "p.yaml:1:10: inputs[0]: a map is not a path"),
         ("inputs: {a: b}", "p.yaml:1:1: inputs: a map is not a list"),
-        ("captures: [{path: x}]", "p.yaml:1:12: captures[0]: it has no id: which plugin is it?"),
+        ("captures: [{path: x}]", "p.yaml:1:12: captures[0]: the key id is missing; add the id of a plugin"),
         ("inputs: x\nrealtime: 3", "p.yaml:2:1: realtime: \"3\" is not true or false"),
         ("inputs: x\nsync: maybe", "p.yaml:2:1: sync: \"maybe\" is not true or false"),
         (
             "inputs: [c1/a.wav, c2/a.wav]\nsinks: ['csv:{stem}.csv']",
             "p.yaml:2:9: sinks[0]: the results of c1/a.wav and c2/a.wav would both be written to a.csv; "
-                + "distinguish them with {dir} or {name} in the path"
+                + "use {dir} or {name} in the path"
         ),
         (
             "inputs: x\nsinks: [{id: beats, path: '{stm}'}]",
             "p.yaml:2:21: sinks[0].path: there is no placeholder {stm}; there are: {stem}, {name}, {dir}, {time}; "
                 + "for a brace in a name write {{"
         ),
-        ("inputs: x\nselect: [beet]", "p.yaml:2:1: select: \"beet\" is no record type, analyzer or feature here; did you mean beat?"),
+        (
+            "inputs: x\nselect: [beet]",
+            "p.yaml:2:1: select: \"beet\" is not a record type, analyzer or feature of this pipeline; did you mean beat?"
+        ),
         ("inputs: x\nsinks: [jsonlines]", "p.yaml:2:9: sinks[0]: there is no sink \"jsonlines\"; did you mean json-lines?"),
         ("x: é\r\ny: \u{1}", "p.yaml:2:4: control characters are not allowed"),
     ])
-    func `a problem is told where it stands`(text: String, line: String) {
+    func `problem: reported with line and column`(text: String, line: String) {
         #expect(problems(text) == [line])
     }
 
@@ -164,7 +167,7 @@ import Testing
         "inputs: x\nselect: [levels, end]\nrealtime: true\nsync: true\nsinks: []",
         "inputs: x\nsinks: [{id: json-lines, path: 'a.{n}.jsonl', rotate_s: 3600, rotate_mb: 100}]",
     ])
-    func `what check prints is the same pipeline, and prints the same`(text: String) throws {
+    func `printed pipeline: parses to the same pipeline, prints the same text`(text: String) throws {
         let whole = try printed(text)
         #expect(try printed(whole) == whole)
         let (one, other) = (try configuration(text), try configuration(whole))
@@ -178,20 +181,20 @@ import Testing
             try registry.assemble(one).describeAnalyzers(for: format) == registry.assemble(other).describeAnalyzers(for: format))
     }
 
-    @Test func `printed pipeline: keeps characters that YAML does not allow, or takes for line breaks`() throws {
+    @Test func `printed pipeline with characters that YAML does not allow or reads as line breaks: characters are preserved`() throws {
         let name = "\u{1}\u{7F}\u{82}\u{85}\u{9F}\u{A0}\u{2028}\u{2029}\u{FEFF}\u{FFFE}\u{FFFF}\u{1F600}"
         let escaped = name.unicodeScalars.map { "\\U" + ("0000000" + String($0.value, radix: 16)).suffix(8) }.joined()
         let whole = try printed("inputs: [\"\(escaped)\"]")
         #expect(try configuration(whole).captures.first?.settings["path"] == .text(name))
     }
 
-    @Test func `check says that all is well`() throws {
+    @Test func `check of a valid file: prints valid`() throws {
         let file = try TemporaryFile(Array("inputs: /nowhere/at/all.wav".utf8))
         guard case .command(let command as CheckCommand) = try Root.parsed(["check", file.path]) else { throw Failure("no command") }
-        #expect(try command.text(with: .standard) == "\(file.path): all is well\n")
+        #expect(try command.text(with: .standard) == "\(file.path): valid\n")
     }
 
-    @Test func `run writes what the file says`() async throws {
+    @Test func `run: writes the configured output`() async throws {
         let output = try TemporaryFile([])
         let file = try TemporaryFile(
             Array("captures: ['tone:sine,seconds=0.1']\nanalyzers: [levels]\nsinks: ['json-lines:\(output.path)']".utf8))
@@ -203,7 +206,7 @@ import Testing
         #expect(lines.count == 7)
     }
 
-    @Test func `run does not write over its input`() async throws {
+    @Test func `run with an output that is an input: refused`() async throws {
         let sound = try TemporaryFile([1, 2])
         let file = try TemporaryFile(Array("inputs: \(sound.path)\nsinks: ['json-lines:\(sound.path)']".utf8))
         let log = Log()
@@ -211,13 +214,13 @@ import Testing
         #expect(log.text.contains("would be overwritten"))
     }
 
-    @Test func `a file that cannot be read is told`() {
+    @Test func `unreadable file: error`() {
         #expect(throws: Failure("cannot read /nowhere.yaml: No such file or directory")) {
             try PipelinePlan(.standard, pipelineFile: "/nowhere.yaml")
         }
     }
 
-    @Test func `pipeline file without an end: is refused once it is larger than a document may be`() {
+    @Test func `endless pipeline file: refused at the size limit`() {
         #expect(throws: Failure("/dev/zero: the file has more than 8 MiB; name a pipeline file in YAML")) {
             try PipelinePlan(.standard, pipelineFile: "/dev/zero")
         }

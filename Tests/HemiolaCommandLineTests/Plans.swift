@@ -4,7 +4,7 @@ import HemiolaSignal
 
 @testable import HemiolaCommandLine
 
-/// The plan for what follows `hemiola analyze`.
+/// The plan of the arguments after `hemiola analyze`.
 func plan(_ arguments: [String], registry: PluginRegistry = .standard) throws -> PipelinePlan {
     guard case .command(let command as AnalyzeCommand) = try Root.parsed(["analyze"] + arguments) else {
         throw Failure("no analyze command")

@@ -18,7 +18,7 @@ import Testing
         return try command.text(with: .standard)
     }
 
-    @Test func `the list has every plugin under its role`() throws {
+    @Test func `list: all plugins, grouped by role`() throws {
         let lines = try text().split(separator: "\n").map(String.init)
         let registry = PluginRegistry.standard
         let all = registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)
@@ -28,7 +28,7 @@ import Testing
         #expect(lines.filter { ["captures", "analyzers", "sinks"].contains($0) } == ["captures", "analyzers", "sinks"])
     }
 
-    @Test func `page of an analyzer: has settings, examples, outputs, latency and causality`() throws {
+    @Test func `page: settings, examples, outputs, latency, causality`() throws {
         let page = try text("spectrum")
         #expect(page.hasPrefix("spectrum: an analyzer\n"))
         #expect(page.contains("  size        64...65536 frames, whole; default 2048\n"))
@@ -49,7 +49,7 @@ import Testing
         let fields = try #require(RecordCatalog(controls: [.setSpeed]).control("setSpeed")).fields
         #expect(page.contains("  setSpeed"))
         for field in fields { #expect(page.contains("    \(field.name)  a number, 0.1...1")) }
-        #expect(try text("socket").contains("\nControls that it handles when no other plugin of the pipeline does\n"))
+        #expect(try text("socket").contains("\nControls handled only if no other plugin of the pipeline handles them\n"))
         #expect(try !text("levels").contains("\nRecords\n"))
     }
 
@@ -66,13 +66,13 @@ import Testing
         #expect(field["maximum"] as? Double == 1)
     }
 
-    @Test func `its lines fit the terminal`() {
+    @Test func `page: lines fit the terminal`() {
         for page in Self.pages {
             #expect(page.text(columns: 60).split(separator: "\n").filter { $0.hasPrefix("     ") }.allSatisfy { $0.count <= 60 })
         }
     }
 
-    @Test func `every example is one that the command line takes`() throws {
+    @Test func `examples on pages: accepted by the command line`() throws {
         #expect(Self.pages.allSatisfy { !$0.examples.isEmpty })
         for page in Self.pages {
             for example in page.examples {
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `as JSON it says the same`() throws {
+    @Test func `JSON: same content as the text`() throws {
         let objects = try #require(try JSONSerialization.jsonObject(with: Data(text("--json").utf8)) as? [[String: Any]])
         #expect(objects.map { $0["id"] as? String } == Self.pages.map(\.about.id))
         let page = try #require(objects.first { $0["id"] as? String == "spectrum" })
@@ -103,11 +103,11 @@ import Testing
         #expect(one.count == 1)
     }
 
-    @Test func `a name that is none gets the nearest`() {
-        #expect(throws: Failure("there is no plugin \"spectrm\"; did you mean spectrum?")) { try text("spectrm") }
+    @Test func `unknown name: suggests the nearest`() {
+        #expect(throws: Failure("unknown plugin \"spectrm\"; did you mean spectrum?")) { try text("spectrm") }
     }
 
-    /// What a README's table says of settings: key and default, bare.
+    /// The settings of a README's table: key and default, without markup.
     private func table(_ text: String) -> [(key: String, value: String)] {
         let section = text.split(separator: "\n## Settings\n", maxSplits: 1).dropFirst().first?.split(separator: "\n## ", maxSplits: 1)
             .first
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `the table in every plugin's README has the declared settings and defaults`() throws {
+    @Test func `READMEs of plugins: tables have the declared settings and defaults`() throws {
         let plugins = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Plugins").standardized
         let readMes = try FileManager.default.subpathsOfDirectory(atPath: plugins.path).filter { $0.hasSuffix("README.md") }
             .map { try String(contentsOf: plugins.appending(path: $0), encoding: .utf8) }
@@ -130,7 +130,7 @@ import Testing
             let table = table(readMe)
             #expect(table.map(\.key) == page.about.keys, "\(page.about.id)")
             for (row, setting) in zip(table, page.about.settings) where row.value != setting.defaultText {
-                // What is unset may say more: "unset: WAV", "none; it has to be given".
+                // An unset default may have an explanation: "unset: WAV", "none; it has to be given".
                 let isUnset = setting.defaultText == "unset" && (row.value.hasPrefix("unset") || row.value.hasPrefix("none"))
                 #expect(isUnset, "\(page.about.id).\(setting.key): \(row.value) in the README, \(setting.defaultText) declared")
             }

@@ -16,12 +16,12 @@ import Testing
         (40, "so~.flac ####..... 50 %  0:12 left  3/7"), (28, "so~.flac ######....... 50 %"), (10, "50 %"), (5, "50 %"), (4, ""),
         (0, ""),
     ])
-    func `a line says what there is room for`(width: Int, line: String) {
+    func `progress line: details according to the width`(width: Int, line: String) {
         #expect(Self.song.rendered(width: width, style: Self.plain) == line)
     }
 
     @Test(arguments: 0...200)
-    func `a line is always shorter than the terminal is wide`(width: Int) {
+    func `progress line: shorter than the width of the terminal`(width: Int) {
         for name in ["a", "song.flac", String(repeating: "long/", count: 50)] {
             for fraction in [nil, 0, 1] as [Double?] {
                 var line = Self.song
@@ -32,32 +32,32 @@ import Testing
         }
     }
 
-    @Test func `a long name keeps its start and its end`() {
+    @Test func `long name: shortened in the middle`() {
         var line = Self.song
-        line.name = "music/somebody/an album with a long name/07 the song.flac"
+        line.name = "music/an artist/an album with a long name/07 the song.flac"
         #expect(line.rendered(width: 80, style: Self.plain).hasPrefix("mus~ng.flac ###########..........."))
         let unicode = line.rendered(width: 80, style: ProgressLine.Style(usesUnicode: true, usesColor: false))
         #expect(unicode.hasPrefix("mus…ng.flac █"))
     }
 
-    @Test func `wide characters take two columns`() {
+    @Test func `wide characters: counted as two columns`() {
         var line = Self.song
         line.name = "音楽音楽音楽音楽音楽音楽音楽音楽"
         #expect(line.rendered(width: 80, style: Self.plain).hasPrefix("音~音楽音楽 ###########..........."))
     }
 
-    @Test func `a name's control characters do not reach the terminal`() {
+    @Test func `control characters in a name: escaped`() {
         var line = Self.song
         line.name = "a\u{1B}[2J"
         #expect(line.rendered(width: 120, style: Self.plain).hasPrefix("a\\u{1b}[2J "))
     }
 
-    @Test func `without a length there is no bar`() {
+    @Test func `unknown duration: no bar`() {
         let line = ProgressLine(name: "-", fraction: nil, seconds: 83, speed: 3.44, remaining: nil)
         #expect(line.rendered(width: 80, style: Self.plain) == "- 1:23  3.4× real time")
     }
 
-    @Test func `color is only in the bar`() {
+    @Test func `color: in the bar only`() {
         let line = Self.song.rendered(width: 60, style: ProgressLine.Style(usesUnicode: false, usesColor: true))
         #expect(line == "song.flac \u{1B}[36m###########\u{1B}[2m...........\u{1B}[0m 50 %  212×  0:12 left  3/7")
     }
@@ -66,7 +66,7 @@ import Testing
         (["LANG": "de_DE.UTF-8"], true, true), (["LC_ALL": "C", "LANG": "de_DE.UTF-8"], false, true),
         (["LANG": "C.utf8", "NO_COLOR": "1"], true, false), ([:], false, true),
     ])
-    func `the environment says how a terminal wants it`(environment: [String: String], unicode: Bool, color: Bool) {
+    func `environment variables: select Unicode and color`(environment: [String: String], unicode: Bool, color: Bool) {
         #expect(ProgressLine.Style { environment[$0] } == ProgressLine.Style(usesUnicode: unicode, usesColor: color))
     }
 
@@ -75,7 +75,7 @@ import Testing
         (.terminal, .terminal, "xterm", false), (.terminal, .pipe, "xterm", false), (.terminal, .file, "dumb", false),
         (.file, .file, "xterm", false), (.pipe, .nowhere, "xterm", false),
     ])
-    func `a bar appears only where nothing comes between`(
+    func `bar: shown only if no records appear on the terminal`(
         error: System.Destination, output: System.Destination, terminal: String, fits: Bool
     ) {
         #expect(ProgressLine.fits(standardError: error, standardOutput: output, terminal: terminal) == fits)
@@ -88,7 +88,7 @@ import Testing
         PipelineProgress(seconds: seconds, duration: duration, streamIndex: index, streamCount: count, streamName: "a.wav")
     }
 
-    @Test func `short work gets no line`() {
+    @Test func `short run: no progress line`() {
         var meter = ProgressMeter(start: 10)
         let early = meter.line(for: progress(1, of: 100), at: 10.6)
         let late = meter.line(for: progress(1, of: 100), at: 10.75)
@@ -96,7 +96,7 @@ import Testing
         #expect(late != nil)
     }
 
-    @Test func `speed and the time left follow from what was done`() throws {
+    @Test func `speed and remaining time: computed from the progress`() throws {
         var meter = ProgressMeter(start: 0)
         _ = meter.line(for: progress(0, of: 100), at: 0)
         let found = meter.line(for: progress(25, of: 100), at: 1)

@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// A file that goes away with its owner.
+/// A file that is deleted with its owner.
 final class TemporaryFile {
     let path: String
 

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 @Suite(.mayNotHang) struct UnixConnectionTests {
-    @Test func `backlog of a server that accepts nobody is full: connecting ends at the deadline`() throws {
+    @Test func `server with a full backlog: connecting fails at the deadline`() throws {
         let folder = try TemporaryFolder()
         let path = folder("s")
         #if canImport(Glibc)
@@ -24,7 +24,7 @@ import Testing
         try #require(listen(server, 0) == 0)
         var waiting: [System.UnixConnection] = []
         let error = #expect(throws: System.CallError.self) {
-            // The system accepts a connection more than the backlog has room for.
+            // The system accepts one connection more than the backlog.
             for _ in 0..<4 { waiting.append(try System.UnixConnection(to: path, until: System.now + 0.5)) }
         }
         #expect(error?.number == ETIMEDOUT)

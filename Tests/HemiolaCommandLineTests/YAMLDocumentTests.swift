@@ -86,7 +86,7 @@ import Testing
             return
         }
         #expect(entries[0].key == "a" && entries[0].place == YAMLNode.Place(line: 1, column: 1))
-        // Within the text it is a character as any other.
+        // A byte order mark within the text is an ordinary character.
         #expect(items[0].place.column == 5 && items[1].place.column == 9)
         #expect(typed(items[0]) == "text \u{FEFF}é")
     }

@@ -44,15 +44,15 @@ import Testing
                 "sinks[2]: there is no sink \"collectin\"; did you mean collecting?",
                 "analyzers[0].size: \"many\" is not a whole number within 64...65536 frames",
                 "analyzers[0].bands: -1 is outside 0...1024",
-                "analyzers[2]: there are two analyzers \"levels\"; name one with as=NAME",
+                "analyzers[2]: two analyzers have the name \"levels\"; rename one with as=NAME",
                 "analyzers[3]: there is no analyzer \"level\"; did you mean levels?",
             ])
     }
 
     @Test(arguments: [
         (255, "255 is outside 256...8192 frames"), (8193, "8193 is outside 256...8192 frames"),
-        (1025, "1025 is above 1024 and no multiple of 256 frames; take 1024 or 1280"),
-        (4095, "4095 is above 1024 and no multiple of 256 frames; take 3840 or 4096"),
+        (1025, "1025 is above 1024 and not a multiple of 256 frames; use 1024 or 1280"),
+        (4095, "4095 is above 1024 and not a multiple of 256 frames; use 3840 or 4096"),
     ])
     func `a batch size that cannot be is refused with the nearest that can`(size: Int, message: String) throws {
         #expect(try problems(batchFrames: size) == ["batch: \(message)"])
@@ -72,13 +72,13 @@ import Testing
     }
 
     @Test func `without a capture there is nothing to do`() throws {
-        #expect(try problems(captures: []) == ["captures: there is nothing to analyse; name a capture"])
+        #expect(try problems(captures: []) == ["captures: no input; name a capture"])
     }
 
     @Test func `a live capture stands alone`() throws {
         #expect(try problems(captures: ["live"]) == [])
         #expect(
-            try problems(captures: ["scripted", "live"]) == ["captures[1]: live never ends, so it must be the only capture"])
+            try problems(captures: ["scripted", "live"]) == ["captures[1]: live is a live capture, which must be the only capture"])
     }
 
     // MARK: - Names
@@ -112,7 +112,7 @@ import Testing
     func `a name that the records use is refused`(name: String) throws {
         #expect(
             try problems(analyzers: ["levels:as=\(name)"]) == [
-                "analyzers[0]: \"\(name)\" cannot be an analyzer's name: the records use it for something else"
+                "analyzers[0]: \"\(name)\" cannot be an analyzer's name: the records use this key"
             ])
     }
 
@@ -120,7 +120,7 @@ import Testing
     func `a name that is no key is refused`(name: String) throws {
         #expect(
             try problems(analyzers: ["levels:as=\(name)"]) == [
-                "analyzers[0]: \"\(name)\" cannot be an analyzer's name: letters, digits, - and _ make a name"
+                "analyzers[0]: \"\(name)\" cannot be an analyzer's name: allowed are letters, digits, - and _"
             ])
     }
 
@@ -164,7 +164,7 @@ import Testing
     @Test func `standard output has one writer`() throws {
         #expect(
             try problems(sinks: ["needy", "needy:as=b"], needs: SinkPlugin.Needs(standardOutput: true)) == [
-                "sinks: needy and b both write to standard output; give one a path"
+                "sinks: needy and b both write to standard output; use a path for one of them"
             ])
     }
 
@@ -175,14 +175,14 @@ import Testing
         #expect(try problems(analyzers: ["levels", "spectrum"], sinks: good) == [])
         #expect(
             try problems(analyzers: ["levels", "spectrum"], sinks: ["collecting:select=beats+levels.rms+spectrum.bands_db"]) == [
-                "select: \"beats\" is no record type, analyzer or feature here; did you mean beat?",
-                "select: \"levels.rms\" is no record type, analyzer or feature here; did you mean levels.rms_db?",
+                "select: \"beats\" is not a record type, analyzer or feature of this pipeline; did you mean beat?",
+                "select: \"levels.rms\" is not a record type, analyzer or feature of this pipeline; did you mean levels.rms_db?",
             ])
         // A feature without its analyzer, in full or by its start.
         #expect(
             try problems(analyzers: ["levels", "spectrum"], sinks: ["collecting"], selection: ["flux", "rms"]) == [
-                "select: \"flux\" is no record type, analyzer or feature here; did you mean spectrum.flux?",
-                "select: \"rms\" is no record type, analyzer or feature here; did you mean levels.rms_db?",
+                "select: \"flux\" is not a record type, analyzer or feature of this pipeline; did you mean spectrum.flux?",
+                "select: \"rms\" is not a record type, analyzer or feature of this pipeline; did you mean levels.rms_db?",
             ])
         #expect(try problems(sinks: ["collecting"], selection: ["nothing-like-it"]).count == 1)
         #expect(try problems(sinks: ["collecting:select=beat"], selection: ["nothing-like-it"]) == [])

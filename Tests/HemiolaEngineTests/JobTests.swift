@@ -120,7 +120,7 @@ import Testing
         #expect(opened.items.count { $0 == "open" } == opened.items.count { $0 == "close" })
     }
 
-    @Test func `paced to real time it is one at a time`() async throws {
+    @Test func `several jobs at real-time speed: inputs are analysed one at a time`() async throws {
         let both = Log<Int>()
         let step = CaptureStep.call { both.append(0) }
         var trial = Trial([step, silence(batches: 1), .call { both.append(1) }], analyzers: [.witness()])
@@ -131,8 +131,8 @@ import Testing
         #expect(both.items == [0, 1, 0, 1, 0, 1])
     }
 
-    /// What is said of jobs, of so many inputs.
-    private func remarks(jobs: Int, inputs: Int, isPaced: Bool = false, isDirected: Bool = false) async throws -> [String] {
+    /// The notices about jobs of a run with some inputs.
+    private func jobNotices(jobs: Int, inputs: Int, isPaced: Bool = false, isDirected: Bool = false) async throws -> [String] {
         var trial = Trial(
             [silence(batches: 1)], analyzers: [.levels], sinks: [isDirected ? ShowSink().plugin : .collecting(CollectingSink())])
         trial.configuration.captures = (0..<inputs).map { PluginSpec("scripted", primary: .text("\($0)")) }
@@ -143,14 +143,14 @@ import Testing
         return notices.texts.filter { $0.hasPrefix("singleJob") }
     }
 
-    @Test func `several jobs requested, one used: the reason is reported once`() async throws {
-        let paced = try await remarks(jobs: 2, inputs: 3, isPaced: true)
+    @Test func `several jobs requested but not possible: one notice with the reason`() async throws {
+        let paced = try await jobNotices(jobs: 2, inputs: 3, isPaced: true)
         #expect(paced.count == 1 && paced[0].contains("pacing"))
-        let directed = try await remarks(jobs: 2, inputs: 3, isDirected: true)
+        let directed = try await jobNotices(jobs: 2, inputs: 3, isDirected: true)
         #expect(directed.count == 1 && directed[0].contains(#"directing(sink: "directing")"#))
-        #expect(try await remarks(jobs: 2, inputs: 3).isEmpty)
-        #expect(try await remarks(jobs: 1, inputs: 3, isPaced: true, isDirected: true).isEmpty)
-        #expect(try await remarks(jobs: 2, inputs: 1, isPaced: true, isDirected: true).isEmpty)
+        #expect(try await jobNotices(jobs: 2, inputs: 3).isEmpty)
+        #expect(try await jobNotices(jobs: 1, inputs: 3, isPaced: true, isDirected: true).isEmpty)
+        #expect(try await jobNotices(jobs: 2, inputs: 1, isPaced: true, isDirected: true).isEmpty)
     }
 
     @Test(arguments: [0, -1, 257]) func `a senseless number of jobs is a problem`(jobs: Int) throws {

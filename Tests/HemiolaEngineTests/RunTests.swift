@@ -200,6 +200,6 @@ import Testing
         ]
         let outcome = try await lookingAhead(.scripted(isRewindable: true, steps), sink).run(report: notices)
         #expect(outcome.failedInputs == 1 && outcome.streams == 0)
-        #expect(notices.texts.contains { $0.contains("changes its format") })
+        #expect(notices.texts.contains { $0.contains("format changes within this input") })
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// A small file system in memory (tmpfs), mounted on the folder `disk` of a temporary folder until this object is released.
 ///
@@ -43,9 +44,12 @@ public final class TemporaryDisk {
         try Data(count: max(0, freeBytes - kibibytes * 1024)).write(to: URL(fileURLWithPath: self(".filler")))
     }
 
-    /// Removes the filler.
+    /// Removes the filler, and waits until its space is free: a process that another test is starting may hold the file open until it
+    /// calls exec.
     public func free() throws {
+        let before = try freeBytes
         try FileManager.default.removeItem(atPath: self(".filler"))
+        for _ in 0..<2000 where try freeBytes <= before { usleep(5000) }
     }
 
     public func text(of name: String) throws -> String {

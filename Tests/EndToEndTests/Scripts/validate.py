@@ -1,4 +1,4 @@
-"""Validates lines of JSON against a JSON Schema: validate.py SCHEMA FILE...
+"""Validates lines of JSON with a JSON Schema: validate.py SCHEMA FILE...
 
 Prints each line that is not strict JSON or not valid, with the reason. Exits 1 if there is one.
 """
@@ -16,16 +16,16 @@ def refuse(word):
 
 def unique(pairs):
     if len(dict(pairs)) < len(pairs):
-        raise ValueError("repeated key")
+        raise ValueError("duplicate key")
     return dict(pairs)
 
 
-def validation_error(line, validators):
+def failure(line, validators):
     try:
         record = json.loads(line, parse_constant=refuse, object_pairs_hook=unique)
     except ValueError as error:
         return str(error)
-    # The schema of the record's type gives a better message than "not valid under any of the schemas".
+    # The schema of one type gives a more specific error than "not valid under any of the schemas".
     kind = record.get("type") if isinstance(record, dict) else None
     error = best_match(validators.get(kind, validators[None]).iter_errors(record))
     return error and f"{error.json_path}: {error.message[:200]}"
@@ -44,10 +44,10 @@ def main(schema_path, *paths):
     for path in paths:
         with open(path, encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, 1):
-                reason = validation_error(line, validators)
-                # A record that is valid for its type must be valid for exactly one branch of the whole schema.
+                reason = failure(line, validators)
+                # A line that is valid for its own type must also be valid for the whole schema, in exactly one branch.
                 if reason is None and number < 5 and not whole.is_valid(json.loads(line)):
-                    reason = "valid for its type and not for the schema"
+                    reason = "valid for its type but not for the schema"
                 if reason:
                     wrong += 1
                     print(f"{path}:{number}: {reason}")

@@ -1,43 +1,42 @@
 import Foundation
 
-/// The drawing of the house as a table, and the rules that go with it.
-struct House {
-    /// Module → floor. Plugins live on `pluginFloor` and are found by their folders.
-    static let floors = [
+/// The layers of the architecture diagram, and the rules for imports.
+struct Architecture {
+    /// Module → layer. Plugins are on `pluginLayer` and are found by their folders.
+    static let layers = [
         "HemiolaMain": 6,
         "HemiolaCommandLine": 5,
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
         "HemiolaOutput": 2, "HemiolaBridge": 2,
-        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1,
-        "HemiolaVisualizer": 1, "HemiolaWire": 1,
+        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaVisualizer": 1, "HemiolaWire": 1,
         "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CSndFile": 0, "CYAML": 0, "CZstd": 0,
     ]
-    static let pluginFloor = 3
+    static let pluginLayer = 3
 
-    /// Rooms that know no plugin.
+    /// Modules that name no plugin.
     static let core: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaWire", "HemiolaOutput",
-        "HemiolaVisualizer", "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaWire",
+        "HemiolaOutput", "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
     ]
-    /// C libraries and the one file, or the one folder, that touches each.
+    /// C libraries, each with the one file or folder that imports it.
     static let wrappers = [
         "CFFTW": "Sources/HemiolaSpectrum/RealFFT.swift", "CSndFile": "Plugins/Captures/File/SoundFile.swift",
         "CPulse": "Plugins/Captures/Pulse/Client/", "CYAML": "Sources/HemiolaCommandLine/YAMLEventReader.swift",
         "CZstd": "Sources/HemiolaOutput/ZstdStream.swift",
     ]
     static let withoutFoundation: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaOutput", "HemiolaEngine",
-        "HemiolaTesting", "HemiolaVisualizer",
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaOutput",
+        "HemiolaEngine", "HemiolaTesting",
     ]
-    /// Outside modules that any module may use, and those that belong to one. Foundation is not among them: it links ICU, some
-    /// 40 MB, into the program.
+    /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
+    /// about 40 MB, into the program.
     static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "FoundationEssentials"]
     static let outside = [
         "ArgumentParser": "HemiolaCommandLine", "NIOCore": "HemiolaBridge", "NIOPosix": "HemiolaBridge",
     ]
 
-    /// Path → text, of everything that is checked.
+    /// Path → text of all checked files.
     let files: [String: String]
 
     init(files: [String: String]) {
@@ -57,30 +56,30 @@ struct House {
         self.init(files: files)
     }
 
-    /// Everything that is not as it was drawn, in sentences.
+    /// All violations of the rules, one sentence each.
     var violations: [String] {
         let manifest = Manifest(files["Package.swift"] ?? "")
         let sources = files.keys.filter { $0.hasSuffix(".swift") && $0 != "Package.swift" }.sorted()
-        var result = checkRooms(manifest)
+        var result = checkModules(manifest)
         for path in sources {
-            guard let room = room(of: path, manifest) else { continue }
+            guard let target = target(of: path, manifest) else { continue }
             let text = files[path]!
             for module in Self.imports(in: text) {
-                result += check(module, from: room, isPlugin: path.hasPrefix("Plugins/"), at: path, manifest)
+                result += check(module, from: target, isPlugin: path.hasPrefix("Plugins/"), at: path, manifest)
                 if let wrapper = Self.wrappers[module], wrapper.hasSuffix("/") ? !path.hasPrefix(wrapper) : path != wrapper {
-                    result.append("\(path) imports \(module), which only \(wrapper) may touch")
+                    result.append("\(path) imports \(module), which only \(wrapper) may import")
                 }
-                let mayUseFoundation = !Self.withoutFoundation.contains(room) && !path.hasPrefix("Plugins/Analyzers/")
+                let mayUseFoundation = !Self.withoutFoundation.contains(target) && !path.hasPrefix("Plugins/Analyzers/")
                 if module.hasPrefix("Foundation"), !mayUseFoundation {
-                    result.append("\(path) imports \(module), which \(room) does without")
+                    result.append("\(path) imports \(module), which \(target) must not import")
                 }
-                if !manifest.targets.isEmpty, isOurs(module, manifest), manifest.uses(of: room)?.contains(module) == false {
-                    result.append("\(path) imports \(module), which Package.swift does not list for \(room)")
+                if !manifest.targets.isEmpty, isOurs(module, manifest), manifest.uses(of: target)?.contains(module) == false {
+                    result.append("\(path) imports \(module), which Package.swift does not list for \(target)")
                 }
             }
-            if Self.core.contains(room) {
+            if Self.core.contains(target) {
                 for plugin in manifest.plugins.keys.sorted() where Self.words(in: text).contains(Substring(plugin)) {
-                    result.append("\(path) names the plugin \(plugin); the core knows none")
+                    result.append("\(path) names the plugin \(plugin), but is a core module")
                 }
             }
             result += Self.unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
@@ -90,19 +89,19 @@ struct House {
 
     // MARK: - Rules
 
-    private func checkRooms(_ manifest: Manifest) -> [String] {
+    private func checkModules(_ manifest: Manifest) -> [String] {
         var result: [String] = []
         var folders: Set<String> = []
         for path in files.keys.sorted() {
             let parts = path.split(separator: "/").map(String.init)
             if parts.first == "Sources", parts.count > 2 {
-                if Self.floors[parts[1]] == nil, folders.insert(parts[1]).inserted {
-                    result.append("Sources/\(parts[1]) stands on no floor of the drawing")
+                if Self.layers[parts[1]] == nil, folders.insert(parts[1]).inserted {
+                    result.append("Sources/\(parts[1]) has no layer")
                 }
             } else if parts.first == "Plugins", parts.count > 3, folders.insert(parts[1...2].joined(separator: "/")).inserted {
                 let folder = parts[1...2].joined(separator: "/")
                 if !manifest.plugins.values.contains(folder) {
-                    result.append("Plugins/\(folder) is no target of Package.swift")
+                    result.append("Plugins/\(folder) is not a target of Package.swift")
                 }
                 if files["Plugins/\(folder)/README.md"]?.contains(where: { !$0.isWhitespace }) != true {
                     result.append("Plugins/\(folder) has no README.md")
@@ -110,8 +109,8 @@ struct House {
             }
         }
         for (name, uses) in manifest.targets.sorted(by: { $0.key < $1.key }) {
-            if Self.floors[name] == nil, manifest.plugins[name] == nil {
-                result.append("Package.swift has the target \(name), which stands on no floor of the drawing")
+            if Self.layers[name] == nil, manifest.plugins[name] == nil {
+                result.append("Package.swift has the target \(name), which has no layer")
                 continue
             }
             for module in uses {
@@ -121,32 +120,32 @@ struct House {
         return result
     }
 
-    /// Imports point strictly down.
-    private func check(_ module: String, from room: String, isPlugin: Bool, at path: String, _ manifest: Manifest) -> [String] {
+    /// Checks that an import points to a lower layer.
+    private func check(_ module: String, from target: String, isPlugin: Bool, at path: String, _ manifest: Manifest) -> [String] {
         if module == "Foundation" { return ["\(path) imports Foundation, which links ICU; use FoundationEssentials"] }
         if let owner = Self.outside[module] {
-            return owner == room ? [] : ["\(path): \(room) uses \(module), which belongs to \(owner)"]
+            return owner == target ? [] : ["\(path): \(target) uses \(module), which belongs to \(owner)"]
         }
         guard isOurs(module, manifest) else {
-            return Self.everywhere.contains(module) ? [] : ["\(path): \(room) uses \(module), which nobody knows"]
+            return Self.everywhere.contains(module) ? [] : ["\(path): \(target) uses \(module), which is not an allowed module"]
         }
         if manifest.plugins[module] != nil {
-            if isPlugin { return ["\(path): the plugin \(room) uses the plugin \(module)"] }
-            if Self.core.contains(room) { return ["\(path): \(room) uses the plugin \(module); the core knows none"] }
+            if isPlugin { return ["\(path): the plugin \(target) uses the plugin \(module)"] }
+            if Self.core.contains(target) { return ["\(path): \(target) uses the plugin \(module), but is a core module"] }
         }
-        let (from, to) = (floor(of: room, manifest), floor(of: module, manifest))
-        return to < from ? [] : ["\(path): \(room) on floor \(from) uses \(module) on floor \(to)"]
+        let (from, to) = (layer(of: target, manifest), layer(of: module, manifest))
+        return to < from ? [] : ["\(path): \(target) on layer \(from) uses \(module) on layer \(to)"]
     }
 
     private func isOurs(_ module: String, _ manifest: Manifest) -> Bool {
-        Self.floors[module] != nil || manifest.plugins[module] != nil
+        Self.layers[module] != nil || manifest.plugins[module] != nil
     }
 
-    private func floor(of room: String, _ manifest: Manifest) -> Int {
-        Self.floors[room] ?? Self.pluginFloor
+    private func layer(of target: String, _ manifest: Manifest) -> Int {
+        Self.layers[target] ?? Self.pluginLayer
     }
 
-    private func room(of path: String, _ manifest: Manifest) -> String? {
+    private func target(of path: String, _ manifest: Manifest) -> String? {
         let parts = path.split(separator: "/").map(String.init)
         if parts.first == "Sources", parts.count > 2 { return parts[1] }
         guard parts.count > 3 else { return nil }
@@ -156,7 +155,7 @@ struct House {
 
     // MARK: - Reading
 
-    /// The modules that a file imports, whatever stands before or after the word.
+    /// The modules that a file imports, with any attributes and access levels.
     static func imports(in text: String) -> [String] {
         let line =
             /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
@@ -167,7 +166,7 @@ struct House {
         Set(text.split { !($0.isLetter || $0.isNumber || $0 == "_") })
     }
 
-    /// Promises to the compiler that no comment on their line or right above explains.
+    /// Uses of `@unchecked Sendable` and `nonisolated(unsafe)` without a comment on the same line or directly above.
     static func unexplained(in text: String) -> [(line: Int, what: String)] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
         var result: [(Int, String)] = []
@@ -181,7 +180,7 @@ struct House {
                     comment += lines[above]
                     above -= 1
                 }
-                // A doc comment must speak of it; any other right above is there for it.
+                // A doc comment must mention the attribute; any other comment directly above counts as the reason.
                 let isReason = comment.contains(what) || (!comment.isEmpty && !comment.hasPrefix("///"))
                 if !isReason { result.append((index + 1, what)) }
             }
@@ -190,15 +189,15 @@ struct House {
     }
 }
 
-/// What Package.swift says: which targets, where the plugins lie, who uses what.
+/// The targets of Package.swift: their dependencies, and the folders of the plugins.
 struct Manifest {
-    /// Target → what it uses. Tests and their helpers are left out.
+    /// Target → dependencies. Tests and their support targets are not included.
     private(set) var targets: [String: [String]] = [:]
     /// Plugin → its folder below Plugins.
     private(set) var plugins: [String: String] = [:]
 
     init(_ text: String) {
-        let call = /(?:\.?\b)(room|plugin|cLibrary|executableTarget)\(\s*(?:name:\s*)?"(\w+)"/
+        let call = /(?:\.?\b)(module|plugin|cLibrary|executableTarget)\(\s*(?:name:\s*)?"(\w+)"/
         for match in text.matches(of: call) {
             let arguments = Self.arguments(text[match.range.lowerBound...])
             let name = String(match.2)
@@ -211,12 +210,12 @@ struct Manifest {
         }
     }
 
-    /// nil: there is no such target.
+    /// - Returns: nil for an unknown target.
     func uses(of target: String) -> [String]? {
         targets[target]
     }
 
-    /// From a call's name to the parenthesis that closes it.
+    /// The text of a call, from its name to the closing parenthesis.
     private static func arguments(_ text: Substring) -> Substring {
         var depth = 0
         for index in text.indices {
@@ -229,7 +228,7 @@ struct Manifest {
         return text
     }
 
-    /// The names in the array after a label; `arguments` is the one that Package.swift names by a constant.
+    /// The names in the array after a label. Package.swift has constants for some dependencies, such as `arguments`.
     private static func list(after label: String, in text: Substring) -> [String] {
         guard let start = text.range(of: label), let open = text[start.upperBound...].firstIndex(of: "["),
             let close = text[open...].firstIndex(of: "]")

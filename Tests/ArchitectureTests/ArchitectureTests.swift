@@ -1,28 +1,28 @@
 import Foundation
 import Testing
 
-@Suite struct HouseTests {
-    @Test func `the house stands as it was drawn`() throws {
+@Suite struct ArchitectureTests {
+    @Test func `this checkout: no violations`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let house = try House(root: root)
-        #expect(house.files.count > 50)
-        #expect(house.violations == [])
+        let architecture = try Architecture(root: root)
+        #expect(architecture.files.count > 50)
+        #expect(architecture.violations == [])
     }
 
-    // MARK: - The checker itself
+    // MARK: - The checks
 
-    private static let sound = [
+    private static let valid = [
         "Package.swift": """
-        room("HemiolaEngine", uses: ["Hemiola", "HemiolaSignal"], settings: lending),
+        module("HemiolaEngine", uses: ["Hemiola", "HemiolaSignal"], settings: lifetimeSettings),
         plugin("OneCapture", at: "Captures/One", uses: ["CSndFile"]),
         plugin("TwoSink", at: "Sinks/Two"),
         plugin("ThreeAnalyzer", at: "Analyzers/Three", uses: [
             "HemiolaSpectrum",
         ]),
-        room("HemiolaCommandLine", uses: ["HemiolaEngine", "Hemiola", arguments]),
-        room("Hemiola", uses: ["HemiolaSignal"]),
-        room("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"]),
-        room("HemiolaSignal"),
+        module("HemiolaCommandLine", uses: ["HemiolaEngine", "Hemiola", arguments]),
+        module("Hemiola", uses: ["HemiolaSignal"]),
+        module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"]),
+        module("HemiolaSignal"),
         cLibrary("CFFTW"),
         cLibrary("CSndFile"),
         """,
@@ -39,31 +39,31 @@ import Testing
         "Plugins/Analyzers/Three/README.md": "# Three",
     ]
 
-    @Test func `a sound house has no violations`() {
-        #expect(House(files: Self.sound).violations == [])
+    @Test func `valid architecture: no violations`() {
+        #expect(Architecture(files: Self.valid).violations == [])
     }
 
     @Test(arguments: [
-        ("Sources/Hemiola/Up.swift", "import HemiolaEngine", "Hemiola on floor 1 uses HemiolaEngine on floor 4"),
-        ("Sources/Hemiola/Side.swift", "@testable import HemiolaSpectrum", "Hemiola on floor 1 uses HemiolaSpectrum on floor 1"),
-        ("Sources/HemiolaSignal/Up.swift", "  package import Hemiola", "HemiolaSignal on floor 0 uses Hemiola on floor 1"),
+        ("Sources/Hemiola/Up.swift", "import HemiolaEngine", "Hemiola on layer 1 uses HemiolaEngine on layer 4"),
+        ("Sources/Hemiola/Side.swift", "@testable import HemiolaSpectrum", "Hemiola on layer 1 uses HemiolaSpectrum on layer 1"),
+        ("Sources/HemiolaSignal/Up.swift", "  package import Hemiola", "HemiolaSignal on layer 0 uses Hemiola on layer 1"),
         ("Plugins/Sinks/Two/More.swift", "import OneCapture", "the plugin TwoSink uses the plugin OneCapture"),
-        ("Plugins/Sinks/Two/More.swift", "internal import HemiolaEngine", "TwoSink on floor 3 uses HemiolaEngine on floor 4"),
+        ("Plugins/Sinks/Two/More.swift", "internal import HemiolaEngine", "TwoSink on layer 3 uses HemiolaEngine on layer 4"),
         ("Sources/HemiolaEngine/Names.swift", "// as FileCapture and\n// OneCapture do", "names the plugin OneCapture"),
-        ("Sources/HemiolaEngine/Knows.swift", "import TwoSink", "HemiolaEngine uses the plugin TwoSink; the core knows none"),
-        ("Sources/HemiolaSpectrum/Other.swift", "import CFFTW", "CFFTW, which only Sources/HemiolaSpectrum/RealFFT.swift may touch"),
+        ("Sources/HemiolaEngine/PluginUse.swift", "import TwoSink", "HemiolaEngine uses the plugin TwoSink, but is a core module"),
+        ("Sources/HemiolaSpectrum/Other.swift", "import CFFTW", "CFFTW, which only Sources/HemiolaSpectrum/RealFFT.swift may import"),
         ("Plugins/Captures/One/Other.swift", "private import CSndFile", "CSndFile, which only Plugins/Captures/File/SoundFile.swift"),
-        ("Sources/Hemiola/Date.swift", "import FoundationEssentials", "imports FoundationEssentials, which Hemiola does without"),
-        ("Sources/HemiolaEngine/Date.swift", "import struct FoundationEssentials.URL", "which HemiolaEngine does without"),
+        ("Sources/Hemiola/Date.swift", "import FoundationEssentials", "imports FoundationEssentials, which Hemiola must not import"),
+        ("Sources/HemiolaEngine/Date.swift", "import struct FoundationEssentials.URL", "which HemiolaEngine must not import"),
         ("Plugins/Sinks/Two/Date.swift", "import Foundation", "Two/Date.swift imports Foundation, which links ICU"),
         ("Sources/HemiolaCommandLine/Date.swift", "import struct Foundation.URL", "imports Foundation, which links ICU"),
-        ("Plugins/Analyzers/Three/Date.swift", "import FoundationEssentials", "which ThreeAnalyzer does without"),
+        ("Plugins/Analyzers/Three/Date.swift", "import FoundationEssentials", "which ThreeAnalyzer must not import"),
         ("Plugins/Sinks/Two/Arguments.swift", "import ArgumentParser", "ArgumentParser, which belongs to HemiolaCommandLine"),
-        ("Sources/HemiolaEngine/New.swift", "import NIOHTTP2", "uses NIOHTTP2, which nobody knows"),
+        ("Sources/HemiolaEngine/New.swift", "import NIOHTTP2", "uses NIOHTTP2, which is not an allowed module"),
         ("Sources/HemiolaEngine/New.swift", "import NIOCore", "uses NIOCore, which belongs to HemiolaBridge"),
         ("Sources/HemiolaEngine/Spectrum.swift", "import HemiolaSpectrum", "which Package.swift does not list for HemiolaEngine"),
-        ("Sources/HemiolaManager/Manager.swift", "", "Sources/HemiolaManager stands on no floor"),
-        ("Plugins/Sinks/Four/Four.swift", "", "Plugins/Sinks/Four is no target"),
+        ("Sources/HemiolaManager/Manager.swift", "", "Sources/HemiolaManager has no layer"),
+        ("Plugins/Sinks/Four/Four.swift", "", "Plugins/Sinks/Four is not a target"),
         ("Plugins/Sinks/Four/Four.swift", "", "Plugins/Sinks/Four has no README.md"),
         ("Plugins/Sinks/Two/README.md", " \n", "Plugins/Sinks/Two has no README.md"),
         (
@@ -74,32 +74,32 @@ import Testing
             "Sources/HemiolaEngine/Box.swift", "struct Box {\n\n    nonisolated(unsafe) static var count = 0\n}",
             "Box.swift:3 has nonisolated(unsafe) without a reason"
         ),
-        ("Package.swift", "room(\"Hemiola\", uses: [\n\"HemiolaEngine\",\n]),", "Package.swift: Hemiola on floor 1 uses HemiolaEngine"),
+        ("Package.swift", "module(\"Hemiola\", uses: [\n\"HemiolaEngine\",\n]),", "Package.swift: Hemiola on layer 1 uses HemiolaEngine"),
         (
             "Package.swift",
             "plugin(\"TwoSink\", at: \"Sinks/Two\", uses: [\"OneCapture\"]),\nplugin(\"OneCapture\", at: \"Captures/One\")",
             "Package.swift: the plugin TwoSink uses the plugin OneCapture"
         ),
-        ("Package.swift", "room(\"HemiolaManager\")", "the target HemiolaManager, which stands on no floor"),
-        ("Package.swift", "room(\"HemiolaEngine\", uses: [arguments])", "HemiolaEngine uses ArgumentParser, which belongs to"),
+        ("Package.swift", "module(\"HemiolaManager\")", "the target HemiolaManager, which has no layer"),
+        ("Package.swift", "module(\"HemiolaEngine\", uses: [arguments])", "HemiolaEngine uses ArgumentParser, which belongs to"),
     ])
-    func `a planted violation is found`(path: String, text: String, finding: String) {
-        var files = Self.sound
+    func `violation: reported`(path: String, text: String, message: String) {
+        var files = Self.valid
         files[path] = text
-        #expect(House(files: files).violations.contains { $0.contains(finding) })
+        #expect(Architecture(files: files).violations.contains { $0.contains(message) })
     }
 
     @Test(arguments: [
         "/// A box.\n///\n/// `@unchecked Sendable`: only one thread has it.\nfinal class Box: @unchecked Sendable {}",
         "// The C library locks.\n@frozen\npublic struct Box: @unchecked Sendable {}",
         "nonisolated(unsafe) var count = 0 // set once, before the threads",
-        "// `@unchecked Sendable` is only spoken of.",
+        "// `@unchecked Sendable` is only mentioned.",
     ])
-    func `a reason next to it is enough`(text: String) {
-        #expect(House.unexplained(in: text).isEmpty)
+    func `unsafe attribute with a reason: accepted`(text: String) {
+        #expect(Architecture.unexplained(in: text).isEmpty)
     }
 
-    @Test func `every form of import is read`() {
+    @Test func `imports with attributes and access levels: all found`() {
         let text = """
             import A
             public import B
@@ -111,6 +111,6 @@ import Testing
             #endif
             let important = "import I"
             """
-        #expect(House.imports(in: text) == ["A", "B", "C", "D", "H"])
+        #expect(Architecture.imports(in: text) == ["A", "B", "C", "D", "H"])
     }
 }
