@@ -26,7 +26,7 @@ import Testing
 
     // MARK: Batches
 
-    @Test func `a row per batch, and nothing where there is no value`() async throws {
+    @Test func `several batches: one row each, missing values are empty fields`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")))
         #expect(
             try folder.text(of: "a.csv") == """
@@ -37,13 +37,13 @@ import Testing
                 """)
     }
 
-    @Test func `a selection chooses the columns`() async throws {
+    @Test func `select: only the selected columns`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["levels.peak_db"])
         #expect(try folder.text(of: "a.csv") == "n,frame,t,levels.peak_db\n0,0,0.0,-10.004\n1,1024,0.02322,-10.254\n")
         #expect(folder.names == ["a.csv"])
     }
 
-    @Test func `with several files each row says which`() async throws {
+    @Test func `several files: each row has the name of its file`() async throws {
         let name = "a \"live\", long\nname.wav"
         try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(file: "x.wav"), Fixture.header(file: name)])
         let table = try folder.table("a.csv")
@@ -52,16 +52,16 @@ import Testing
         #expect(try folder.text(of: "a.csv").contains("\n\"a \"\"live\"\", long\nname.wav\",0,0,0.0,"))
     }
 
-    // MARK: Columns stay
+    // MARK: Fixed columns
 
-    @Test func `a stream that lacks a column leaves its fields empty`() async throws {
+    @Test func `stream without one of the columns: empty fields`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(), Fixture.header(channels: 1)])
         let table = try folder.table("a.csv")
         #expect(Set(table.map(\.count)) == [7])
         #expect(table[3] == ["0", "0", "0.0", "-13.012", "-10.004", "-12.5", ""])
     }
 
-    @Test func `a stream with a new column is refused, and the way out is told`() async throws {
+    @Test func `stream with a new column: refused, with the setting that avoids it`() async throws {
         let message = await message {
             try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(channels: 1), Fixture.header()])
         }
@@ -70,7 +70,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `a stream without batches settles no columns`() async throws {
+    @Test func `stream without batches: does not define the columns`() async throws {
         let sink = try Fixture.sink(folder("a.csv"))
         try await sink.open(SinkContext(name: "csv"))
         try await sink.begin(Fixture.header(channels: 1))
@@ -81,7 +81,7 @@ import Testing
         #expect(try folder.table("a.csv")[0].last == "levels.channel_rms_db[1]")
     }
 
-    @Test func `a stream without batches is a header row`() async throws {
+    @Test func `only a stream without batches: a header row`() async throws {
         let sink = try Fixture.sink(folder("a.csv"))
         try await sink.open(SinkContext(name: "csv"))
         try await sink.begin(Fixture.header())
@@ -93,7 +93,7 @@ import Testing
 
     // MARK: Events
 
-    @Test func `events lie beside the batches`() async throws {
+    @Test func `events: a second table in the same folder`() async throws {
         for (path, events) in [("a.csv", "a.events.csv"), ("b", "b.events.csv"), ("c.tsv", "c.tsv.events.csv")] {
             try await Fixture.run(Fixture.sink(folder(path)), events: Fixture.onsetAndBeat)
             #expect(try folder.table(events).dropFirst().map { $0[0] } == ["onset", "beat"])
@@ -101,19 +101,19 @@ import Testing
         #expect(folder.names.count == 6)
     }
 
-    @Test func `events go where they are told, or nowhere`() async throws {
+    @Test func `events=PATH, events=none: written to that path, not written`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv"), ["events": folder("e.csv")]), events: Fixture.onsetAndBeat)
         #expect(folder.names == ["a.csv", "e.csv"])
         try await Fixture.run(Fixture.sink(folder("b.csv"), ["events": "none"]), events: Fixture.onsetAndBeat)
         #expect(folder.names == ["a.csv", "b.csv", "e.csv"])
     }
 
-    @Test func `beside a device there are no events`() async throws {
+    @Test func `path of a device: no table of events`() async throws {
         try await Fixture.run(Fixture.sink("/dev/null"), events: Fixture.onsetAndBeat)
         #expect(!FileManager.default.fileExists(atPath: "/dev/null.events.csv"))
     }
 
-    @Test func `without batches the events take their place`() async throws {
+    @Test func `selection without batches: the table of events is at the path`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["beat"], events: Fixture.onsetAndBeat)
         #expect(folder.names == ["a.csv"])
         #expect(
@@ -124,19 +124,19 @@ import Testing
                 """)
     }
 
-    @Test func `events after the last batch are told too`() async throws {
+    @Test func `events after the last batch: written`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")), late: Fixture.onsetAndBeat)
         #expect(try folder.table("a.events.csv").count == 3)
     }
 
-    @Test func `text comes back as it was, and lists as JSON`() async throws {
-        var finding = AnalyzerEvent(output: "note", duration: nil, values: [440, .nan], label: "A4 \"♪\", \\ \u{1}\t\r\n\u{2028}/ü")
-        finding.analyzer = "levels"
-        let ready = StampedControl(Control(.ready, .texts(["a]b", "c\"d,"])), at: 7, from: "exam/1")
-        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0, finding), Event(at: 0, ready)])
+    @Test func `text: unchanged when it is read; lists: as JSON`() async throws {
+        var analyzerEvent = AnalyzerEvent(output: "note", duration: nil, values: [440, .nan], label: "A4 \"♪\", \\ \u{1}\t\r\n\u{2028}/ü")
+        analyzerEvent.analyzer = "levels"
+        let ready = StampedControl(Control(.ready, .texts(["a]b", "c\"d,"])), at: 7, from: "test/1")
+        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0, analyzerEvent), Event(at: 0, ready)])
         let table = try folder.table("a.events.csv")
         func field(_ row: Int, _ column: String) -> String? { table[0].firstIndex(of: column).map { table[row][$0] } }
-        #expect(field(1, "label")?.unicodeScalars.elementsEqual(finding.label.unicodeScalars) == true)
+        #expect(field(1, "label")?.unicodeScalars.elementsEqual(analyzerEvent.label.unicodeScalars) == true)
         #expect(field(1, "values") == "[440.0,null]")
         #expect(field(1, "duration_s") == "")
         #expect(field(2, "presets") == #"["a]b","c\"d,"]"#)
@@ -179,7 +179,7 @@ import Testing
             Fixture.event(of: Control(Fixture.setClap, .integer(3), .texts(["x"]))), ["frame", "control", "hands", "people", "from"]
         ),
     ])
-    func `every field of an event has its column`(event: Event, names: [String]) async throws {
+    func `event of each type: a column for every field`(event: Event, names: [String]) async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")), events: [event])
         let table = try folder.table("a.events.csv")
         let filled = zip(table[0], table[1]).filter { !$0.1.isEmpty }.map(\.0)
@@ -187,7 +187,7 @@ import Testing
         #expect(Set(table[0]).count == table[0].count)
     }
 
-    @Test func `the events of a plugin from outside: the columns of its declarations, in their order`() async throws {
+    @Test func `events of an external plugin: the columns of its declarations, in their order`() async throws {
         let control = Fixture.event(of: Control(Fixture.setClap, .integer(3), .texts(["x", "y"])))
         try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["clap", "control"], events: [Fixture.clap, control])
         #expect(
@@ -200,7 +200,7 @@ import Testing
                 """)
     }
 
-    @Test func `values of a plugin from outside that are null: empty fields`() async throws {
+    @Test func `null values of an external plugin: empty fields`() async throws {
         let clap = Event(at: 0.25, Fixture.clap.type, .none, .number(.nan), .boolean(false), .none, .text("soft"), .texts([]), .numbers([]))
         try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["clap"], events: [clap])
         #expect(try folder.table("a.csv")[1] == ["clap", "0.25", "0.02322", "", "", "false", "", "soft", "[]", "[]"])
@@ -208,7 +208,7 @@ import Testing
 
     // MARK: Files
 
-    @Test func `files appear when they are complete, and old ones stay until then`() async throws {
+    @Test func `file output: replaces the old file when it is complete`() async throws {
         try folder.write("old", to: "a.csv")
         let sink = try Fixture.sink(folder("a.csv"))
         try await sink.open(SinkContext(name: "csv"))
@@ -221,7 +221,7 @@ import Testing
         #expect(folder.names == ["a.csv", "a.events.csv"])
     }
 
-    @Test func `when no stream began nothing is written`() async throws {
+    @Test func `no stream: no file`() async throws {
         try folder.write("old", to: "a.csv")
         let sink = try Fixture.sink(folder("a.csv"))
         try await sink.open(SinkContext(name: "csv"))
@@ -230,7 +230,7 @@ import Testing
         #expect(try folder.text(of: "a.csv") == "old")
     }
 
-    @Test func `when one table cannot be written neither appears`() async throws {
+    @Test func `one table cannot be written: neither is created`() async throws {
         let message = await message {
             try await Fixture.run(Fixture.sink(folder("a.csv"), ["events": "/dev/full"]), events: Fixture.onsetAndBeat)
         }
@@ -238,9 +238,8 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test(arguments: 0..<12) func `live, limit on the size of files: whole rows stay, whatever their fields hold`(excess: Int) async throws
-    {
-        // The limit holds for a whole process. It falls on every place of a row that has a line end between quotes.
+    @Test(arguments: 0..<12) func `live, limited file size: only whole rows are kept, for any field content`(excess: Int) async throws {
+        // The limit applies to the whole process. It is tested at every byte of a row that has a line end between quotes.
         await #expect(processExitsWith: .success) { [excess] in
             let folder = try TemporaryFolder()
             let header = Fixture.header(file: "a\n\"b\"\nc")
@@ -266,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that has gone wants no more`() async throws {
+    @Test func `closed pipe: the remedy is finish`() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         signal(SIGPIPE, SIG_IGN)
@@ -309,7 +308,7 @@ import Testing
     }
 
     @Test(arguments: [("auto", true, 3), ("auto", false, 0), ("line", false, 3), ("block", true, 0)])
-    func `rows leave at once when live or asked to, else in blocks`(flush: String, live: Bool, lines: Int) async throws {
+    func `flush: after each row when live or with line, else in blocks`(flush: String, live: Bool, lines: Int) async throws {
         let sink = try Fixture.sink(folder("a.csv"), ["flush": flush, "events": "none"])
         try await sink.open(SinkContext(name: "csv", isLive: live))
         try await sink.begin(Fixture.header())
@@ -320,13 +319,13 @@ import Testing
         #expect(try folder.table("a.csv").count == 3)
     }
 
-    @Test func `rows are added below a header that is the same`() async throws {
+    @Test func `append, equal header: rows are added`() async throws {
         for _ in 0..<2 { try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]), events: Fixture.onsetAndBeat) }
         #expect(try folder.table("a.csv").map { $0[0] } == ["n", "0", "1", "0", "1"])
         #expect(try folder.table("a.events.csv").count == 5)
     }
 
-    @Test func `rows are not added below other columns`() async throws {
+    @Test func `append, other columns: refused`() async throws {
         try folder.write("n,frame\n0,0\n", to: "a.csv")
         let message = await message { try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"])) }
         #expect(message?.hasPrefix("cannot add to \(folder("a.csv")): it has other columns than this run") == true)
@@ -334,7 +333,7 @@ import Testing
         #expect(try folder.text(of: "a.csv") == "n,frame\n0,0\n")
     }
 
-    @Test func `a row that broke off is not continued`() async throws {
+    @Test func `append, incomplete last row: new rows start on a new line`() async throws {
         try await Fixture.run(Fixture.sink(folder("a.csv")))
         try folder.write(folder.text(of: "a.csv") + "2,20", to: "a.csv")
         try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]))
@@ -342,7 +341,7 @@ import Testing
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
-    func `compressed tables hold the same rows`() async throws {
+    func `compressed tables: the same rows`() async throws {
         for name in ["a.csv", "a.csv.zst"] {
             try await Fixture.run(Fixture.sink(folder(name), ["flush": "line"]), events: Fixture.onsetAndBeat)
         }
@@ -356,7 +355,7 @@ import Testing
 
     // MARK: Settings
 
-    @Test func `it writes to standard output unless it is given paths`() throws {
+    @Test func `either table on standard output: needs it`() throws {
         func needs(_ path: String, _ settings: [String: String] = [:]) throws -> Bool {
             try SinkPlugin.csv.needs(Fixture.values(path, settings)).standardOutput
         }
@@ -376,7 +375,7 @@ import Testing
         ("a.csv", ["append": "true", "rotate_s": "60"], "rotate_s: files are either added to or rotated"),
         ("-", ["rotate_mb": "1"], "rotate_mb: standard output cannot be rotated"),
     ])
-    func `what cannot be is refused before anything runs`(path: String, settings: [String: String], text: String) {
+    func `invalid settings: refused when the sink is made`(path: String, settings: [String: String], text: String) {
         #expect {
             try Fixture.sink(path, settings)
         } throws: { error in
@@ -384,16 +383,16 @@ import Testing
         }
     }
 
-    // MARK: The exam and the manual
+    // MARK: Conformance and README
 
     @Test(arguments: ["csv", "csv.zst"]) func `conformance tests: passed`(ending: String) async throws {
-        // Live runs do not replace a file: each has its own.
+        // Live runs do not replace a file: each run has its own.
         try await SinkConformanceSuite(.csv, settings: folder("a.{n}.\(ending)")).run()
         #expect(folder.names.prefix(2) == ["a.0001.\(ending)", "a.0001.events.\(ending)"])
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 
-    @Test func `the samples in the README are what it writes`() async throws {
+    @Test func `samples in the README: equal to the output`() async throws {
         let readMe = try ReadMe("Plugins/Sinks/CSV")
         let samples = readMe.samples("csv")
         try #require(samples.count == 2)

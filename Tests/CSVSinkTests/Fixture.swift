@@ -20,7 +20,7 @@ enum Fixture {
             catalog: catalog)
     }
 
-    /// The types of a program with a beat tracker, a preset cycler, a bridge and a plugin from outside.
+    /// The record types and controls of a program with a beat tracker, a preset cycler, a bridge and an external plugin.
     static let catalog = RecordCatalog(
         records: [.preset, .speed, .key, clap.type], controls: [lockTempo] + ControlType.presetControls + [.keyHandler, setClap])
 
@@ -101,7 +101,7 @@ extension TemporaryFolder {
     func table(_ name: String) throws -> [[String]] { try fields(text(of: name)) }
 }
 
-/// Rows and fields as RFC 4180 has them.
+/// Parses rows and fields in the format of RFC 4180.
 func fields(_ text: String) -> [[String]] {
     var rows: [[String]] = []
     var row: [String] = []
@@ -109,7 +109,7 @@ func fields(_ text: String) -> [[String]] {
     var isQuoted = false
     for scalar in text.unicodeScalars {
         switch scalar {
-        // A quote right behind a closing one stands for itself: the closing one was part of a pair.
+        // A quote directly after a closing quote: the pair is an escaped quote.
         case "\"":
             isQuoted.toggle()
             field.append(scalar)

@@ -187,7 +187,7 @@ import Testing
 
     @Test(.enabled(if: Program.sox.isRequired, "sox is not installed"), arguments: ["wav", "au", "aiff", "flac"])
     func `file that sox wrote to a pipe: no gap`(type: String) throws {
-        // With --ignore-length, so that sox does not know the length.
+        // --ignore-length: the length is not available to sox.
         let samples = WAVBytes.sines(channels: 2, frames: 30_000)
         let input = try fixture.write(samples.sound, to: "input.raw")
         let output = fixture.path("out")

@@ -18,8 +18,8 @@ import Testing
         let text = PathText.text(of: path)
         #expect(PathText.bytes(of: text) == path)
         #expect(PathText.shown(text) == String(decoding: path, as: UTF8.self))
-        let isForeign = String(validating: path, as: UTF8.self) == nil
-        #expect(PathText.nonUTF8Bytes(of: text) == (isForeign ? path : nil))
+        let isNotUTF8 = String(validating: path, as: UTF8.self) == nil
+        #expect(PathText.nonUTF8Bytes(of: text) == (isNotUTF8 ? path : nil))
     }
 
     @Test func `Base64: equal to that of Foundation`() {

@@ -11,30 +11,30 @@ import TestSupport
 import Testing
 import VisualizerAnalyzer
 
-/// The hot path does not allocate.
+/// Allocations on the analysis thread.
 @Suite(.serialized, .mayNotHang) struct AllocationTests {
     @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"), arguments: [(256, 2), (1280, 2), (1024, 6)])
-    func `a warm hop does not allocate`(batchFrames: Int, channelCount: Int) async throws {
+    func `hop after the warm-up: no allocations`(batchFrames: Int, channelCount: Int) async throws {
         let batching = try #require(Batching(batchFrames: batchFrames))
-        let tally = Tally(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
-        var trial = Trial([], analyzers: [.levels, .spectrum, .visualizer, .beat], sinks: [.idle(tally)], batchFrames: batchFrames)
-        trial.captures = [.counted(tally, channelCount: channelCount)]
+        let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
+        var trial = Trial([], analyzers: [.levels, .spectrum, .visualizer, .beat], sinks: [.idle(log)], batchFrames: batchFrames)
+        trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]
         try await trial.run()
-        let guilty = tally.counts.enumerated().filter { $0.offset >= tally.cold && $0.element > 0 }.map { [$0.offset, Int($0.element)] }
-        if !guilty.isEmpty { allocation_report() }
-        #expect(tally.counts.count == tally.hops)
-        #expect(tally.counts.contains { $0 > 0 }, "the counter does not count")
-        #expect(guilty == [])
+        let excess = log.counts.enumerated().filter { $0.offset >= log.warmUpHops && $0.element > 0 }.map { [$0.offset, Int($0.element)] }
+        if !excess.isEmpty { allocation_report() }
+        #expect(log.counts.count == log.hops)
+        #expect(log.counts.contains { $0 > 0 }, "the counter does not count")
+        #expect(excess == [])
     }
 }
 
-/// How much the thread that reads allocated between one read and the next.
-final class Tally: Sendable {
+/// The number of allocations of the analysis thread between one read of the capture and the next.
+final class AllocationLog: Sendable {
     private struct State {
         var counts: [UInt64] = []
         var last: UInt64 = 0
@@ -51,10 +51,10 @@ final class Tally: Sendable {
         state = Mutex(empty)
     }
 
-    /// Hops until every buffer exists: mailbox, pool and lists have then grown to their size.
-    var cold: Int { hopsPerBlock * 7 }
+    /// Hops until the mailbox, the block pool and the lists have grown to their final size.
+    var warmUpHops: Int { hopsPerBlock * 7 }
     var hops: Int { hopsPerBlock * 9 }
-    /// Whether as many blocks are under way as ever can be: one at the sink, four waiting, one being filled.
+    /// Whether the largest number of blocks is in use: one in the sink, four in the mailbox, one being filled.
     var isCrowded: Bool { state.withLock { $0.counts.count > hopsPerBlock * 5 } }
     var counts: [UInt64] { state.withLock { $0.counts } }
 
@@ -63,7 +63,7 @@ final class Tally: Sendable {
         state.withLock { state in
             if state.isStarted { state.counts.append(now - state.last) }
             state.isStarted = true
-            if state.counts.count == cold { allocation_trace(20) }
+            if state.counts.count == warmUpHops { allocation_trace(20) }
             if state.counts.count == hops { allocation_trace(0) }
         }
     }
@@ -73,16 +73,16 @@ final class Tally: Sendable {
     }
 }
 
-/// Delivers the same hop again and again out of a buffer that was made before.
+/// Delivers the same hop repeatedly, from a buffer that is allocated before the run.
 private final class CountedCapture: Capture {
-    private let tally: Tally
+    private let log: AllocationLog
     private let format: StreamFormat
     private let source: [Float]
     private var left: Int
 
-    init(_ tally: Tally, channelCount: Int) {
-        self.tally = tally
-        left = tally.hops
+    init(_ log: AllocationLog, channelCount: Int) {
+        self.log = log
+        left = log.hops
         format = StreamFormat(
             sampleRate: 44_100, channelCount: channelCount, channelMap: ChannelMap(waveMask: 0x3f, channelCount: channelCount))
         source = TestSignal.noise(seed: 1, frames: 1024, format: format)
@@ -95,8 +95,8 @@ private final class CountedCapture: Capture {
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
-        tally.enter()
-        defer { tally.leave() }
+        log.enter()
+        defer { log.leave() }
         if left == 0 { return .end }
         left -= 1
         let count = samples.count
@@ -110,32 +110,32 @@ private final class CountedCapture: Capture {
 }
 
 extension CapturePlugin {
-    fileprivate static func counted(_ tally: Tally, channelCount: Int) -> CapturePlugin {
+    fileprivate static func counted(_ log: AllocationLog, channelCount: Int) -> CapturePlugin {
         CapturePlugin("counted", "Counts allocations.") { _ throws(ConfigurationError) in
-            CountedCapture(tally, channelCount: channelCount)
+            CountedCapture(log, channelCount: channelCount)
         }
     }
 }
 
-/// Takes everything and keeps nothing. The first time it is slow, so that the pool of blocks grows as far as it can.
+/// Discards all batches. The first write waits until the pool of blocks has grown to its limit.
 private final class IdleSink: Sink {
-    private let tally: Tally
+    private let log: AllocationLog
 
-    init(_ tally: Tally) {
-        self.tally = tally
+    init(_ log: AllocationLog) {
+        self.log = log
     }
 
     func open(_ context: SinkContext) async throws(SinkError) {}
     func begin(_ stream: StreamHeader) async throws(SinkError) {}
     func write(_ batches: BatchBlock) async throws(SinkError) {
-        while !tally.isCrowded { pause(milliseconds: 1) }
+        while !log.isCrowded { pause(milliseconds: 1) }
     }
     func end(_ summary: StreamSummary) async throws(SinkError) {}
     func close() async throws(SinkError) {}
 }
 
 extension SinkPlugin {
-    fileprivate static func idle(_ tally: Tally) -> SinkPlugin {
-        SinkPlugin("idle", "Keeps nothing.") { _ throws(ConfigurationError) in IdleSink(tally) }
+    fileprivate static func idle(_ log: AllocationLog) -> SinkPlugin {
+        SinkPlugin("idle", "Discards all batches.") { _ throws(ConfigurationError) in IdleSink(log) }
     }
 }

@@ -7,7 +7,7 @@ import SpectrumAnalyzer
 import TestSupport
 import Testing
 
-/// From a configuration to a pipeline.
+/// Pipelines made from configurations.
 @Suite(.mayNotHang) struct AssemblyTests {
     private func registry(needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> PluginRegistry {
         PluginRegistry(
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `all that is wrong is told at once, each with its path`() throws {
+    @Test func `several problems: all are reported at once, each with its path`() throws {
         let found = try problems(
             captures: ["scripted:colour=red", "fiel"], analyzers: ["spectrum:bands=-1,size=many", "levels", "levels", "level"],
             sinks: ["collecting", "collecting:lead_ms=never", "collectin"], batchFrames: 100, sampleRate: 1)
@@ -54,16 +54,16 @@ import Testing
         (1025, "1025 is above 1024 and not a multiple of 256 frames; use 1024 or 1280"),
         (4095, "4095 is above 1024 and not a multiple of 256 frames; use 3840 or 4096"),
     ])
-    func `a batch size that cannot be is refused with the nearest that can`(size: Int, message: String) throws {
+    func `invalid batch size: refused, with the nearest valid sizes`(size: Int, message: String) throws {
         #expect(try problems(batchFrames: size) == ["batch: \(message)"])
     }
 
     @Test(arguments: [256, 257, 1023, 1024, 1280, 4096, 8192])
-    func `batch sizes that can be`(size: Int) throws {
+    func `valid batch size: no problem`(size: Int) throws {
         #expect(try problems(batchFrames: size) == [])
     }
 
-    @Test func `a plugin's own complaint gets its path`() throws {
+    @Test func `error of a plugin's initializer: reported with the path of its settings`() throws {
         #expect(try problems(analyzers: ["spectrum:size=1023"]) == ["analyzers[0].size: 1023 is odd; take 1024"])
         #expect(
             try problems(analyzers: ["levels", "spectrum:min_hz=500,max_hz=100"]) == [
@@ -71,11 +71,11 @@ import Testing
             ])
     }
 
-    @Test func `without a capture there is nothing to do`() throws {
+    @Test func `no capture: a problem`() throws {
         #expect(try problems(captures: []) == ["captures: no input; name a capture"])
     }
 
-    @Test func `a live capture stands alone`() throws {
+    @Test func `live capture and another capture: a problem`() throws {
         #expect(try problems(captures: ["live"]) == [])
         #expect(
             try problems(captures: ["scripted", "live"]) == ["captures[1]: live is a live capture, which must be the only capture"])
@@ -83,7 +83,7 @@ import Testing
 
     // MARK: - Names
 
-    @Test func `a second instance has a name of its own`() throws {
+    @Test func `second instance of a plugin: gets a number in its name`() throws {
         let pipeline = try registry().assemble(
             PipelineConfiguration(
                 captures: [PluginSpec("scripted")],
@@ -93,14 +93,14 @@ import Testing
         #expect(pipeline.sinkNames == ["collecting", "collecting-2", "collecting-3"])
     }
 
-    @Test func `a number that somebody has already is passed over`() throws {
+    @Test func `number that an alias already uses: skipped`() throws {
         let names = ["collecting", "collecting-2", "collecting", "collecting-2"]
         let pipeline = try registry().assemble(
             PipelineConfiguration(captures: [PluginSpec("scripted")], sinks: names.map { PluginSpec("collecting", as: $0) }))
         #expect(pipeline.sinkNames == ["collecting", "collecting-2", "collecting-3", "collecting-2-2"])
     }
 
-    @Test func `many sinks of a kind get their names in no time`() throws {
+    @Test func `5000 sinks of one plugin: the last name has the number 5000`() throws {
         let count = 5000
         let pipeline = try registry().assemble(
             PipelineConfiguration(
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: ["frame", "t", "type", "onset", "end", "bpm", "file", "id"])
-    func `a name that the records use is refused`(name: String) throws {
+    func `name of a record key: refused`(name: String) throws {
         #expect(
             try problems(analyzers: ["levels:as=\(name)"]) == [
                 "analyzers[0]: \"\(name)\" cannot be an analyzer's name: the records use this key"
@@ -117,22 +117,22 @@ import Testing
     }
 
     @Test(arguments: ["", "zwei wörter", "a.b", "a/b"])
-    func `a name that is no key is refused`(name: String) throws {
+    func `name that is not a valid key: refused`(name: String) throws {
         #expect(
             try problems(analyzers: ["levels:as=\(name)"]) == [
                 "analyzers[0]: \"\(name)\" cannot be an analyzer's name: allowed are letters, digits, - and _"
             ])
     }
 
-    @Test func `an analyzer may be called beat`() throws {
+    @Test func `analyzer with the name beat: accepted`() throws {
         #expect(try problems(analyzers: ["levels:as=beat"]) == [])
     }
 
-    // MARK: - What sinks need
+    // MARK: - Needs of sinks
 
     private let spectrumNeed = SinkPlugin.Needs(analyzers: [PluginSpec("spectrum", settings: ["bands": .text("8")])])
 
-    @Test func `what a sink needs is added`() throws {
+    @Test func `analyzer that a sink needs is missing: added`() throws {
         let pipeline = try registry(needs: spectrumNeed).assemble(
             PipelineConfiguration(
                 captures: [PluginSpec("scripted")], analyzers: [PluginSpec("levels")],
@@ -142,11 +142,11 @@ import Testing
         #expect(header[1].parameters.first { $0.key == "bands" }?.value == .integer(8))
     }
 
-    @Test func `what is there and fits is enough`() throws {
+    @Test func `analyzer that a sink needs is present with the needed settings: no problem`() throws {
         #expect(try problems(analyzers: ["spectrum:bands=8,size=512"], sinks: ["needy"], needs: spectrumNeed) == [])
     }
 
-    @Test func `what is there and does not fit is told`() throws {
+    @Test func `analyzer that a sink needs has other settings: a problem`() throws {
         #expect(
             try problems(analyzers: ["spectrum"], sinks: ["needy"], needs: spectrumNeed) == [
                 "analyzers: a sink needs spectrum with bands=8; name your own one with as=NAME"
@@ -155,13 +155,13 @@ import Testing
         #expect(try problems(analyzers: ["levels:as=spectrum"], sinks: ["needy"], needs: spectrumNeed).count == 1)
     }
 
-    @Test func `a need that nobody can meet is told`() throws {
+    @Test func `analyzer that a sink needs is not registered: a problem`() throws {
         let need = SinkPlugin.Needs(analyzers: [PluginSpec("visualizer")])
         #expect(try problems(sinks: ["needy"], needs: need).count == 1)
         #expect(try problems(sinks: ["collecting"], needs: need) == [])
     }
 
-    @Test func `standard output has one writer`() throws {
+    @Test func `two sinks write to standard output: a problem`() throws {
         #expect(
             try problems(sinks: ["needy", "needy:as=b"], needs: SinkPlugin.Needs(standardOutput: true)) == [
                 "sinks: needy and b both write to standard output; use a path for one of them"
@@ -170,7 +170,7 @@ import Testing
 
     // MARK: - Selections
 
-    @Test func `a selection names what there is`() throws {
+    @Test func `selection: unknown names are problems with a suggestion`() throws {
         let good = ["collecting:select=beat+levels+spectrum.flux+end"]
         #expect(try problems(analyzers: ["levels", "spectrum"], sinks: good) == [])
         #expect(
@@ -178,7 +178,7 @@ import Testing
                 "select: \"beats\" is not a record type, analyzer or feature of this pipeline; did you mean beat?",
                 "select: \"levels.rms\" is not a record type, analyzer or feature of this pipeline; did you mean levels.rms_db?",
             ])
-        // A feature without its analyzer, in full or by its start.
+        // The name of a feature without its analyzer: the whole name, or its first part.
         #expect(
             try problems(analyzers: ["levels", "spectrum"], sinks: ["collecting"], selection: ["flux", "rms"]) == [
                 "select: \"flux\" is not a record type, analyzer or feature of this pipeline; did you mean spectrum.flux?",
@@ -188,7 +188,7 @@ import Testing
         #expect(try problems(sinks: ["collecting:select=beat"], selection: ["nothing-like-it"]) == [])
     }
 
-    @Test func `a pipeline that was only checked has touched nothing`() throws {
+    @Test func `pipeline that does not run: no plugin is called`() throws {
         let log = Log<String>()
         let sink = CollectingSink()
         let registry = PluginRegistry(

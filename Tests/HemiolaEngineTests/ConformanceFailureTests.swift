@@ -18,7 +18,7 @@ import Testing
         #expect(failure?.description.contains(fault.rawValue) == true)
     }
 
-    @Test func `an analyzer that refuses every format fails`() {
+    @Test func `analyzer that refuses every format: reported`() {
         let plugin = AnalyzerPlugin("refusing", "Refuses.") { _ throws(ConfigurationError) in Refusing() }
         let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
         #expect(failure?.violations == ["The analyzer refuses every format of the suite."])
@@ -26,7 +26,10 @@ import Testing
 
     @Test func `settings that are not valid: reported`() {
         let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(.witness(), settings: "size=3").run() }
-        #expect(failure?.violations == ["The settings of the conformance suite are not valid: witness.size: witness has no such setting; it has none."])
+        #expect(
+            failure?.violations == [
+                "The settings of the conformance suite are not valid: witness.size: witness has no such setting; it has none."
+            ])
     }
 
     @Test func `declaration with seven faults: seven violations`() {
@@ -44,25 +47,27 @@ import Testing
         ("goes on after the end", [.end, .idle]), ("writes nothing", [.frames(1)]),
         ("changes to nothing", [.format(StreamFormat(sampleRate: 1, channelCount: 1))]),
     ])
-    func `a faulty capture fails`(fault: String, deliveries: [ReadResult]) {
+    func `capture with a fault: reported`(fault: String, deliveries: [ReadResult]) {
         let plugin = CapturePlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in FaultyCapture(deliveries) }
         #expect(throws: ConformanceFailure.self) { try CaptureConformanceSuite(plugin).run() }
     }
 
-    @Test func `a capture that cannot be opened fails`() {
+    @Test func `capture that cannot be opened: reported`() {
         let failure = #expect(throws: ConformanceFailure.self) {
             try CaptureConformanceSuite(.scripted(openFailure: CaptureError("nothing there"), [])).run()
         }
         #expect(failure?.violations.contains("The capture cannot be opened: nothing there.") == true)
     }
 
-    @Test func `a capture whose length is not what it states fails`() {
+    @Test func `capture with a wrong declared length: reported`() {
         #expect(throws: ConformanceFailure.self) { try CaptureConformanceSuite(.scripted(duration: 1, [silence(batches: 3)])).run() }
-        #expect(throws: Never.self) { try CaptureConformanceSuite(.scripted(duration: 1, [.samples(TestSignal.silence(frames: 44_100))])).run() }
+        #expect(throws: Never.self) {
+            try CaptureConformanceSuite(.scripted(duration: 1, [.samples(TestSignal.silence(frames: 44_100))])).run()
+        }
     }
 
     @Test(arguments: [CollectingSink.Call.open, .begin, .write, .end, .close])
-    func `a sink that fails anywhere fails`(call: CollectingSink.Call) async {
+    func `sink that throws in one call: reported`(call: CollectingSink.Call) async {
         let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in
             let sink = CollectingSink()
             sink.fail(call, with: SinkError("broken"))
@@ -72,7 +77,7 @@ import Testing
         #expect(failure?.description.contains("broken") == true)
     }
 
-    @Test func `a sink that can be opened only once fails`() async {
+    @Test func `sink that can be opened only once: reported`() async {
         let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in
             let sink = CollectingSink()
             sink.fail(.open, after: 1, with: SinkError("broken"))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HemiolaEngine
 
-/// Controls that wait for the next batch: how many, whose, and what is prepared beside.
+/// Controls that wait for the next batch: their limits, the share of each client, and their preparation on another thread.
 @Suite(.mayNotHang) struct ControlInboxTests {
     private let inbox = ControlInbox(capacity: 32)
     private let log = Log<String>()
@@ -24,7 +24,7 @@ import Testing
         origins.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 
-    @Test func `a batch takes 32 controls, and the others are answered busy at once`() {
+    @Test func `more than 32 controls for a batch: 32 are accepted, the others are refused as busy at once`() {
         for _ in 0..<1000 { post(Control(.tap), from: "a") }
         #expect(log.count == 968)
         #expect(inbox.drain().entries.count == 32)
@@ -34,7 +34,7 @@ import Testing
         #expect(log.count == 968)
     }
 
-    @Test func `clients share a batch evenly, whoever came first`() {
+    @Test func `several clients: equal shares of a batch, in any order of arrival`() {
         for _ in 0..<1000 { post(Control(.tap), from: "a") }
         for _ in 0..<3 { post(Control(.halveTempo), from: "b") }
         for _ in 0..<1000 { post(Control(.tap), from: "c") }
@@ -42,11 +42,11 @@ import Testing
         let taken = counts(inbox.drain().entries.map(\.origin))
         #expect(taken["b"] == 3 && taken["d"] == 1)
         #expect(taken["a"] == 14 && taken["c"] == 14, "\(taken)")
-        // Every control has had its answer, or is taken.
+        // Every control has a reply or is accepted.
         #expect(counts(log.items) == ["a": 986, "c": 986])
     }
 
-    @Test func `with more clients than a batch has room the first of each win`() {
+    @Test func `more than 32 clients: the first control of each of the first 32`() {
         for round in 0..<2 {
             for client in 0..<100 { post(Control(.tap), from: "\(round == 0 ? client : 99 - client)") }
         }
@@ -54,28 +54,28 @@ import Testing
         #expect(log.count == 168)
     }
 
-    @Test func `lists of names are limited to four a batch`() {
+    @Test func `lists of names: at most four in a batch`() {
         for _ in 0..<10 { post(Control(.presetNames, .texts(["x"])), from: "a") }
         post(Control(.tap), from: "a")
         #expect(inbox.drain().entries.map(\.control.name) == ["presetNames", "presetNames", "presetNames", "presetNames", "tap"])
         #expect(log.count == 6)
     }
 
-    @Test func `two clients flood with lists of names: the lists of others are accepted`() {
+    @Test func `two clients send many lists of names: the lists of others are accepted`() {
         for _ in 0..<100 {
             post(Control(.presetNames, .texts(["x"])), from: "a")
             post(Control(.ready, .texts(["x"])), from: "b")
         }
         for origin in ["c", "d", "e", "f", "g"] { post(Control(.ready, .texts(["y"])), from: origin) }
         post(Control(.ready, .texts(["y"])), from: "g")
-        // One list of each client: none of them can be refused.
+        // One list of each client: none is refused.
         #expect(inbox.drain().entries.map(\.origin) == ["a", "b", "c", "d", "e", "f", "g"])
         #expect(counts(log.items) == ["a": 99, "b": 99, "g": 1])
     }
 
     // MARK: - Preparation
 
-    /// Waits until as many controls are ready.
+    /// Waits until this number of controls is ready.
     private func drain(_ count: Int) -> [ControlInbox.Entry] {
         var entries: [ControlInbox.Entry] = []
         while entries.count < count {
@@ -85,7 +85,7 @@ import Testing
         return entries
     }
 
-    @Test func `controls are prepared on another thread, and those of one client keep their order`() {
+    @Test func `controls with preparation: prepared on another thread, in order for each client`() {
         let preparer = SlowPreparer()
         inbox.setPreparers([(3, preparer)])
         for number in 0..<5 {
@@ -103,7 +103,7 @@ import Testing
         #expect(!preparer.threads.value.contains(currentThread()) && preparer.threads.value.count >= 1)
     }
 
-    @Test func `a client that floods with names delays another by one of them`() {
+    @Test func `client sends many names to prepare: another client waits for one of them at most`() {
         let preparer = SlowPreparer()
         inbox.setPreparers([(0, preparer)])
         for number in 0..<30 { post(Control(.loadPreset, .text("\(number)")), from: "a") }
@@ -114,7 +114,7 @@ import Testing
         #expect(preparer.names.items.firstIndex(of: "mine") == 1)
     }
 
-    @Test func `what is still to be prepared at the end of the run is refused`() {
+    @Test func `control not prepared at the end of the run: refused`() {
         let preparer = SlowPreparer()
         let replies = Log<ControlReply>()
         inbox.setPreparers([(0, preparer)])
@@ -129,7 +129,7 @@ import Testing
     }
 }
 
-/// Prepares names, one after another, when it may.
+/// Prepares one name at a time, after the test permits it.
 private final class SlowPreparer: ControlPreparer {
     let gate = Gate()
     let names = Log<String>()

@@ -9,7 +9,7 @@ import Testing
 
 /// Controls that sinks submit to a pipeline.
 @Suite(.mayNotHang) struct ControlTests {
-    /// Runs three batches, something, and two batches.
+    /// Runs three batches, the given steps, and two batches.
     private func run(
         isLive: Bool = false, analyzers: [AnalyzerPlugin] = [.witness()], gate: Gate = Gate(isOpen: true),
         _ submit: @escaping @Sendable (CollectingSink) -> Void
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a control takes effect in the next batch, which contains its record`(isLive: Bool) async throws {
+    func `control: takes effect in the next batch, which contains its record`(isLive: Bool) async throws {
         let sink = try await run(isLive: isLive) { $0.post(Control(.tap), from: "web/7") }
         let stream = sink.streams[0]
         let event = try #require(stream.events.first { $0.type.name == "control" })
@@ -33,7 +33,7 @@ import Testing
         #expect(sink.replies.map(\.reply) == [.done])
     }
 
-    @Test func `a control in the middle of a batch waits for the next`() async throws {
+    @Test func `control in the middle of a batch: takes effect in the next`() async throws {
         let sink = CollectingSink()
         try await Trial(
             [.samples([0, 0]), .call { sink.post(Control(.tap)) }, .idle(times: 3), silence(batches: 3)], analyzers: [.witness()],
@@ -43,14 +43,14 @@ import Testing
     }
 
     @Test(arguments: [(true, 4), (false, 5)])
-    func `the reply comes when the batch with the effect has reached the sink`(isLive: Bool, batches: Int) async throws {
-        // From a file all five batches travel in one block, live each for itself.
+    func `reply: sent after the sink has received the batch with the effect`(isLive: Bool, batches: Int) async throws {
+        // From a file, all five batches are in one block; live, each batch has its own.
         let sink = try await run(isLive: isLive) { $0.post(Control(.tap)) }
         #expect(sink.replies.map(\.reply) == [.done])
         #expect(sink.replies.map(\.batchCount) == [batches])
     }
 
-    @Test func `the reply does not come before the batch with the effect`() async throws {
+    @Test func `reply: not sent before the batch with the effect`() async throws {
         let gate = Gate()
         let early = Shared<Int?>(nil)
         let sink = CollectingSink(gate: gate)
@@ -88,7 +88,7 @@ import Testing
         #expect(sink.streams[0].recordTypes.filter { $0 != "event" } == ["device", "control", "device"])
     }
 
-    @Test func `each sink gets the replies to its own controls`() async throws {
+    @Test func `controls of two sinks: each gets the replies to its own`() async throws {
         let (one, other) = (CollectingSink(), CollectingSink())
         try await Trial(
             [
@@ -106,7 +106,7 @@ import Testing
         #expect(one.streams[0].batches == other.streams[0].batches)
     }
 
-    @Test func `a refused control: the reply has the reason, and there is no record`() async throws {
+    @Test func `refused control: the reply has the reason, no record`() async throws {
         let sink = try await run { sink in
             sink.post(Control(.lockTempo, .number(120)))
             sink.post(Control(.randomPreset))
@@ -116,7 +116,7 @@ import Testing
         #expect(!sink.streams[0].recordTypes.contains("control"))
     }
 
-    @Test func `a full inbox replies busy at once`() async throws {
+    @Test func `full inbox: replies busy at once`() async throws {
         let immediate = Shared(-1)
         let sink = try await run { sink in
             for _ in 0..<257 { sink.post(Control(.tap)) }
@@ -128,7 +128,7 @@ import Testing
         #expect(sink.streams[0].recordTypes.count { $0 == "control" } == 256)
     }
 
-    @Test func `a control at the end of a file takes effect in the next file`() async throws {
+    @Test func `control at the end of a file: takes effect in the next file`() async throws {
         let sink = CollectingSink()
         var trial = Trial(
             [silence(batches: 1), .call { sink.post(Control(.tap)) }], analyzers: [.witness()], sinks: [.collecting(sink)])
@@ -138,7 +138,7 @@ import Testing
         #expect(Set(sink.replies.map(\.reply)) == [.done, .refused("the stream has ended")])
     }
 
-    @Test func `a control after the end of the run is refused`() async throws {
+    @Test func `control after the end of the run: refused`() async throws {
         let sink = CollectingSink { call, sink in
             if call == .end || call == .close { sink.post(Control(.tap)) }
         }
@@ -148,14 +148,14 @@ import Testing
         #expect(sink.replies.allSatisfy { $0.reply == .refused("the stream has ended") })
     }
 
-    @Test func `batches that a client lost are reported in a record`() async throws {
+    @Test func `batches dropped for a client: reported in a record`() async throws {
         let loss = DropReport(sink: "web", client: "9", batches: 4)
         let sink = try await run { $0.report(loss) }
         #expect(sink.streams[0].events.contains(Event(at: 3072.0 / 44_100, loss)))
     }
 
-    @Test func `a director runs at batch rate and handles controls`() async throws {
-        let director = ShowSink()
+    @Test func `director: called once per batch, handles controls`() async throws {
+        let director = DirectingTestSink()
         let sink = CollectingSink()
         try await Trial(
             [
@@ -168,7 +168,7 @@ import Testing
         #expect(stream.events.contains(Event(at: 4096.0 / 44_100, TestDirector.change)))
         #expect(stream.batchNumber { $0.type.name == "control" } == 3)
         #expect(sink.replies.map(\.reply) == [.done])
-        // It reads the row as it is sealed, in decibels.
+        // The director reads the row of the completed batch, in decibels.
         #expect(director.levels.items.count == 5)
         #expect(director.levels.items == stream.value("levels", "rms_db"))
         #expect(director.log.items == ["prepare", "skip 5"])
@@ -176,14 +176,14 @@ import Testing
     }
 }
 
-/// A sink that also decides: it shows another preset when it is asked to.
-final class ShowSink: DirectingSink {
+/// A sink with a director that emits a preset change for a `nextPreset` control.
+final class DirectingTestSink: DirectingSink {
     let sink = CollectingSink()
     let log = Log<String>()
     let levels = Log<Float>()
 
     var plugin: SinkPlugin {
-        SinkPlugin("directing", "Decides something.", records: [.preset], controls: [.nextPreset]) {
+        SinkPlugin("directing", "Emits preset changes.", records: [.preset], controls: [.nextPreset]) {
             [self] _ throws(ConfigurationError) in self
         }
     }

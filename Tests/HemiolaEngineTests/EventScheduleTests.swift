@@ -4,7 +4,7 @@ import Testing
 
 @testable import HemiolaEngine
 
-/// What a sink sees of events that come without a batch.
+/// Events outside a batch: selection and order for a sink.
 @Suite struct EventScheduleTests {
     private let header = StreamHeader(
         source: StreamSource(format: TestSignal.mono, kind: "test", name: "test"), isLive: true, batching: .standard, seed: 0,
@@ -28,7 +28,7 @@ import Testing
         return BatchBlock(storage)
     }
 
-    @Test func `only selected events pass`() {
+    @Test func `selection: only selected events are sent`() {
         var schedule = schedule(["device"])
         #expect(schedule.apply(to: [onset, lost]) == [lost])
         #expect(schedule.apply(to: [onset]) == [])

@@ -23,8 +23,8 @@ import Testing
         return client
     }
 
-    @Test func `a fallback handler gets only the controls that no other plugin declares`() async throws {
-        let (director, fallback) = (ShowSink(), HandlerSink(fallback: [.nextPreset, .lockTempo, .randomPreset]))
+    @Test func `fallback handler: gets only the controls that no other plugin declares`() async throws {
+        let (director, fallback) = (DirectingTestSink(), HandlerSink(fallback: [.nextPreset, .lockTempo, .randomPreset]))
         let client = try await run(
             [Control(.nextPreset), Control(.lockTempo, .number(120)), Control(.randomPreset)], sinks: [fallback.plugin(), director.plugin])
         // The director declares the first, the analyzer declares and refuses the second.
@@ -33,7 +33,7 @@ import Testing
         #expect(client.streams[0].recordTypes.count { $0 == "control" } == 2)
     }
 
-    @Test func `a control that no plugin of the pipeline declares is refused, and no handler gets it`() async throws {
+    @Test func `control that no plugin declares: refused, no handler gets it`() async throws {
         let fallback = HandlerSink(controls: [.toggleCycle], fallback: [.nextPreset])
         let client = try await run(
             [Control(.randomPreset), Control(.toggleCycle), Control(.nextPreset)], sinks: [fallback.plugin()])
@@ -41,7 +41,7 @@ import Testing
         #expect(fallback.handled.items == ["toggleCycle", "nextPreset"])
     }
 
-    @Test func `without the plugin that declares it a control is refused, although the program has it`() async throws {
+    @Test func `control whose plugin is registered but not in the pipeline: refused`() async throws {
         let client = CollectingSink()
         var trial = Trial(
             [silence(batches: 1), .call { client.post(Control(.nextPreset)) }, .idle(), silence(batches: 1)],
@@ -52,7 +52,7 @@ import Testing
         #expect(client.streams[0].header.catalog.control("nextPreset") != nil)
     }
 
-    @Test func `of several fallback handlers the first of the pipeline gets the control`() async throws {
+    @Test func `several fallback handlers: the first of the pipeline gets the control`() async throws {
         let (first, second) = (HandlerSink(fallback: [.nextPreset]), HandlerSink(fallback: [.nextPreset, .randomPreset]))
         let client = try await run(
             [Control(.nextPreset), Control(.randomPreset)], sinks: [first.plugin(), second.plugin(as: "second")])
@@ -88,7 +88,7 @@ import Testing
     // MARK: - Events
 
     @Test(arguments: [([], []), ([.gap], ["gap"]), ([.gap, .analyzerEvent], ["event", "gap"])] as [([RecordType], [String])])
-    func `a sink gets the types of events that it needs, although they are not selected`(
+    func `event types that a sink needs but does not select: sent to the sink`(
         needed: [RecordType], types: [String]
     ) async throws {
         let sink = HandlerSink()
@@ -98,11 +98,11 @@ import Testing
         trial.configuration.selection = ["batch"]
         try await trial.run()
         #expect(Set(sink.collector.streams[0].events.map(\.type.name)) == Set(types))
-        // It writes only selected ones.
+        // The sink writes only selected events.
         #expect(sink.collector.context?.selection.contains("gap") == false)
     }
 
-    @Test func `a sink can end the run`() async throws {
+    @Test func `endRun of a sink: ends the run`() async throws {
         let sink = HandlerSink()
         let outcome = try await Trial(
             [silence(batches: 2), .call { sink.endRun() }, .idle(), silence(batches: 50)], isLive: true, analyzers: [.witness()],

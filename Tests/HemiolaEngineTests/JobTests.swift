@@ -134,7 +134,7 @@ import Testing
     /// The notices about jobs of a run with some inputs.
     private func jobNotices(jobs: Int, inputs: Int, isPaced: Bool = false, isDirected: Bool = false) async throws -> [String] {
         var trial = Trial(
-            [silence(batches: 1)], analyzers: [.levels], sinks: [isDirected ? ShowSink().plugin : .collecting(CollectingSink())])
+            [silence(batches: 1)], analyzers: [.levels], sinks: [isDirected ? DirectingTestSink().plugin : .collecting(CollectingSink())])
         trial.configuration.captures = (0..<inputs).map { PluginSpec("scripted", primary: .text("\($0)")) }
         trial.configuration.jobCount = jobs
         trial.configuration.isPaced = isPaced

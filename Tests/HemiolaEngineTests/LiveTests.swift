@@ -5,9 +5,9 @@ import HemiolaTesting
 import TestSupport
 import Testing
 
-/// What only a live source does.
+/// Behaviour of live sources only.
 @Suite(.mayNotHang) struct LiveTests {
-    private static let hush = [Float](repeating: 1e-5, count: 44_100)
+    private static let quiet = [Float](repeating: 1e-5, count: 44_100)
 
     private func silences(_ steps: [CaptureStep], isLive: Bool = true) async throws -> [String] {
         let notices = Notices()
@@ -15,32 +15,32 @@ import Testing
         return notices.texts.filter { $0.hasPrefix("silence") }
     }
 
-    @Test func `five seconds of silence are told, once`() async throws {
-        let second = CaptureStep.samples(Self.hush)
+    @Test func `five seconds of silence: reported once`() async throws {
+        let second = CaptureStep.samples(Self.quiet)
         #expect(try await silences([second, second, second, second]) == [])
-        let told = try await silences(Array(repeating: second, count: 12))
-        #expect(told.count == 1)
-        #expect(told.first?.contains("script") == true)
+        let reports = try await silences(Array(repeating: second, count: 12))
+        #expect(reports.count == 1)
+        #expect(reports.first?.contains("script") == true)
     }
 
-    @Test func `sound begins the count anew, and a second silence is told again`() async throws {
-        let (second, sound) = (CaptureStep.samples(Self.hush), CaptureStep.samples([0.5]))
+    @Test func `sound between silences: restarts the count, and the second silence is reported`() async throws {
+        let (second, sound) = (CaptureStep.samples(Self.quiet), CaptureStep.samples([0.5]))
         let four = Array(repeating: second, count: 4)
         #expect(try await silences(four + [sound] + four) == [])
         #expect(try await silences(four + four + [sound] + four + four).count == 2)
     }
 
-    @Test func `a silent file is nobody's business`() async throws {
-        #expect(try await silences(Array(repeating: .samples(Self.hush), count: 8), isLive: false) == [])
+    @Test func `silent file: not reported`() async throws {
+        #expect(try await silences(Array(repeating: .samples(Self.quiet), count: 8), isLive: false) == [])
     }
 
-    @Test func `silence is told by the device's name for people`() async throws {
+    @Test func `silence of a device: reported with the device's description`() async throws {
         let device = DeviceEvent(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .opened, format: TestSignal.mono)
-        let told = try await silences([.device(device)] + Array(repeating: .samples(Self.hush), count: 6))
-        #expect(told.first?.contains("Monitor of HDMI") == true)
+        let reports = try await silences([.device(device)] + Array(repeating: .samples(Self.quiet), count: 6))
+        #expect(reports.first?.contains("Monitor of HDMI") == true)
     }
 
-    @Test func `a device's fate is told and recorded`() async throws {
+    @Test func `device event: a notice and a record`() async throws {
         let device = DeviceEvent(name: "hdmi.monitor", summary: "Monitor of HDMI", state: .moved, format: TestSignal.mono)
         let (notices, sink) = (Notices(), CollectingSink())
         let trial = Trial(
@@ -51,9 +51,9 @@ import Testing
     }
 
     @Test(arguments: [(nil, 44_100), (0, nil), (48_000, 48_000)] as [(Int?, Int?)])
-    func `a live capture is asked for 44.1 kHz unless it is told otherwise`(rate: Int?, wish: Int?) {
+    func `requested sample rate of a live capture: 44.1 kHz unless configured`(rate: Int?, expected: Int?) {
         var configuration = PipelineConfiguration()
         configuration.sampleRate = rate
-        #expect(configuration.requestedSampleRate(isLive: true) == wish)
+        #expect(configuration.requestedSampleRate(isLive: true) == expected)
     }
 }

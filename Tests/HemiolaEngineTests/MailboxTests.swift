@@ -23,7 +23,7 @@ import Testing
         analyzers: [])
     private let summary = StreamSummary(frames: 0, batches: 0, reason: .endOfInput)
 
-    /// What comes out, as short words: `begin`, `7` with the number of its events, `end`.
+    /// The items read from the mailbox, as text: `begin`, a batch number with the number of its events, `end`.
     private func drain(_ mailbox: Mailbox) -> [String] {
         mailbox.finish()
         var words: [String] = []
@@ -40,7 +40,7 @@ import Testing
         return words
     }
 
-    @Test func `the newest win, and the events of the lost move on`() {
+    @Test func `full mailbox: drops the oldest blocks, and keeps their events with the next block`() {
         let mailbox = Mailbox(capacity: 3, isLossless: false)
         mailbox.put(.begin(header))
         for number in 0..<10 { mailbox.put(.block(block(Int64(number)), replies: [])) }
@@ -49,7 +49,7 @@ import Testing
         #expect(drain(mailbox) == ["begin", "7:8", "8:1", "9:1", "end"])
     }
 
-    @Test func `the answers of the lost move on, in order`() {
+    @Test func `full mailbox: keeps the replies of dropped blocks, in order`() {
         let mailbox = Mailbox(capacity: 1, isLossless: false)
         let log = Log<Int>()
         for number in 0..<4 { mailbox.put(.block(block(Int64(number)), replies: [{ log.append(number) }])) }
@@ -57,7 +57,7 @@ import Testing
         #expect(log.items == [0, 1, 2, 3])
     }
 
-    @Test func `events do not move into another stream, and the box stays small`() {
+    @Test func `full mailbox with several streams: events stay in their stream, and the mailbox stays small`() {
         let mailbox = Mailbox(capacity: 3, isLossless: false)
         for stream in 0..<3 {
             mailbox.put(.begin(header))
@@ -65,14 +65,14 @@ import Testing
             mailbox.put(.end(summary))
         }
         let words = drain(mailbox)
-        // At least the last batch of every stream comes, with the events of all before it.
+        // At least the last batch of every stream is delivered, with the events of all batches before it.
         #expect(words == ["begin", "49:50", "end", "begin", "149:50", "end", "begin", "249:50", "end"])
         #expect(mailbox.droppedBatches.load(ordering: .relaxed) == 147)
     }
 
     private func event(_ number: Int) -> Event { Event(at: Double(number), SpeedChange(Double(number))) }
 
-    @Test(arguments: [false, true]) func `events without a batch keep their place among the blocks`(isLossless: Bool) {
+    @Test(arguments: [false, true]) func `events outside a batch: keep their place among the blocks`(isLossless: Bool) {
         let mailbox = Mailbox(capacity: 8, isLossless: isLossless)
         mailbox.put(.begin(header))
         mailbox.put(.events([event(0)]))
@@ -83,7 +83,7 @@ import Testing
         #expect(drain(mailbox) == ["begin", "+1", "1:1", "+2", "4:1", "end"])
     }
 
-    @Test func `events without a batch between dropped blocks are kept in order`() {
+    @Test func `events outside a batch between dropped blocks: kept in order`() {
         let mailbox = Mailbox(capacity: 1, isLossless: false)
         mailbox.put(.begin(header))
         for number in 0..<10 {
@@ -102,11 +102,11 @@ import Testing
         #expect(times == (0..<30).map(Double.init))
     }
 
-    @Test func `the oldest events beyond the limit are dropped and counted`() {
+    @Test func `events above the limit: the oldest are dropped and counted`() {
         let limit = Mailbox.eventLimit
         let mailbox = Mailbox(capacity: 2, isLossless: false)
         mailbox.put(.begin(header))
-        // The last two blocks keep theirs.
+        // The last two blocks keep their events.
         let count = limit / 9 + 12
         for number in 0..<count { mailbox.put(.block(block(Int64(number), events: 9), replies: [])) }
         let dropped = mailbox.droppedEvents.load(ordering: .relaxed)
@@ -116,7 +116,7 @@ import Testing
         #expect(drain(mailbox) == ["begin", "\(count - 2):\(limit - 100 + 9)", "\(count - 1):9", "+100"])
     }
 
-    @Test func `a long list of names counts for as many events as it has names`() {
+    @Test func `list of names: each name counts as one event`() {
         let mailbox = Mailbox(capacity: 1, isLossless: false)
         let names = Array(repeating: "a name", count: 10_000)
         for number in 0..<50 {
@@ -126,13 +126,13 @@ import Testing
         #expect(drain(mailbox) == ["+3"])
     }
 
-    @Test func `a batch costs a reader that has stopped the same after an hour as after a minute`() {
+    @Test func `reader that has stopped: a batch takes the same time after an hour as after a minute`() {
         let mailbox = Mailbox(capacity: 43, isLossless: false)
-        // Reused, as the pool's blocks are: only the mailbox's own work is measured.
+        // One block is reused, as in the pool: only the mailbox is measured.
         let same = block(0, events: 2)
         func seconds(batches: Int) -> Double {
             let clock = ContinuousClock()
-            // The fastest of several: what else the machine does comes on top.
+            // The shortest of several times: other load on the machine only adds to a time.
             return (0..<5).map { _ in
                 let time = clock.measure { for _ in 0..<batches { mailbox.put(.block(same, replies: [])) } }
                 return Double(time.components.attoseconds) * 1e-18 + Double(time.components.seconds)
@@ -145,18 +145,18 @@ import Testing
         #expect(atLimit < 10 * atStart + 0.001, "\(atStart) s, then \(atLimit) s")
     }
 
-    @Test func `what nobody wants any more is let go`() {
+    @Test func `abandoned mailbox: discards its items and does not block the writer`() {
         let mailbox = Mailbox(capacity: 1, isLossless: true)
         mailbox.put(.block(block(0), replies: []))
         mailbox.abandon()
-        // Would wait for ever otherwise.
+        // Without a reader, this call would block in a lossless mailbox that was not abandoned.
         mailbox.put(.block(block(1), replies: []))
         mailbox.put(.block(block(2), replies: []))
         #expect(mailbox.hasNoReader)
         #expect(drain(mailbox) == [])
     }
 
-    @Test func `somebody stands in for the reader only while it waits for more`() {
+    @Test func `performIfIdle: runs only while the reader waits for items`() {
         let mailbox = Mailbox(capacity: 3, isLossless: false)
         let read = Log<Int64>()
         #expect(!mailbox.performIfIdle { true })
@@ -170,12 +170,12 @@ import Testing
             }
             read.append(-1)
         }
-        // It has nothing to do: soon it waits.
+        // The mailbox is empty: the reader soon waits.
         while !mailbox.performIfIdle({ true }) { pause(milliseconds: 1) }
         #expect(!mailbox.performIfIdle { false })
         mailbox.put(.block(block(1), replies: []))
         while !isReading.isOpen { pause(milliseconds: 1) }
-        // It is busy, and with something behind that.
+        // The reader is busy, then busy with another item in the queue.
         #expect(!mailbox.performIfIdle { true })
         mailbox.put(.block(block(2), replies: []))
         #expect(!mailbox.performIfIdle { true })
@@ -187,7 +187,7 @@ import Testing
         while read.items.last != -1 { pause(milliseconds: 1) }
     }
 
-    @Test func `nobody stands in for a reader that wants no more`() {
+    @Test func `performIfIdle after abandon: does not run`() {
         let mailbox = Mailbox(capacity: 3, isLossless: false)
         let isOver = Gate()
         startThread {

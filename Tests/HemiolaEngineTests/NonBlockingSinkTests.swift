@@ -6,9 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A sink that is asked on the analysis thread before its own is woken.
+/// A sink that is called on the analysis thread before its own thread is woken.
 @Suite(.mayNotHang) struct NonBlockingSinkTests {
-    /// Live, as fast as the sink takes it: a batch at a time.
+    /// Runs live, one batch at a time, as fast as the sink writes.
     private func run(_ sink: EagerSink, batches: Int, isLive: Bool = true, events: String = "") async throws {
         let steps = (1...batches).flatMap { count -> [CaptureStep] in
             isLive ? [silence(batches: 1), .pause(until: { sink.count == count })] : [silence(batches: 1)]
@@ -18,7 +18,7 @@ import Testing
         try await trial.run()
     }
 
-    @Test func `live it gets every batch once, in order, nearly all on the analysis thread`() async throws {
+    @Test func `live: every batch is written once, in order, nearly all on the analysis thread`() async throws {
         let sink = EagerSink()
         try await run(sink, batches: 100)
         #expect(sink.numbers == Array(0..<100))
@@ -26,14 +26,14 @@ import Testing
         #expect(sink.calls == ["open", "begin", "end", "close"])
     }
 
-    @Test func `what it does not want at once comes the usual way, between the others`() async throws {
+    @Test func `writeIfReady returns false: the batch is written by the thread of the sink, in order`() async throws {
         let sink = EagerSink { $0 % 3 != 0 }
         try await run(sink, batches: 90)
         #expect(sink.numbers == Array(0..<90))
         #expect(sink.promptCount > 20 && sink.promptCount <= 60)
     }
 
-    @Test func `from a file, and where events are timed, its own thread writes`() async throws {
+    @Test func `file, or lead_ms: the thread of the sink writes`() async throws {
         let (file, timed) = (EagerSink(), EagerSink())
         try await run(file, batches: 70, isLive: false)
         #expect(file.numbers == Array(0..<70))
@@ -49,7 +49,7 @@ private final class EagerSink: NonBlockingSink {
         var calls: [String] = []
         var numbers: [Int64] = []
         var promptCount = 0
-        /// Two calls at a time would be seen.
+        /// Detects two calls at the same time.
         var isInside = false
     }
 

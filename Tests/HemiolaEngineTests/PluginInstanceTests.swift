@@ -5,7 +5,7 @@ import HemiolaTesting
 import TestSupport
 import Testing
 
-/// How often a run makes its plugins: some allocate much, and some look at the world when they check their settings.
+/// How often a run creates its plugins: some allocate much memory, and some read files when they check their settings.
 @Suite(.mayNotHang) struct PluginInstanceTests {
     /// Runs a pipeline over a few files.
     ///
@@ -36,7 +36,7 @@ import Testing
         ]
         trial.configuration.captures = (0..<files).map { PluginSpec("counted", primary: .text("\($0)")) }
         trial.configuration.jobCount = jobs
-        // A feature in the selection: what the analyzers deliver is looked up before the run.
+        // A feature in the selection: the outputs of the analyzers are read before the run.
         trial.configuration.selection = ["witness.hops"]
         let pipeline = try trial.pipeline()
         _ = try pipeline.describeAnalyzers(for: TestSignal.mono)

@@ -6,7 +6,7 @@ import HemiolaVisualizer
 import TestSupport
 import Testing
 
-/// Controls of an earlier run.
+/// Controls replayed from the records of an earlier run.
 @Suite(.mayNotHang) struct ReplayTests {
     private func run(
         _ steps: [CaptureStep] = [silence(batches: 5)], replaying replay: ControlReplay, notices: Notices = Notices()
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 0), (1, 0), (1023, 0), (1024, 1), (3072, 3), (4095, 3), (5119, 4)] as [(Int64, Int64)])
-    func `a control takes effect in the batch that contains its frame`(frame: Int64, batch: Int64) async throws {
+    func `replayed control: takes effect in the batch that contains its frame`(frame: Int64, batch: Int64) async throws {
         let streams = try await run(replaying: ControlReplay([StampedControl(Control(.tap), at: frame, from: "web/7")]))
         let stream = streams[0]
         #expect(stream.batchNumber { $0.type.name == "control" } == batch)
@@ -26,7 +26,7 @@ import Testing
         #expect(event.control == StampedControl(Control(.tap), at: batch * 1024, from: "web/7"))
     }
 
-    @Test func `controls of one frame keep their order, others are sorted`() async throws {
+    @Test func `replayed controls: sorted by frame, those of one frame keep their order`() async throws {
         let controls = [
             StampedControl(Control(.halveTempo), at: 2048, from: "a"), StampedControl(Control(.tap), at: 2048, from: "b"),
             StampedControl(Control(.tap), at: 0, from: "c"), StampedControl(Control(.tap), at: 9_999_999, from: "never"),
@@ -36,7 +36,7 @@ import Testing
         #expect(origins == ["c", "a", "b"])
     }
 
-    @Test func `the records of a live control, replayed, give the same batches`() async throws {
+    @Test func `records of a live control, replayed: the same batches`() async throws {
         let sink = CollectingSink()
         try await Trial(
             [silence(batches: 2), .call { sink.post(Control(.tap), from: "web/1") }, .idle(), silence(batches: 3)],
@@ -49,7 +49,7 @@ import Testing
         #expect(try await run(replaying: ControlReplay(recorded))[0].batches == again[0].batches)
     }
 
-    @Test func `an input gets its own controls and those of all inputs`() async throws {
+    @Test func `several inputs: each gets its own controls and those for all inputs`() async throws {
         let sink = CollectingSink()
         var trial = Trial([silence(batches: 2)], analyzers: [.witness()], sinks: [.collecting(sink)])
         trial.configuration.captures = [PluginSpec("scripted"), PluginSpec("scripted")]
@@ -60,7 +60,7 @@ import Testing
         #expect(sink.streams.map { $0.events.count { $0.type.name == "control" } } == [1, 1])
     }
 
-    @Test func `a control that is refused is reported once`() async throws {
+    @Test func `refused replayed control: reported once`() async throws {
         let notices = Notices()
         let streams = try await run(
             replaying: ControlReplay((0..<3).map { StampedControl(Control(.nextPreset), at: $0 * 1024, from: "x") }), notices: notices)

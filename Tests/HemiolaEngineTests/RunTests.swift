@@ -6,12 +6,12 @@ import LevelsAnalyzer
 import TestSupport
 import Testing
 
-/// Stopping, pacing, progress and looking ahead.
+/// Stop, progress, real-time speed and look-ahead.
 @Suite(.mayNotHang) struct RunTests {
-    // MARK: - Stopping
+    // MARK: - Stop
 
     @Test(arguments: [false, true])
-    func `stop ends the stream with what was heard`(isLive: Bool) async throws {
+    func `stop: the stream ends with the audio that was read`(isLive: Bool) async throws {
         let sink = CollectingSink()
         let running = Shared<Pipeline?>(nil)
         let trial = Trial(
@@ -25,12 +25,12 @@ import Testing
         #expect(stream.summary?.reason == .interrupted)
         #expect(stream.summary?.frames == 3074)
         #expect(stream.batches.map(\.frameCount) == [1024, 1024, 1024, 2])
-        #expect(stream.findings("last").count == 1)
+        #expect(stream.analyzerEvents("last").count == 1)
         #expect(outcome.wasStopped)
         #expect(sink.calls.last == .close)
     }
 
-    @Test func `after a stop no further file is begun`() async throws {
+    @Test func `stop: no further file is opened`() async throws {
         let log = Log<String>()
         let sink = CollectingSink()
         let running = Shared<Pipeline?>(nil)
@@ -64,10 +64,10 @@ import Testing
         return log.items
     }
 
-    @Test(arguments: [1, 2]) func `complete run: known to sinks when they are closed`(jobs: Int) async throws {
+    @Test(arguments: [1, 2]) func `complete run: reported to sinks before they are closed`(jobs: Int) async throws {
         let running = Shared<Pipeline?>(nil)
         #expect(try await completeness([silence(batches: 2)], jobs: jobs, stopping: running) == [true])
-        // An input that fails was taken as far as it could be read.
+        // An input that fails counts as processed up to its error.
         let failing: [CaptureStep] = [silence(batches: 1), .failure(CaptureError("the file is damaged"))]
         #expect(try await completeness(failing, jobs: jobs, stopping: running) == [true])
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(try await completeness(steps, stopping: running) == [false])
     }
 
-    @Test func `stopped before it ran, a pipeline opens and closes and no more`() async throws {
+    @Test func `stop before the run: sinks are opened and closed only`() async throws {
         let sink = CollectingSink()
         let pipeline = try Trial([silence(batches: 1)], sinks: [.collecting(sink)]).pipeline()
         pipeline.stop()
@@ -89,7 +89,7 @@ import Testing
 
     // MARK: - Progress
 
-    @Test func `progress says which input and how far`() async throws {
+    @Test func `progress: the input and its position`() async throws {
         let seen = Log<PipelineProgress>()
         let running = Shared<Pipeline?>(nil)
         var trial = Trial([], isLive: true)
@@ -107,9 +107,9 @@ import Testing
         #expect(seen.items.allSatisfy { $0.streamCount == 2 && $0.duration == 2 })
     }
 
-    // MARK: - Pacing
+    // MARK: - Real-time speed
 
-    @Test func `a sink that needs real time paces the file, and nothing is lost`() async throws {
+    @Test func `sink that needs real time: the file is read at real-time speed, without loss`() async throws {
         let sink = CollectingSink()
         let notices = Notices()
         let music = TestSignal.noise(seed: 1, frames: 13_230)
@@ -119,7 +119,7 @@ import Testing
         #expect(pipeline.isPaced)
         let start = ContinuousClock.now
         _ = await pipeline.run { notices.append($0) }
-        // 0.3 s of audio; the last batch comes when its first frame is due.
+        // 0.3 s of audio; the last batch is delivered at the time of its first frame.
         #expect(ContinuousClock.now - start > .milliseconds(250))
         #expect(notices.count("pacing") == 1)
         #expect(sink.context?.isLive == true)
@@ -129,19 +129,19 @@ import Testing
         #expect(sink.streams[0].batches == unpaced.batches)
     }
 
-    @Test func `live nothing is paced`() async throws {
+    @Test func `live: the capture is not slowed down`() async throws {
         let notices = Notices()
         let sink = CollectingSink()
         let start = ContinuousClock.now
         try await Trial(
             [silence(batches: 43 * 100)], isLive: true, sinks: [.collecting(sink, needs: SinkPlugin.Needs(realTime: true))]
         ).run(report: notices)
-        // A hundred seconds of sound.
+        // 100 seconds of audio.
         #expect(ContinuousClock.now - start < .seconds(50))
         #expect(notices.count("pacing") == 0)
     }
 
-    // MARK: - Looking ahead
+    // MARK: - Look-ahead
 
     private func lookingAhead(_ capture: CapturePlugin, _ sink: CollectingSink) -> Trial {
         var trial = Trial([], analyzers: [.witness(), .levels], sinks: [.collecting(sink)])
@@ -150,7 +150,7 @@ import Testing
         return trial
     }
 
-    @Test func `looking ahead hears the whole input, starts over and hears it again`() async throws {
+    @Test func `look-ahead: two passes over the whole input`() async throws {
         let log = Log<String>()
         let sink = CollectingSink()
         let music = TestSignal.noise(seed: 4, frames: 2500)
@@ -159,20 +159,20 @@ import Testing
         #expect(log.items == ["open", "rewind", "close"])
         #expect(sink.streams.count == 1)
         let stream = sink.streams[0]
-        #expect(stream.value("witness", "surveyed") == [6, 6, 6, 6, 6, 6])
-        // But for what the survey brought, it is the stream that one pass hears.
+        #expect(stream.value("witness", "first_pass") == [6, 6, 6, 6, 6, 6])
+        // Other features are equal to those of a run with one pass.
         let plain = try await Trial(steps, analyzers: [.witness(), .levels]).stream()
         #expect(stream.value("levels", "rms_db") == plain.value("levels", "rms_db"))
         #expect(stream.batches.map(\.frame) == plain.batches.map(\.frame))
         #expect(stream.summary == plain.summary)
     }
 
-    @Test func `without the wish to look ahead there is one pass`() async throws {
+    @Test func `no look-ahead: one pass`() async throws {
         let stream = try await Trial([silence(batches: 2)], analyzers: [.witness()]).stream()
-        #expect(stream.value("witness", "surveyed") == [-1, -1])
+        #expect(stream.value("witness", "first_pass") == [-1, -1])
     }
 
-    @Test func `an input that cannot start over is refused when somebody must look ahead`() async throws {
+    @Test func `look-ahead, input that cannot be rewound: refused`() async throws {
         let sink = CollectingSink()
         let notices = Notices()
         let log = Log<String>()
@@ -183,7 +183,7 @@ import Testing
         #expect(log.items == ["open", "close"])
     }
 
-    @Test func `an input that cannot start over is welcome when nobody can look ahead`() async throws {
+    @Test func `look-ahead, input that cannot be rewound, no analyzer with a first pass: accepted`() async throws {
         let sink = CollectingSink()
         var trial = lookingAhead(.scripted([silence(batches: 2)]), sink)
         trial.analyzers = [.levels]
@@ -192,7 +192,7 @@ import Testing
         #expect(sink.batchCount == 2)
     }
 
-    @Test func `looking ahead beyond a new format is refused`() async throws {
+    @Test func `look-ahead, input that changes its format: refused`() async throws {
         let notices = Notices()
         let sink = CollectingSink()
         let steps: [CaptureStep] = [

@@ -6,9 +6,9 @@ import LevelsAnalyzer
 import TestSupport
 import Testing
 
-/// What sinks may count on, and what they may do to each other.
+/// Calls to sinks: order, loss, remedies for errors, selection and event times.
 @Suite(.mayNotHang) struct SinkTests {
-    @Test func `from a file a slow sink gets everything, in order`() async throws {
+    @Test func `file, slow sink: gets every batch, in order`() async throws {
         let slow = CollectingSink(delay: .milliseconds(5))
         let fast = CollectingSink()
         try await Trial(
@@ -21,7 +21,7 @@ import Testing
         #expect(slow.streams[0].summary?.dropped.isEmpty == true)
     }
 
-    /// Live, two sinks: one is stuck from its first batch on, the other keeps up.
+    /// Runs live with two sinks: one blocks in its first write, the other does not block.
     private func runBlocked(batches: Int, _ report: Notices = Notices()) async throws -> (stuck: CollectingSink, free: CollectingSink) {
         let gate = Gate()
         let arrived = Gate()
@@ -43,31 +43,31 @@ import Testing
         return (stuck, free)
     }
 
-    @Test func `live the newest wins, and what is lost is counted and told`() async throws {
+    @Test func `live, blocked sink: gets the newest batches, and dropped batches are counted and reported`() async throws {
         let (stuck, free) = try await runBlocked(batches: 200)
         let (held, whole) = (stuck.streams[0], free.streams[0])
-        // A second of audio waits: 46 batches, after the one that is being written.
+        // The mailbox holds one second of audio: 46 batches, after the one that is being written.
         #expect(held.batches.map(\.number) == [0] + Array(154..<200))
         #expect(whole.batches.map(\.number) == Array(0..<200))
         #expect(whole.summary?.dropped.map(\.sink) == ["stuck"])
         #expect(whole.summary?.dropped.map(\.batches) == [153])
         #expect(held.summary == whole.summary)
-        let told = whole.events.compactMap { DropReport($0) }
-        #expect(!told.isEmpty && told.allSatisfy { $0.sink == "stuck" && $0.client == nil })
-        // What was lost in the last second is told in the end alone.
-        #expect(told.reduce(0) { $0 + $1.batches } <= 153 && told.reduce(0) { $0 + $1.batches } >= 153 - 44)
+        let reports = whole.events.compactMap { DropReport($0) }
+        #expect(!reports.isEmpty && reports.allSatisfy { $0.sink == "stuck" && $0.client == nil })
+        // Batches dropped in the last second are reported in the end record only.
+        #expect((153 - 44...153).contains(reports.reduce(0) { $0 + $1.batches }))
     }
 
-    @Test func `live no event is lost: those of lost batches come with the next one`() async throws {
+    @Test func `live, dropped batches: their events are in the next batch`() async throws {
         let (stuck, free) = try await runBlocked(batches: 150)
         #expect(stuck.streams[0].events == free.streams[0].events)
         #expect(stuck.streams[0].batches[1].events.count { $0.type.name == "event" } == 104)
     }
 
-    @Test func `a sink that is stuck does not delay another`() async throws {
+    @Test func `blocked sink: does not delay another sink`() async throws {
         let gate = Gate()
         let stuck = CollectingSink(gate: gate)
-        // Only when the other has everything may the stuck one go on.
+        // The blocked sink continues only after the other sink has every batch.
         let free = CollectingSink { call, sink in
             if call == .end { gate.open() }
         }
@@ -79,7 +79,7 @@ import Testing
         #expect(free.batchCount == 256)
     }
 
-    @Test func `every sink has a thread of its own`() async throws {
+    @Test func `two sinks: each has its own thread`() async throws {
         let capture = Shared<Set<UInt>>([])
         let sinks = (0..<3).map { _ in CollectingSink() }
         try await Trial(
@@ -93,7 +93,7 @@ import Testing
     // MARK: - Remedies
 
     @Test(arguments: [CollectingSink.Call.begin, .write, .end])
-    func `retry: the same call again, and nothing is lost`(call: CollectingSink.Call) async throws {
+    func `retry: the same call again, without loss`(call: CollectingSink.Call) async throws {
         let sink = CollectingSink()
         sink.fail(call, times: 2, with: SinkError("not now", remedy: .retry))
         let notices = Notices()
@@ -118,14 +118,14 @@ import Testing
     @Test func `reopen: close, open and the header again, then the same batches`() async throws {
         let sink = CollectingSink()
         sink.fail(.write, with: SinkError("the pipe broke", remedy: .reopen))
-        sink.fail(.open, after: 1, with: SinkError("nobody there", remedy: .reopen))
+        sink.fail(.open, after: 1, with: SinkError("connection refused", remedy: .reopen))
         let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run()
         #expect(sink.calls == [.open, .begin, .write, .close, .open, .open, .begin, .write, .end, .close])
         #expect(sink.streams.map { $0.batches.count } == [0, 3])
         #expect(outcome.failedSinks == 0)
     }
 
-    @Test func `give up: the sink is closed and told, the others go on`() async throws {
+    @Test func `give up: the sink is closed and reported, the others continue`() async throws {
         let (broken, sound) = (CollectingSink(), CollectingSink())
         broken.fail(.write, with: SinkError("the disk is full"))
         let notices = Notices()
@@ -138,7 +138,7 @@ import Testing
         #expect(notices.texts.count { $0.contains("the disk is full") } == 1)
     }
 
-    @Test func `finish: a reader that has gone is no failure`() async throws {
+    @Test func `finish: not a failure`() async throws {
         let sink = CollectingSink()
         sink.fail(.write, with: SinkError("the reader has gone", remedy: .finish))
         let notices = Notices()
@@ -148,7 +148,7 @@ import Testing
         #expect(notices.count("sink") == 0)
     }
 
-    @Test func `the run goes on while one sink has a reader, and says so`() async throws {
+    @Test func `finish of one of two sinks: the run continues, and readerIsGone is false`() async throws {
         let (gone, there) = (CollectingSink(), CollectingSink())
         gone.fail(.write, with: SinkError("the reader has gone", remedy: .finish))
         let outcome = try await Trial(
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: [Remedy.giveUp, .finish])
-    func `when every sink is gone the run ends`(remedy: Remedy) async throws {
+    func `every sink gave up or finished: the run ends`(remedy: Remedy) async throws {
         let sinks = [CollectingSink(), CollectingSink()]
         for sink in sinks { sink.fail(.write, with: SinkError("no more", remedy: remedy)) }
         let notices = Notices()
@@ -168,19 +168,19 @@ import Testing
         let outcome = try await Trial(
             steps, sinks: sinks.enumerated().map { .collecting($1, as: "sink-\($0)") }, batchFrames: 256
         ).run(report: notices)
-        // At most what the mailboxes hold, not the whole file.
+        // At most the capacity of the mailboxes is read, not the whole file.
         #expect(hops.value < 64 * 20)
         #expect(outcome.failedSinks == (remedy == .giveUp ? 2 : 0))
         #expect(outcome.readerIsGone == (remedy == .finish))
     }
 
-    @Test func `without any sink the input is analysed to its end`() async throws {
+    @Test func `no sinks: the input is analysed to its end`() async throws {
         let notices = Notices()
         try await Trial([silence(batches: 300)], analyzers: [.levels]).run(report: notices)
         #expect(notices.texts.contains { $0.hasPrefix("finished") && $0.contains("batches: 300") && $0.contains("endOfInput") })
     }
 
-    @Test func `a sink that does not open ends the run before it begins`() async throws {
+    @Test func `open of a sink fails: the run ends before its first stream`() async throws {
         let sinks = [CollectingSink(), CollectingSink(), CollectingSink()]
         sinks[1].fail(.open, with: SinkError("the port is taken"))
         let notices = Notices()
@@ -192,7 +192,7 @@ import Testing
         #expect(notices.texts.contains { $0.contains("the port is taken") })
     }
 
-    @Test func `a close that fails is a failure`() async throws {
+    @Test func `close of a sink fails: a failed sink`() async throws {
         let sink = CollectingSink()
         sink.fail(.close, with: SinkError("the last bytes are lost"))
         let notices = Notices()
@@ -201,7 +201,7 @@ import Testing
         #expect(notices.texts.contains { $0.contains("the last bytes are lost") })
     }
 
-    @Test func `a live sink in endless trouble does not keep the run from ending`() async throws {
+    @Test func `live, sink retries without end: the run ends`() async throws {
         let sink = CollectingSink()
         sink.fail(.write, times: .max, with: SinkError("not now", remedy: .retry))
         let outcome = try await Trial([silence(batches: 3)], isLive: true, sinks: [.collecting(sink)]).run()
@@ -209,9 +209,9 @@ import Testing
         #expect(sink.calls.last == .close)
     }
 
-    // MARK: - What a sink is told
+    // MARK: - Context and selection
 
-    @Test func `a sink is told its name, its selection and whether it is live`() async throws {
+    @Test func `sink context: has the name, the selection and whether the run is live`() async throws {
         let sink = CollectingSink()
         var trial = Trial([silence(batches: 1)], isLive: true, analyzers: [.levels], sinks: [.collecting(sink)])
         trial.configuration.sinks = [
@@ -224,7 +224,7 @@ import Testing
         #expect(context.selection.contains("levels", "peak_db") && !context.selection.contains("levels", "rms_db"))
     }
 
-    @Test func `a sink that keeps what it was given is let go after the run`() async throws {
+    @Test func `sink that retains its context: deallocated after the run`() async throws {
         weak var sink: CollectingSink?
         do {
             let keeping = CollectingSink()
@@ -232,24 +232,24 @@ import Testing
             _ = try await Trial([silence(batches: 2)], sinks: [.collecting(keeping)]).run()
             #expect(keeping.context != nil)
         }
-        // Its thread ends in its own time.
+        // The thread of the sink ends some time after the run.
         for _ in 0..<500 where sink != nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(sink == nil)
     }
 
-    @Test func `of the events it gets those it selected`() async throws {
+    @Test func `selection: only selected events are sent`() async throws {
         let sink = CollectingSink()
-        var trial = Trial([silence(batches: 4)], analyzers: [.herald, .witness()], sinks: [.collecting(sink)])
+        var trial = Trial([silence(batches: 4)], analyzers: [.earlyBeats, .witness()], sinks: [.collecting(sink)])
         trial.configuration.sinks = [PluginSpec("collecting", settings: ["select": .text("onset+end")])]
         try await trial.run()
         #expect(sink.streams[0].batches.count == 4)
         #expect(sink.streams[0].recordTypes == Array(repeating: "onset", count: 4))
     }
 
-    @Test func `a selection for all sinks gives way to a sink's own`() async throws {
+    @Test func `selection for all sinks and one of a sink: the sink's own applies`() async throws {
         let (own, common) = (CollectingSink(), CollectingSink())
         var trial = Trial(
-            [silence(batches: 2)], analyzers: [.herald], sinks: [.collecting(own, as: "own"), .collecting(common, as: "common")])
+            [silence(batches: 2)], analyzers: [.earlyBeats], sinks: [.collecting(own, as: "own"), .collecting(common, as: "common")])
         trial.configuration.selection = ["beat"]
         trial.configuration.sinks = [PluginSpec("own", settings: ["select": .text("onset")]), PluginSpec("common")]
         try await trial.run()
@@ -258,11 +258,11 @@ import Testing
     }
 
     @Test(arguments: [200.0, 0, -150])
-    func `with lead_ms an event comes with the batch that ends that far ahead of it`(lead: Double) async throws {
+    func `lead_ms: an event is in the batch that ends this time before it`(lead: Double) async throws {
         let sink = CollectingSink()
         let plain = CollectingSink()
         var trial = Trial(
-            [silence(batches: 60)], analyzers: [.herald], sinks: [.collecting(sink, as: "timed"), .collecting(plain, as: "plain")])
+            [silence(batches: 60)], analyzers: [.earlyBeats], sinks: [.collecting(sink, as: "timed"), .collecting(plain, as: "plain")])
         trial.configuration.sinks = [
             PluginSpec("timed", settings: ["lead_ms": .number(lead)]), PluginSpec("plain"),
         ]
@@ -277,7 +277,7 @@ import Testing
             #expect(batch.events.map(\.time) == batch.events.map(\.time).sorted())
             before = end
         }
-        // None is lost: what was not due is told before the end.
+        // No event is lost: events that are not yet due are sent before the end.
         let times = { (stream: CollectedStream) in stream.events.filter { $0.type.name == "beat" }.map(\.time) }
         #expect(times(stream) == times(plain.streams[0]))
         #expect(stream.summary?.lateEvents.isEmpty == false)
@@ -285,15 +285,15 @@ import Testing
         #expect(late == late.sorted())
     }
 
-    @Test func `with lead_ms a write that is tried again tells each event once`() async throws {
+    @Test func `lead_ms, write that is retried: each event is sent once`() async throws {
         let (sink, plain) = (CollectingSink(), CollectingSink())
         sink.fail(.write, after: 1, times: 2, with: SinkError("not now", remedy: .retry))
         var trial = Trial(
-            [silence(batches: 200)], analyzers: [.herald], sinks: [.collecting(sink, as: "timed"), .collecting(plain, as: "plain")])
+            [silence(batches: 200)], analyzers: [.earlyBeats], sinks: [.collecting(sink, as: "timed"), .collecting(plain, as: "plain")])
         trial.configuration.sinks = [PluginSpec("timed", settings: ["lead_ms": .number(-150)]), PluginSpec("plain")]
         try await trial.run()
         #expect(sink.calls.count { $0 == .write } == plain.calls.count { $0 == .write } + 2)
-        // Told by time, not as they were found: of two kinds of event one may come before the other.
+        // Compared in order of time: the order of two types of events at one time may differ.
         #expect(sink.streams[0].events.map(\.time).sorted() == plain.streams[0].events.map(\.time).sorted())
     }
 }

@@ -7,9 +7,9 @@ import SpectrumAnalyzer
 import TestSupport
 import Testing
 
-/// The spectra that analyzers are lent.
+/// The spectra that analyzers request.
 @Suite(.mayNotHang) struct SpectrumTests {
-    @Test func `equal requests are computed once, whoever makes them`() {
+    @Test func `equal requests of several analyzers: computed once`() {
         let request = SpectrumRequest(size: 2048)
         let bank = SpectrumBank(
             [
@@ -21,7 +21,7 @@ import Testing
         #expect(bank.transformCount == 5 * 3)
     }
 
-    @Test func `requests by the second come as often as they fall into the hop`() {
+    @Test func `hop in seconds: as many spectra per hop as window ends in it`() {
         let bank = SpectrumBank(
             [SpectrumRequest(size: 512, hop: .seconds(0.01)), SpectrumRequest(size: 512, hop: .seconds(0.1))], hopFrames: 1024,
             sampleRate: 44_100)
@@ -31,27 +31,27 @@ import Testing
     }
 
     @Test(arguments: [256, 1000, 1024, 4096, 8192])
-    func `window centres by the second do not depend on the batch`(batchFrames: Int) async throws {
+    func `hop in seconds: window centres are independent of the batch size`(batchFrames: Int) async throws {
         let request = SpectrumRequest(size: 1024, hop: .seconds(0.01))
         let music = TestSignal.sine(441, frames: 44_100)
         let stream = try await Trial([.samples(music)], analyzers: [.centres(request)], batchFrames: batchFrames).stream()
-        let centres = stream.findings("spectrum").map { $0.values[0] }
+        let centres = stream.analyzerEvents("spectrum").map { $0.values[0] }
         let expected = (1...100).map { Double($0 * 441 - 512) }
         #expect(Array(centres.prefix(100)) == expected)
-        // From the first whole window on the loudest bin is the sine's: 441 Hz is bin 10.24 of 1024.
-        #expect(stream.findings("spectrum").map { $0.values[1] }[3..<95].allSatisfy { $0 == 10 })
+        // From the first complete window, the largest bin is that of the sine: 441 Hz is bin 10.24 of 1024.
+        #expect(stream.analyzerEvents("spectrum").map { $0.values[1] }[3..<95].allSatisfy { $0 == 10 })
     }
 
     @Test(arguments: [(2048, 1024, 0.0), (1024, 1024, 512.0), (4096, 512, -1536.0), (32, 256, 240.0)])
-    func `the window ends with the hop`(size: Int, batchFrames: Int, first: Double) async throws {
+    func `hop in frames: the window ends with the hop`(size: Int, batchFrames: Int, first: Double) async throws {
         let stream = try await Trial(
             [silence(batches: 5, of: batchFrames)], analyzers: [.centres(SpectrumRequest(size: size))], batchFrames: batchFrames
         ).stream()
-        #expect(stream.findings("spectrum").map { $0.values[0] } == (0..<5).map { first + Double($0 * batchFrames) })
+        #expect(stream.analyzerEvents("spectrum").map { $0.values[0] } == (0..<5).map { first + Double($0 * batchFrames) })
     }
 
     @Test(arguments: WindowShape.allCases, [64, 1000, 2048, 8192])
-    func `a sine on a bin centre lights that bin, at any size and window`(window: WindowShape, size: Int) async throws {
+    func `sine at a bin centre, any size and window: that bin is the largest`(window: WindowShape, size: Int) async throws {
         let bin = size / 8
         let format = StreamFormat(sampleRate: 48_000, channelCount: 1)
         let tone = TestSignal.sine(Double(bin) * 48_000 / Double(size), frames: 16_384, format: format)
@@ -59,10 +59,10 @@ import Testing
             [.samples(tone)], format: format,
             analyzers: [.centres(SpectrumRequest(size: size, window: window))]
         ).stream()
-        #expect(stream.findings("spectrum").map { $0.values[1] }.suffix(6).allSatisfy { $0 == Double(bin) })
+        #expect(stream.analyzerEvents("spectrum").map { $0.values[1] }.suffix(6).allSatisfy { $0 == Double(bin) })
     }
 
-    @Test func `two analyzers with requests of their own each get theirs`() async throws {
+    @Test func `two analyzers with different requests: each gets its own spectra`() async throws {
         let stream = try await Trial(
             [.samples(TestSignal.sine(1000, frames: 8192))],
             analyzers: [
@@ -71,8 +71,8 @@ import Testing
         ).stream()
         let bins = { (name: String) in
             stream.events.compactMap { event -> Double? in
-                guard let finding = AnalyzerEvent(event), finding.analyzer == name else { return nil }
-                return finding.values[1]
+                guard let analyzerEvent = AnalyzerEvent(event), analyzerEvent.analyzer == name else { return nil }
+                return analyzerEvent.values[1]
             }
         }
         #expect(bins("low").dropFirst(3).allSatisfy { $0 == 6 })

@@ -7,9 +7,9 @@ import SpectrumAnalyzer
 import TestSupport
 import Testing
 
-/// What comes of what a capture delivers.
+/// Streams, batches and records for the results that a capture delivers.
 @Suite(.mayNotHang) struct StreamTests {
-    @Test func `several files are several streams, each with its name`() async throws {
+    @Test func `several files: one stream each, with its name`() async throws {
         let sink = CollectingSink()
         let log = Log<String>()
         var trial = Trial([silence(batches: 2), .samples([0, 0, 0])], analyzers: [.witness(log)], sinks: [.collecting(sink)])
@@ -27,20 +27,20 @@ import Testing
         #expect(log.items == Array(repeating: "prepare 44100/1", count: 3))
     }
 
-    @Test func `one file has no file tag`() async throws {
+    @Test func `one file: no file key`() async throws {
         let stream = try await Trial([silence(batches: 1)]).stream()
         #expect(stream.header.file == nil)
         #expect(stream.header.source.kind == "scripted")
     }
 
-    @Test func `an empty input is a stream without batches`() async throws {
+    @Test func `empty input: a stream without batches`() async throws {
         let stream = try await Trial([], analyzers: [.witness()]).stream()
         #expect(stream.batches.isEmpty)
         #expect(stream.summary?.frames == 0 && stream.summary?.reason == .endOfInput)
-        #expect(stream.findings("last").count == 1)
+        #expect(stream.analyzerEvents("last").count == 1)
     }
 
-    @Test func `a new format ends the stream and begins another`() async throws {
+    @Test func `new format: ends the stream and begins another`() async throws {
         let stereo = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let log = Log<String>()
         let streams = try await Trial(
@@ -59,7 +59,7 @@ import Testing
         #expect(log.items == ["prepare 44100/1", "prepare 48000/2"])
     }
 
-    @Test func `a new source ends the stream, and the next one's header and device record name it`() async throws {
+    @Test func `new source: ends the stream, and the next header and device record name it`() async throws {
         let stereo = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let moved = DeviceEvent(name: "other", summary: "Other", state: .moved, format: stereo)
         let streams = try await Trial(
@@ -75,10 +75,10 @@ import Testing
         #expect(streams[1].batches.map(\.frame) == [480])
     }
 
-    @Test func `notices keep their time in the stream of a new source`() async throws {
+    @Test func `new source: notices keep their time`() async throws {
         let stereo = StreamFormat(sampleRate: 44_100, channelCount: 2)
         let notices = Notices()
-        // Four seconds of silence before the change and two behind it are more than five.
+        // Four seconds of silence before the change and two after it: more than five.
         try await Trial(
             [
                 silence(batches: 173), .source("other", stereo), .gap(Gap(frames: 441, reason: .deviceLost)),
@@ -89,14 +89,14 @@ import Testing
         #expect(notices.texts.contains { $0.hasPrefix("gap") && $0.contains("at: 4.01") }, "\(notices.texts)")
     }
 
-    @Test func `a lost device is reported while no audio comes, behind the partial batch`() async throws {
+    @Test func `lost device: reported during the outage, after the partial batch`() async throws {
         let sink = CollectingSink()
         let lost = DeviceEvent(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
         var opened = lost
         opened.state = .opened
         let steps: [CaptureStep] = [
             silence(batches: 1), .samples(TestSignal.silence(frames: 300)), .device(lost), .idle(),
-            // It goes on only when the sink has what it is to have.
+            // The capture continues only after the sink has received the expected records.
             .pause { sink.streams.first.map { $0.batches.count == 2 && $0.events.contains { DeviceEvent($0) == lost } } == true },
             .device(opened), .gap(Gap(frames: 1000, reason: .frozen)), silence(batches: 1),
         ]
@@ -108,7 +108,7 @@ import Testing
         #expect(stream.events.first?.time == 1324.0 / 44_100)
     }
 
-    @Test func `a lost device between two batches is reported without one`() async throws {
+    @Test func `lost device between two batches: reported outside a batch`() async throws {
         let sink = CollectingSink()
         let lost = DeviceEvent(name: "d", summary: "D", state: .lost, format: TestSignal.mono)
         let steps: [CaptureStep] = [
@@ -121,7 +121,7 @@ import Testing
         #expect(stream.eventsBetween.count == 1)
     }
 
-    @Test func `an opened device waits for its batch while one is under way`() async throws {
+    @Test func `opened device in the middle of a batch: reported in that batch`() async throws {
         let opened = DeviceEvent(name: "d", summary: "D", state: .opened, format: TestSignal.mono)
         let stream = try await Trial(
             [.samples(TestSignal.silence(frames: 300)), .device(opened), .idle(times: 3), .samples(TestSignal.silence(frames: 724))],
@@ -131,7 +131,7 @@ import Testing
         #expect(stream.eventsBetween.isEmpty && stream.events.count == 1)
     }
 
-    @Test func `an analyzer may refuse a format, and the next input goes on`() async throws {
+    @Test func `analyzer refuses a format: the input fails, the next one is analysed`() async throws {
         let sink = CollectingSink()
         let notices = Notices()
         var trial = Trial([silence(batches: 1)], analyzers: [.monoOnly], sinks: [.collecting(sink)])
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: [StreamFormat(sampleRate: 7_999, channelCount: 1), StreamFormat(sampleRate: 8_000, channelCount: 33)])
-    func `a format beyond what is analysed is an input that failed`(format: StreamFormat) async throws {
+    func `unsupported format: the input fails`(format: StreamFormat) async throws {
         let sink = CollectingSink()
         let notices = Notices()
         let log = Log<String>()
@@ -157,7 +157,7 @@ import Testing
         #expect(sink.calls == [.open, .close])
     }
 
-    @Test func `an input that cannot be opened is told, and the next one goes on`() async throws {
+    @Test func `input that cannot be opened: reported, and the next one is analysed`() async throws {
         let sink = CollectingSink()
         let notices = Notices()
         let log = Log<String>()
@@ -172,7 +172,7 @@ import Testing
         #expect(sink.streams.map(\.header.file) == ["script"])
     }
 
-    @Test func `a capture that fails on the way keeps what it delivered and ends with an error`() async throws {
+    @Test func `capture fails in the middle: the batches before the error, then an end with an error`() async throws {
         let sink = CollectingSink()
         let notices = Notices()
         let trial = Trial(
@@ -185,7 +185,7 @@ import Testing
         #expect(notices.texts.contains { $0.contains("the disk is gone") })
     }
 
-    @Test func `the last batch is partial, padded for the spectra and measured over its real frames`() async throws {
+    @Test func `partial last batch: padded for the spectra, levels over its real frames`() async throws {
         let tone = TestSignal.sine(441, frames: 1024 + 300)
         let stream = try await Trial([.samples(tone)], analyzers: [.levels, .witness()]).stream()
         #expect(stream.batches.map(\.isPartial) == [false, true])
@@ -197,7 +197,7 @@ import Testing
         #expect(stream.summary?.frames == 1324)
     }
 
-    @Test func `a gap breaks the batch off, moves the clock and clears the past`() async throws {
+    @Test func `gap: ends the batch, advances the time and clears the sample history`() async throws {
         let loud = TestSignal.noise(seed: 5, frames: 1024 * 3)
         let log = Log<String>()
         let notices = Notices()
@@ -216,7 +216,7 @@ import Testing
         #expect(stream.batches.map(\.isPartial) == [false, false, false, true, false, true])
         #expect(stream.batches.map(\.number) == [0, 1, 2, 3, 4, 5])
         #expect(log.items == ["prepare 44100/1", "skip 10000", "skip 100"])
-        // The window of 2048 reaches back over the gap: only silence is there, so nothing has a centroid.
+        // The window of 2048 frames includes the gap, which is silence: there is no centroid.
         #expect(stream.value("spectrum", "centroid_hz")[3].isFinite)
         #expect(stream.value("spectrum", "centroid_hz")[4].isNaN)
         #expect(stream.value("spectrum", "flux")[4] == 0)
@@ -224,7 +224,7 @@ import Testing
         #expect(notices.count("gap") == 2)
     }
 
-    @Test func `a gap is told at the moment it begins`() async throws {
+    @Test func `gap: its time is that of its start`() async throws {
         let stream = try await Trial([
             silence(batches: 1), .samples([0, 0]), .gap(Gap(frames: 44_100, reason: .deviceLost)), silence(batches: 1),
         ]).stream()
@@ -234,7 +234,7 @@ import Testing
         #expect(stream.batchNumber { $0.type.name == "gap" } == 1)
     }
 
-    @Test func `a gap between batches rides in the next, and one at the end is told before the end`() async throws {
+    @Test func `gap between batches: in the next batch; gap at the end: before the end record`() async throws {
         let loss = Gap(frames: 7, reason: .frozen)
         let stream = try await Trial([silence(batches: 1), .gap(loss), silence(batches: 1), .gap(loss)]).stream()
         #expect(stream.batches.map(\.frame) == [0, 1031])
@@ -243,7 +243,7 @@ import Testing
         #expect(stream.summary?.frames == 2062)
     }
 
-    @Test func `a gap of no frames breaks nothing off`() async throws {
+    @Test func `gap of 0 frames: does not end the batch`() async throws {
         let log = Log<String>()
         let stream = try await Trial(
             [.samples([0, 0]), .gap(Gap(frames: 0, reason: .truncatedFile)), .samples([0, 0])], analyzers: [.witness(log)]
@@ -253,7 +253,7 @@ import Testing
         #expect(log.items == ["prepare 44100/1"])
     }
 
-    @Test func `idle adds nothing, a device notice is an event`() async throws {
+    @Test func `idle: no event; device notice: an event`() async throws {
         let notice = DeviceEvent(name: "usb", summary: "A USB device.", state: .opened, format: TestSignal.mono)
         let stream = try await Trial(
             [.device(notice), .idle(times: 5), .samples([0, 0]), .idle(), silence(batches: 1)], isLive: true
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test(arguments: [1, 7, 441, 1023, 1024, 1025, 5000])
-    func `fragments of any size give the same batches`(fragment: Int) async throws {
+    func `read results of any size: the same batches`(fragment: Int) async throws {
         let stereo = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let music = TestSignal.noise(seed: 9, frames: 6000, format: stereo)
         let analyzers: [AnalyzerPlugin] = [.levels, .spectrum, .witness()]
@@ -273,7 +273,7 @@ import Testing
         #expect(parts == whole)
     }
 
-    @Test func `live and from a file, the batches are the same`() async throws {
+    @Test func `live and file: the same batches`() async throws {
         let music = TestSignal.noise(seed: 10, frames: 20_000)
         let file = try await Trial([.samples(music)], analyzers: [.levels, .spectrum, .witness()]).stream()
         let live = try await Trial([.samples(music)], isLive: true, analyzers: [.levels, .spectrum, .witness()]).stream()
@@ -282,7 +282,7 @@ import Testing
         #expect(live.blocks == Array(repeating: 1, count: 20))
     }
 
-    @Test func `samples that are no numbers become 0 and are counted`() async throws {
+    @Test func `non-finite samples: replaced by 0 and counted`() async throws {
         var music = TestSignal.sine(441, frames: 2048)
         for (index, value) in zip([3, 700, 1500, 2047], [Float.nan, .infinity, -.infinity, .signalingNaN]) { music[index] = value }
         let sink = CollectingSink()
@@ -299,7 +299,7 @@ import Testing
         #expect(stream.batches[0].samples[4] == music[4])
     }
 
-    @Test func `a batch carries the audio when a sink needs it, and only then`() async throws {
+    @Test func `audio in batches: only when a sink needs it`() async throws {
         let stereo = StreamFormat(sampleRate: 44_100, channelCount: 2)
         let music = TestSignal.noise(seed: 2, frames: 2500, format: stereo)
         let (plain, needy) = (CollectingSink(), CollectingSink())
@@ -314,9 +314,9 @@ import Testing
         #expect(needy.streams[0].batches.map(\.samples.count) == [4096, 904])
     }
 
-    @Test func `events of a batch come in order of time, findings with their analyzer's name`() async throws {
-        var trial = Trial([silence(batches: 6)], analyzers: [.herald, .witness()])
-        trial.configuration.analyzers = [PluginSpec("herald"), PluginSpec("witness", as: "eye")]
+    @Test func `events of a batch: in order of time, analyzer events with the analyzer's name`() async throws {
+        var trial = Trial([silence(batches: 6)], analyzers: [.earlyBeats, .witness()])
+        trial.configuration.analyzers = [PluginSpec("early-beats"), PluginSpec("witness", as: "eye")]
         let stream = try await trial.stream()
         for batch in stream.batches {
             #expect(batch.events.map(\.time) == batch.events.map(\.time).sorted())
@@ -327,23 +327,23 @@ import Testing
         #expect(stream.recordTypes.contains("beat") && stream.recordTypes.contains("onset"))
     }
 
-    @Test func `summaries of any analyzer go into the end, under their names`() async throws {
-        var trial = Trial([silence(batches: 3)], analyzers: [.witness(), .herald, .levels])
-        trial.configuration.analyzers = [PluginSpec("witness", as: "eye"), PluginSpec("herald"), PluginSpec("levels")]
+    @Test func `summaries of analyzers: in the end record, under the analyzer names`() async throws {
+        var trial = Trial([silence(batches: 3)], analyzers: [.witness(), .earlyBeats, .levels])
+        trial.configuration.analyzers = [PluginSpec("witness", as: "eye"), PluginSpec("early-beats"), PluginSpec("levels")]
         let summary = try #require(try await trial.stream().summary)
         #expect(summary.sections.map(\.analyzer) == ["eye", "levels"])
         #expect(summary.sections[0].values == [SummaryValue("hops", count: 3)])
         #expect(summary.sections[1].values.map(\.name) == ["rms_db", "peak_db"])
     }
 
-    @Test func `without a seed it is 0 from a file, and live another every time`() async throws {
+    @Test func `no seed: 0 for a file, a random one for a live run`() async throws {
         #expect(try await Trial([silence(batches: 1)]).stream().header.seed == 0)
         let one = try await Trial([silence(batches: 1)], isLive: true).stream().header.seed
         let other = try await Trial([silence(batches: 1)], isLive: true).stream().header.seed
         #expect(one != other && one < 1 << 53 && other < 1 << 53)
     }
 
-    @Test func `the header says what runs, defaults filled in`() async throws {
+    @Test func `header: analyzers with their settings, including defaults`() async throws {
         var trial = Trial([], analyzers: [.levels, .spectrum])
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("spectrum", as: "fine", settings: ["bands": .text("8")]),

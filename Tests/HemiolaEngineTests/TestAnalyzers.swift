@@ -4,7 +4,7 @@ import HemiolaSpectrum
 import HemiolaTesting
 import Synchronization
 
-/// Records its calls: hops, frames, gaps, controls, passes.
+/// Records its calls: hops, frames, gaps, controls and passes.
 final class Witness: SummarizingAnalyzer, OfflineAnalyzer, ControlHandler {
     private let log: Log<String>
     private var hops = FeatureHandle(offset: 0, count: 0)
@@ -12,11 +12,11 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, ControlHandler {
     private var place = FeatureHandle(offset: 0, count: 0)
     private var peak = FeatureHandle(offset: 0, count: 0)
     private var mean = FeatureHandle(offset: 0, count: 0)
-    private var surveyed = FeatureHandle(offset: 0, count: 0)
+    private var firstPass = FeatureHandle(offset: 0, count: 0)
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var hopCount = 0
-    private var surveyCount = 0
-    private var isConcluded = false
+    private var firstPassCount = 0
+    private var isFirstPassFinished = false
     private var end = 0.0
 
     init(_ log: Log<String>) {
@@ -30,10 +30,10 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, ControlHandler {
         var outputs = AnalyzerOutputs()
         hops = outputs.add(Feature("hops", .none, aggregation: .sum, "Hops of the batch."))
         frames = outputs.add(Feature("frames", .none, aggregation: .sum, "Real frames of the batch."))
-        place = outputs.add(Feature("place", .none, aggregation: .latest, "The last hop's place."))
+        place = outputs.add(Feature("place", .none, aggregation: .latest, "The index of the last hop in the batch."))
         peak = outputs.add(Feature("peak", .none, aggregation: .maximum, "The largest first sample of a hop."))
         mean = outputs.add(Feature("mean", .none, aggregation: .mean, "The mean of the hops' first samples."))
-        surveyed = outputs.add(Feature("surveyed", .none, "Hops that were surveyed."))
+        firstPass = outputs.add(Feature("first_pass", .none, "Hops of the first pass; -1 without one."))
         outputs.add(EventOutput("hop", .none, "A hop begins."))
         outputs.add(EventOutput("last", .none, "The stream is over."))
         return outputs
@@ -45,7 +45,7 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, ControlHandler {
         row[place] = Float(hop.indexInBatch)
         row[peak] = hop.mono[0]
         row[mean] = hop.mono[0]
-        row[surveyed] = isConcluded ? Float(surveyCount) : -1
+        row[firstPass] = isFirstPassFinished ? Float(firstPassCount) : -1
         hopCount += 1
         end = format.seconds(at: hop.frame + Int64(hop.frameCount))
         events.append(
@@ -53,11 +53,11 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, ControlHandler {
     }
 
     func analyzeFirstPass(_ hop: borrowing Hop) {
-        surveyCount += 1
+        firstPassCount += 1
     }
 
     func finishFirstPass() {
-        isConcluded = true
+        isFirstPassFinished = true
     }
 
     func skip(_ gap: Gap) {
@@ -70,8 +70,8 @@ final class Witness: SummarizingAnalyzer, OfflineAnalyzer, ControlHandler {
 
     func reset() {
         hopCount = 0
-        surveyCount = 0
-        isConcluded = false
+        firstPassCount = 0
+        isFirstPassFinished = false
         end = 0
     }
 
@@ -99,7 +99,7 @@ extension AnalyzerPlugin {
     }
 }
 
-/// Tells the window centre and the loudest bin of every spectrum that it asked for.
+/// Emits the window centre and the largest bin of every spectrum that it requests.
 final class Centres: Analyzer {
     private let request: SpectrumRequest
     private var handle = SpectrumHandle(index: 0)
@@ -134,12 +134,12 @@ final class Centres: Analyzer {
 
 extension AnalyzerPlugin {
     static func centres(_ request: SpectrumRequest, as id: String = "centres") -> AnalyzerPlugin {
-        AnalyzerPlugin(id, "Tells the spectra that it was lent.") { _ throws(ConfigurationError) in Centres(request) }
+        AnalyzerPlugin(id, "Emits the window centres of its spectra.") { _ throws(ConfigurationError) in Centres(request) }
     }
 }
 
-/// Announces a beat half a second ahead, ten times a second.
-final class Herald: Analyzer {
+/// Emits ten beats per second, each half a second before its time.
+final class EarlyBeatAnalyzer: Analyzer {
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var next = 0
 
@@ -167,10 +167,12 @@ final class Herald: Analyzer {
 }
 
 extension AnalyzerPlugin {
-    static let herald = AnalyzerPlugin("herald", "Announces beats.") { _ throws(ConfigurationError) in Herald() }
+    static let earlyBeats = AnalyzerPlugin("early-beats", "Emits beats before their time.") { _ throws(ConfigurationError) in
+        EarlyBeatAnalyzer()
+    }
 
-    /// Takes one channel and no more.
-    static let monoOnly = AnalyzerPlugin("mono-only", "Takes one channel.") { _ throws(ConfigurationError) in MonoOnly() }
+    /// Accepts one channel only.
+    static let monoOnly = AnalyzerPlugin("mono-only", "Accepts one channel only.") { _ throws(ConfigurationError) in MonoOnly() }
 }
 
 final class MonoOnly: Analyzer {

@@ -4,12 +4,12 @@
     import Musl
 #endif
 
-/// Which thread this is.
+/// The identifier of the calling thread.
 func currentThread() -> UInt {
     UInt(pthread_self())
 }
 
-/// Blocks this thread.
+/// Blocks the calling thread.
 func pause(milliseconds: UInt32) {
     usleep(milliseconds * 1000)
 }

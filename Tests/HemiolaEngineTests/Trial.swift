@@ -4,14 +4,14 @@ import HemiolaSignal
 import HemiolaTesting
 import Synchronization
 
-/// Plugins on a bench: makes a pipeline of them and runs it.
+/// A test fixture: makes a pipeline of the given plugins and runs it.
 struct Trial {
     var captures: [CapturePlugin]
     var analyzers: [AnalyzerPlugin] = []
     var sinks: [SinkPlugin] = []
     var configuration = PipelineConfiguration()
 
-    /// One capture that plays a script.
+    /// A pipeline with one scripted capture.
     init(
         _ steps: [CaptureStep], format: StreamFormat = TestSignal.mono, isLive: Bool = false, analyzers: [AnalyzerPlugin] = [],
         sinks: [SinkPlugin] = [], batchFrames: Int = 1024
@@ -35,7 +35,7 @@ struct Trial {
         try await pipeline().run { report.append($0) }
     }
 
-    /// Runs with one more sink and gives back the streams that it was given.
+    /// Runs the pipeline with an additional sink and returns the streams that this sink received.
     func streams() async throws -> [CollectedStream] {
         let sink = CollectingSink()
         var trial = self
@@ -44,7 +44,7 @@ struct Trial {
         return sink.streams
     }
 
-    /// The same, for a run of one stream.
+    /// Runs a pipeline that produces one stream, and returns that stream.
     func stream() async throws -> CollectedStream {
         let streams = try await streams()
         precondition(streams.count == 1, "the trial had \(streams.count) streams")
@@ -52,7 +52,7 @@ struct Trial {
     }
 }
 
-/// What the pipeline told.
+/// The notices of a pipeline.
 final class Notices: Sendable {
     private let list = Mutex<[PipelineNotice]>([])
 
@@ -60,7 +60,7 @@ final class Notices: Sendable {
         list.withLock { $0.append(notice) }
     }
 
-    /// Each as text.
+    /// The notices as text.
     var texts: [String] { list.withLock { $0.map { "\($0)" } } }
 
     func count(_ name: String) -> Int {
@@ -95,18 +95,18 @@ final class Shared<Value: Sendable>: Sendable {
 }
 
 extension CollectedStream {
-    /// The findings of one output, in the order they came.
-    func findings(_ output: String) -> [(time: Double, values: [Double])] {
+    /// The analyzer events of one output, in order of arrival.
+    func analyzerEvents(_ output: String) -> [(time: Double, values: [Double])] {
         events.compactMap { event in
-            guard let finding = AnalyzerEvent(event), finding.output == output else { return nil }
-            return (event.time, finding.values)
+            guard let analyzerEvent = AnalyzerEvent(event), analyzerEvent.output == output else { return nil }
+            return (event.time, analyzerEvent.values)
         }
     }
 
-    /// The types of all records but batches, in the order they came.
+    /// The types of all records except batches, in order of arrival.
     var recordTypes: [String] { events.map(\.type.name) }
 
-    /// The number of the batch that an event rides in.
+    /// The number of the batch that includes an event.
     func batchNumber(where isMeant: (Event) -> Bool) -> Int64? {
         batches.first { $0.events.contains(where: isMeant) }?.number
     }

@@ -3,20 +3,20 @@ import HemiolaSignal
 import Testing
 
 @Suite struct ChannelMapTests {
-    @Test func `a WAVE mask names the loudspeakers in the order of its bits`() {
+    @Test func `WAVE mask: positions in the order of its bits`() {
         #expect(ChannelMap(waveMask: 0x3f, channelCount: 6)?.names == ["FL", "FR", "FC", "LFE", "BL", "BR"])
         #expect(ChannelMap(waveMask: 0x60f, channelCount: 6)?.names == ["FL", "FR", "FC", "LFE", "SL", "SR"])
         #expect(ChannelMap(waveMask: 0x63f, channelCount: 8)?.names == ["FL", "FR", "FC", "LFE", "BL", "BR", "SL", "SR"])
         #expect(ChannelMap(waveMask: 0x3ffff, channelCount: 3)?.names == ["FL", "FR", "FC"])
     }
 
-    @Test func `a mask with too few loudspeakers, and one with too many for a map, is none`() {
+    @Test func `WAVE mask with too few or too many loudspeakers: no map`() {
         #expect(ChannelMap(waveMask: 0, channelCount: 6) == nil)
         #expect(ChannelMap(waveMask: 0x3, channelCount: 6) == nil)
         #expect(ChannelMap(waveMask: 0x3ffff, channelCount: 17) == nil)
     }
 
-    @Test func `positions come back in their order, sixteen at most and none twice`() {
+    @Test func `positions: kept in order, at most sixteen, none twice`() {
         let sixteen = Array(ChannelPosition.allCases.reversed().prefix(16))
         #expect(ChannelMap(sixteen)?.positions == sixteen)
         #expect(ChannelMap(sixteen)?.count == 16)
@@ -26,7 +26,7 @@ import Testing
         #expect(Set(ChannelPosition.allCases.map(\.name)).count == ChannelPosition.allCases.count)
     }
 
-    @Test func `a format has a map for more than two channels, and of their number`() throws {
+    @Test func `format with a map: more than two channels, equal in number`() throws {
         let map = try #require(ChannelMap([.frontLeft, .frontRight, .frontCenter]))
         var format = StreamFormat(sampleRate: 48_000, channelCount: 3, channelMap: map)
         #expect(format.channelMap == map)
@@ -37,14 +37,14 @@ import Testing
         #expect(StreamFormat(sampleRate: 48_000, channelCount: 6, channelMap: map).channelMap == nil)
     }
 
-    @Test func `a format with a map comes back from JSON`() throws {
+    @Test func `format with a map: unchanged after encoding to JSON and decoding`() throws {
         let format = StreamFormat(
             sampleRate: 48_000, channelCount: 3, channelMap: ChannelMap([.frontLeft, .frontRight, .frontCenter]))
         #expect(try JSONDecoder().decode(StreamFormat.self, from: JSONEncoder().encode(format)) == format)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ChannelMap.self, from: Data(#"["FL","XX"]"#.utf8)) }
     }
 
-    @Test func `stereo that fills the front of 5.1 mixes as stereo does, and a centre comes to both sides at -3 dB`() throws {
+    @Test func `5.1 downmix: front channels as in stereo, centre at -3 dB in both`() throws {
         let map = try #require(ChannelMap(waveMask: 0x3f, channelCount: 6))
         let mix = ChannelMix(StreamFormat(sampleRate: 48_000, channelCount: 6, channelMap: map))
         #expect(mix.left[..<2] == [1, 0] && mix.right[..<2] == [0, 1] && mix.mono[..<2] == [0.5, 0.5])

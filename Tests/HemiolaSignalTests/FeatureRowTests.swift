@@ -1,7 +1,7 @@
 import HemiolaSignal
 import Testing
 
-@Suite struct `A feature row` {
+@Suite struct FeatureRowTests {
     /// Three features: one value, four values, one value.
     private func outputs() -> (AnalyzerOutputs, one: FeatureHandle, four: FeatureHandle, last: FeatureHandle) {
         var outputs = AnalyzerOutputs()
@@ -11,14 +11,14 @@ import Testing
         return (outputs, one, four, last)
     }
 
-    @Test func `handles stand one behind the other, in the order of declaration`() {
+    @Test func `handles: consecutive, in the order of declaration`() {
         let (outputs, one, four, last) = outputs()
         #expect(outputs.width == 6)
         #expect([one.offset, four.offset, last.offset] == [0, 1, 5])
         #expect([one.count, four.count, last.count] == [1, 4, 1])
     }
 
-    @Test func `values are written where their handles say and nowhere else`() {
+    @Test func `write by handle: changes only the values of that handle`() {
         let (outputs, one, four, last) = outputs()
         var values = [Float](repeating: .nan, count: outputs.width)
         var row = FeatureRow(values.mutableSpan)
@@ -31,11 +31,11 @@ import Testing
         #expect(row[four, 3] == 13)
         #expect(values[0...1] == [1, 10])
         #expect(values[4...5] == [13, 2])
-        // What nobody wrote does not exist.
+        // Values that were not written are NaN.
         #expect(values[2].isNaN && values[3].isNaN)
     }
 
-    @Test func `all values of a feature can be filled in one go`() {
+    @Test func `span of a feature: all its values can be written`() {
         let (outputs, _, four, _) = outputs()
         var values = [Float](repeating: 0, count: outputs.width)
         var row = FeatureRow(values.mutableSpan)
@@ -44,7 +44,7 @@ import Testing
         #expect(values == [0, 1, 2, 3, 4, 0])
     }
 
-    @Test func `a feature of no values takes no room`() {
+    @Test func `feature without values: has no columns`() {
         var outputs = AnalyzerOutputs()
         let none = outputs.add(Feature("none", .none, count: 0, "No values."))
         let one = outputs.add(Feature("one", .none, "One value."))
@@ -56,8 +56,8 @@ import Testing
     }
 }
 
-@Suite struct `A feature layout` {
-    @Test func `sections follow each other, and a feature is found by its names`() {
+@Suite struct FeatureLayoutTests {
+    @Test func `several sections: consecutive, features are found by analyzer and name`() {
         var outputs = AnalyzerOutputs()
         _ = outputs.add(Feature("rms_db", .decibels, "A level."))
         _ = outputs.add(Feature("bands_db", .decibels, count: 3, "Bands."))
@@ -71,7 +71,7 @@ import Testing
     }
 }
 
-@Suite struct `The text of numbers` {
+@Suite struct UnitTests {
     static let texts: [(unit: Unit, text: Unit.NumberText)] = [
         (.decibels, .decimals(3)), ("dB", .decimals(3)), (.hertz, .decimals(2)), (.beatsPerMinute, .decimals(2)),
         (.seconds, .decimals(6)), (.amplitude, .significant), (.ratio, .significant), (.none, .significant),
@@ -79,11 +79,11 @@ import Testing
     ]
 
     @Test(arguments: texts)
-    func `each unit settles its digits`(unit: Unit, text: Unit.NumberText) {
+    func `unit: determines the number of digits`(unit: Unit, text: Unit.NumberText) {
         #expect(unit.numberText == text)
     }
 
-    @Test func `a unit is its own name`() {
+    @Test func `unit: its raw value is its name`() {
         #expect(Unit.decibels.rawValue == "dBFS")
         #expect(Unit(rawValue: "Hz") == .hertz)
     }

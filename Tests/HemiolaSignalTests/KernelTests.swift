@@ -18,7 +18,7 @@ import Testing
     // MARK: - Levels
 
     @Test(arguments: lengths)
-    func `level is the sum of squares and the largest magnitude`(length: Int) {
+    func `level: sum of squares and largest magnitude`(length: Int) {
         for start in Self.starts {
             let x = noise(start + length, seed: length)
             let level = x.span.extracting(start...).level
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `stereo levels are those of each channel`(frames: Int) {
+    func `level of stereo: that of each channel`(frames: Int) {
         for start in Self.starts {
             let x = noise(start + 2 * frames, seed: frames)
             let span = x.span.extracting(start...)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: lengths, channelCounts)
-    func `level of a channel is that of every n-th sample`(frames: Int, channelCount: Int) {
+    func `level of one channel: that of every n-th sample`(frames: Int, channelCount: Int) {
         let x = noise(1 + frames * channelCount, seed: frames)
         for channel in 0..<channelCount {
             let level = x.span.extracting(1...).level(ofChannel: channel, of: channelCount)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: 0..<24)
-    func `the peak is found in each lane and with either sign`(place: Int) {
+    func `peak: found in each lane and with either sign`(place: Int) {
         for sign in [-1, 1] as [Float] {
             var x = [Float](repeating: 0.25, count: 24)
             x[place] = 0.75 * sign
@@ -71,7 +71,7 @@ import Testing
     // MARK: - Sums
 
     @Test(arguments: lengths)
-    func `sum is that of the elements in the range`(length: Int) {
+    func `sum: that of the elements in the range`(length: Int) {
         for start in Self.starts {
             let x = noise(start + length + 3, seed: length)
             let range = start..<start + length
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `dot multiplies a range by the weights from an offset on`(length: Int) {
+    func `dot: product of a range and the weights from an offset`(length: Int) {
         for (start, offset) in [(0, 0), (1, 0), (0, 3), (3, 2)] {
             let (x, w) = (noise(start + length + 2, seed: length), noise(offset + length + 1, seed: length + 100))
             let products = (0..<length).map { Double(x[start + $0]) * Double(w[offset + $0]) }
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `rise sums the increases and stores the new values`(length: Int) {
+    func `half-wave rectified difference: sums the increases and stores the new values`(length: Int) {
         for start in Self.starts {
             let (x, y) = (noise(start + length, seed: length), noise(start + length, seed: length + 100))
             var old = y
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: lengths + [64, 127, 128, 129, 1025])
-    func `the first index is found where the running sum reaches a share of the total`(length: Int) {
+    func `roll-off index: the first at which the running sum reaches a fraction of the total`(length: Int) {
         guard length > 0 else {
             #expect([Float]().span.firstIndex(reaching: 1) == 0)
             return
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: lengths + [511, 512, 513, 1025, 4097])
-    func `sumAndLogSum equals a plain loop, with values below the floor replaced by it`(length: Int) {
+    func `sumAndLogSum: equal to a plain loop, values below the floor are replaced by it`(length: Int) {
         for start in Self.starts {
             let floor: Float = 1e-10
             var generator = SeededGenerator(seed: UInt64(length))
@@ -146,7 +146,7 @@ import Testing
     // MARK: - Whole vectors
 
     @Test(arguments: lengths, [1, 3, 16])
-    func `mean divides by the count and takes roots`(length: Int, count: Int) {
+    func `mean: divides by the count and computes roots`(length: Int, count: Int) {
         for start in Self.starts {
             let x = noise(start + length, seed: length).map { $0 * $0 }
             var means = [Float](repeating: -1, count: length)
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `accumulate replaces the first and adds the others`(length: Int) {
+    func `accumulate: replaces with the first and adds the others`(length: Int) {
         let (x, y) = (noise(length, seed: length), noise(length, seed: length + 100))
         var sums = [Float](repeating: .nan, count: length)
         var span = sums.mutableSpan
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `scale multiplies by a factor`(length: Int) {
+    func `scale: multiplies by a factor`(length: Int) {
         let x = noise(length, seed: length)
         var result = [Float](repeating: .nan, count: length)
         var span = result.mutableSpan
@@ -184,7 +184,7 @@ import Testing
     // MARK: - Mixing
 
     @Test(arguments: lengths, channelCounts)
-    func `mix is the mean of the channels, and leaves the elements after it unchanged`(frames: Int, channelCount: Int) {
+    func `mix: the mean of the channels; elements after it are unchanged`(frames: Int, channelCount: Int) {
         for start in Self.starts {
             let x = noise(start + frames * channelCount, seed: frames)
             var mono = [Float](repeating: 7, count: frames + 3)
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `mix of known positions is half the sum of the BS.775 downmix, without LFE`(frames: Int) {
+    func `mix of known positions: half the sum of the BS.775 downmix, without LFE`(frames: Int) {
         let minus3 = 0.5.squareRoot()
         let layouts: [([ChannelPosition], [Double])] = [
             ([.frontLeft, .frontRight, .frontCenter], [0.5, 0.5, minus3]),
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 6])
-    func `mix of mono, stereo and unknown positions is the mean of the channels, bit for bit`(channelCount: Int) {
+    func `mix of mono, stereo and unknown positions: the mean of the channels, bit for bit`(channelCount: Int) {
         let x = noise(100 * channelCount, seed: channelCount)
         var (one, other) = ([Float](repeating: 0, count: 100), [Float](repeating: 0, count: 100))
         var span = one.mutableSpan
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test(arguments: [.nan, .infinity, -.infinity] as [Float])
-    func `mix of known positions reports a sample that is not finite, in the LFE channel too`(bad: Float) throws {
+    func `mix of known positions, non-finite sample in any channel: reported`(bad: Float) throws {
         let map = try #require(ChannelMap([.frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight]))
         let mix = ChannelMix(StreamFormat(sampleRate: 48_000, channelCount: 6, channelMap: map))
         for place in 0..<19 * 6 {
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test(arguments: [.nan, .infinity, -.infinity] as [Float], channelCounts)
-    func `mix reports one non-finite sample in any position`(bad: Float, channelCount: Int) {
+    func `mix, one non-finite sample at any position: reported`(bad: Float, channelCount: Int) {
         for place in 0..<19 * channelCount {
             var x = [Float](repeating: 0.5, count: 19 * channelCount)
             x[place] = bad
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `mix reports samples of opposite infinity although their sum is NaN`() {
+    @Test func `mix, samples of opposite infinity: reported, although their sum is NaN`() {
         let x = [Float](repeating: 0, count: 16) + [.infinity, -.infinity]
         var mono = [Float](repeating: 0, count: 9)
         var span = mono.mutableSpan
@@ -274,7 +274,7 @@ import Testing
     }
 
     @Test(arguments: lengths)
-    func `silenceNonFinite replaces non-finite samples by 0 and counts them`(length: Int) {
+    func `silenceNonFinite: replaces non-finite samples by 0 and counts them`(length: Int) {
         var generator = SeededGenerator(seed: UInt64(length))
         let x = (0..<length).map { _ in [0.5, -1, .nan, .infinity, -.infinity, 1e38].randomElement(using: &generator)! as Float }
         var y = x
@@ -285,8 +285,8 @@ import Testing
     }
 }
 
-@Suite struct `Lanes functions` {
-    @Test func `approximateExp2 is within 1e-5, approximateLog2 within 2e-5`() {
+@Suite struct LanesTests {
+    @Test func `approximateExp2: within 1e-5; approximateLog2: within 2e-5`() {
         for index in -400...400 {
             let x = Float(index) / 20
             let power = Lanes(repeating: x).approximateExp2[3]
@@ -297,13 +297,13 @@ import Testing
         #expect(Lanes(repeating: 1).approximateLog2[0] == 0)
     }
 
-    @Test func `maximum compares each lane, magnitudeSquareRoot ignores the sign`() {
+    @Test func `maximum: compares each lane; magnitudeSquareRoot: ignores the sign`() {
         let x = Lanes(-4, 9, 0, -0.25, 1, -16, 25, 2.25)
         #expect(x.maximum(with: Lanes(repeating: 0.5)) == Lanes(0.5, 9, 0.5, 0.5, 1, 0.5, 25, 2.25))
         #expect(x.magnitudeSquareRoot == Lanes(2, 3, 0, 0.5, 1, 4, 5, 1.5))
     }
 
-    @Test func `loads and stores are at any offset, and with a stride`() {
+    @Test func `load and store: at any offset, and with a stride`() {
         var values = (0..<40).map(Float.init)
         values.withUnsafeMutableBufferPointer { buffer in
             let loaded = buffer.lanes(3)
@@ -317,7 +317,7 @@ import Testing
     }
 }
 
-@Suite struct `Conversion to decibels` {
+@Suite struct DecibelTests {
     private func converted(_ x: [Float], factor: Float) -> [Float] {
         var y = x
         var span = y.mutableSpan
@@ -326,7 +326,7 @@ import Testing
     }
 
     @Test(arguments: [10, 20] as [Float])
-    func `decibels are within 1e-6 of Foundation's log10`(factor: Float) {
+    func `decibels: within 1e-6 of Foundation's log10`(factor: Float) {
         // Every exponent, normal and subnormal, at some 17 000 places of the mantissa in turn.
         let x = stride(from: UInt32(1), to: 0x7f80_0000, by: 9973).map(Float.init(bitPattern:))
         for (power, level) in zip(x, converted(x, factor: factor)) {
@@ -339,7 +339,7 @@ import Testing
     }
 
     @Test(arguments: [10, 20] as [Float])
-    func `decibels of values around 1 are exact to a few units in the last place`(factor: Float) {
+    func `decibels of values around 1: exact to a few units in the last place`(factor: Float) {
         let one = Float(1).bitPattern
         let x = (one - 2000...one + 2000).map(Float.init(bitPattern:))
         for (power, level) in zip(x, converted(x, factor: factor)) {
@@ -349,7 +349,7 @@ import Testing
     }
 
     @Test(arguments: Array(0...17))
-    func `all elements of a span of any length are converted`(length: Int) {
+    func `span of any length: all elements are converted`(length: Int) {
         let x = (0..<length).map { Float(exactly: $0 + 1)! }
         for (power, level) in zip(x, converted(x, factor: 10)) {
             #expect(abs(level - 10 * log10(power)) < 1e-5)
@@ -358,7 +358,7 @@ import Testing
 
     /// The vector path and the path of the last few values must both be right.
     @Test(arguments: [1, 8])
-    func `zero, subnormal and negative values give -120 dB`(count: Int) {
+    func `zero, subnormal and negative values: -120 dB`(count: Int) {
         for value in [0, -0.0, .leastNonzeroMagnitude, .leastNormalMagnitude, 1e-38, 1e-13, -1, -.infinity] as [Float] {
             #expect(converted(Array(repeating: value, count: count), factor: 10) == Array(repeating: -120, count: count), "\(value)")
         }
@@ -367,7 +367,7 @@ import Testing
     }
 
     @Test(arguments: [1, 8])
-    func `NaN stays NaN`(count: Int) {
+    func `NaN: NaN`(count: Int) {
         for value in [.nan, -.nan, .signalingNaN] as [Float] {
             let levels = converted(Array(repeating: value, count: count), factor: 20)
             #expect(levels.allSatisfy { $0.isNaN })
@@ -375,7 +375,7 @@ import Testing
     }
 
     @Test(arguments: [1, 8])
-    func `infinity is converted as 2^128, to a finite number`(count: Int) {
+    func `infinity: converted as 2^128, to a finite number`(count: Int) {
         for level in converted(Array(repeating: .infinity, count: count), factor: 10) {
             #expect(abs(Double(level) - 10 * log10(pow(2, 128))) < 1e-3)
         }

@@ -1,10 +1,10 @@
 import HemiolaSignal
 import HemiolaSpectrum
 
-/// Drives a bank as the engine does, hop by hop, and keeps what its slots lend.
+/// Advances a bank hop by hop, as the engine does, and stores the spectra of its slots.
 struct BankRun {
     struct Frame {
-        /// The middle of its window, in frames since the stream's first.
+        /// The middle of its window, in frames since the start of the stream.
         var center: Double
         var power: [Float]
         var magnitude: [Float]
@@ -24,7 +24,7 @@ struct BankRun {
         self.hopFrames = hopFrames
     }
 
-    /// Takes in a hop, zero-padded, and gives back the spectra of each request.
+    /// Processes a zero-padded hop and returns the spectra of each request.
     mutating func advance(_ samples: some Collection<Float>) -> [[Frame]] {
         let hop = Array(samples) + Array(repeating: 0, count: hopFrames - samples.count)
         bank.advance(hop.span, at: frame)
@@ -32,7 +32,7 @@ struct BankRun {
         return requests.indices.map { spectra($0) }
     }
 
-    /// A whole sound; for each request all its spectra, in order.
+    /// Processes a complete signal and returns all spectra of each request, in order.
     mutating func advance(through samples: [Float]) -> [[Frame]] {
         var all = requests.map { _ in [Frame]() }
         for start in stride(from: 0, to: samples.count, by: hopFrames) {

@@ -9,7 +9,7 @@ import Testing
     private static let request = SpectrumRequest(size: 2048, hop: .seconds(0.01), sampleRate: rate, parts: .magnitude)
     private static let frequencies = [31.0, 110, 440.5, 1000, 3300, 3700, 7000, 10_900]
 
-    /// Sines at any sample rate, the same in time: those that it can hold.
+    /// Sines at any sample rate, equal in time: those below half the rate.
     private static func chord(_ frequencies: [Double], rate: Int, seconds: Double = 0.5) -> [Float] {
         (0..<Int(seconds * Double(rate))).map { frame in
             let time = Double(frame) / Double(rate)
@@ -28,11 +28,11 @@ import Testing
         let bins = 0..<Int(limit * 2048 / Double(Self.rate))
         for (frame, other) in zip(frames, expected) {
             #expect(abs(frame.center / Double(streamRate) - other.center / Double(Self.rate)) < 1e-9)
-            // What begins or ends abruptly goes beyond what a lower rate can hold.
+            // An abrupt start or end has frequencies above half the lower rate.
             guard (1100..<22_050 - 1100).contains(other.center) else { continue }
             let peak = other.magnitude[bins].max()!
             let worst = bins.map { abs(frame.magnitude[$0] - other.magnitude[$0]) }.max()!
-            // A rate without a common divisor has its filter for the nearest of 1024 places between two frames.
+            // For a rate without a common divisor, the filter is that of the nearest of 1024 positions between two frames.
             #expect(worst < (streamRate == 44_056 ? 1e-3 : 2e-4) * peak, "at \(frame.center)")
         }
     }
@@ -41,11 +41,11 @@ import Testing
     func `sine above three quarters of the new rate: no alias below a quarter`(streamRate: Int, hertz: Double) {
         guard hertz < Double(streamRate) / 2 else { return }
         var run = BankRun([Self.request], sampleRate: streamRate)
-        // It begins and ends softly: what is abrupt is everywhere.
+        // Fades in and out: an abrupt edge would have energy at all frequencies.
         let sine = Self.chord([hertz], rate: streamRate)
         let frames = run.advance(through: sine.indices.map { sine[$0] * Float(sin(.pi * Double($0) / Double(sine.count))) })[0]
         let bins = 0...Int(Double(Self.rate) / 4 * 2048 / Double(Self.rate))
-        // A sine of 0.1 would have 0.1 · 2048 / 4.
+        // A sine of amplitude 0.1 would have a magnitude of 0.1 · 2048 / 4.
         let worst = frames.map { $0.magnitude[bins].max()! }.max()!
         #expect(worst < 2e-4 * 51.2)
     }

@@ -60,7 +60,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
 @Suite struct SpectrumBankTests {
     @Test(arguments: [1, 5, 31, 255, 510], [512, 1024])
     func `sine at a bin, rectangular window: energy in that bin only`(bin: Int, size: Int) {
-        // Without a window; with one its main lobe takes in the neighbours.
+        // Rectangular window: the main lobe of another window includes neighbouring bins.
         var run = BankRun([SpectrumRequest(size: size, window: .rectangular, parts: .magnitude)])
         let bin = bin * size / 1024
         guard bin > 0 else { return }
@@ -141,10 +141,10 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         let noise = Audio.noise(frames: 4096, seed: 2).samples
         let frames = run.advance(through: noise)[0]
         #expect(frames.map(\.center) == [-1024, 0, 1024, 2048])
-        // DC without a window is the plain sum of what has been heard.
+        // With a rectangular window, DC is the sum of all samples up to the end of the window.
         for (hop, frame) in frames.enumerated() {
-            let heard = noise[..<(1024 * (hop + 1))].reduce(0) { $0 + Double($1) }
-            #expect(abs(Double(frame.complex[0]) - heard) < 1e-3)
+            let sum = noise[..<(1024 * (hop + 1))].reduce(0) { $0 + Double($1) }
+            #expect(abs(Double(frame.complex[0]) - sum) < 1e-3)
         }
     }
 
@@ -171,7 +171,7 @@ private let everything: SpectrumParts = [.power, .magnitude, .complex]
         var run = BankRun([SpectrumRequest(size: size, hop: .seconds(seconds), parts: .power)], hopFrames: hopFrames)
         let noise = Audio.noise(frames: 40 * hopFrames, seed: 4).samples
         let frames = run.advance(through: noise)[0]
-        // Half frames, too: 5 ms are 220.5 of them.
+        // Also half frames: 5 ms are 220.5 frames.
         let every = seconds == 0.005 ? 220.5 : (seconds * 44_100).rounded()
         let ends = (1...).lazy.map { Double($0) * every }.prefix { Int($0.rounded()) <= noise.count }
         #expect(frames.map(\.center) == ends.map { $0 - Double(size) / 2 })

@@ -18,7 +18,7 @@ import Testing
         ("spectrum:as=fine,size=512", PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")])),
         // A colon in the rest is the plugin's.
         ("vamp:LIB:PLUGIN:OUTPUT", PluginSpec("vamp", primary: .text("LIB:PLUGIN:OUTPUT"))),
-        // What is no key before the = makes no key of it.
+        // Text before a = that is not a valid key: part of the primary value.
         ("file:/a/b=c.wav", PluginSpec("file", primary: .text("/a/b=c.wav"))),
         ("file:my file=1.wav", PluginSpec("file", primary: .text("my file=1.wav"))),
         ("file:path=/a=b=c.wav", PluginSpec("file", settings: ["path": .text("/a=b=c.wav")])),
@@ -36,7 +36,7 @@ import Testing
         ("x:text=\"\\u00e4\\n\\t\\r\\\"\\\\\\/\"", PluginSpec("x", settings: ["text": .text("ä\n\t\r\"\\/")])),
         ("x:text=\"\\ud83c\\udfb5\"", PluginSpec("x", settings: ["text": .text("🎵")])),
         ("x:text=\"\\b\\f\"", PluginSpec("x", settings: ["text": .text("\u{8}\u{c}")])),
-        // A combining mark stands for itself, whatever it stands behind.
+        // A combining mark is a separate character after any other character.
         ("x:\u{301}a,text=\u{301}b", PluginSpec("x", primary: .text("\u{301}a"), settings: ["text": .text("\u{301}b")])),
         ("x:\"\u{301},\"", PluginSpec("x", primary: .text("\u{301},"))),
         ("x:\"\"", PluginSpec("x", primary: .text(""))),
@@ -45,7 +45,7 @@ import Testing
         ("x:,size=1", PluginSpec("x", settings: ["size": .text("1")])),
         ("file:Schöne Töne.wav", PluginSpec("file", primary: .text("Schöne Töne.wav"))),
     ])
-    func `a SPEC is read as it is meant`(text: String, spec: PluginSpec) throws {
+    func `valid SPEC: parsed`(text: String, spec: PluginSpec) throws {
         #expect(try PluginSpec(parsing: text) == spec)
     }
 
@@ -65,12 +65,12 @@ import Testing
         ("x:\"\\u+123\"", "\\u+123 in \"x:\"\\u+123\"\" is no character"),
         ("x:\"\\ud800\"", "\\ud800 in \"x:\"\\ud800\"\" is no character"),
     ])
-    func `what cannot be read is explained`(text: String, message: String) {
+    func `invalid SPEC: an error with the reason`(text: String, message: String) {
         let error = #expect(throws: ConfigurationError.self) { try PluginSpec(parsing: text) }
         #expect(error?.description == message)
     }
 
-    @Test func `its name is its alias, else its id`() {
+    @Test func `name: the alias, or the id without one`() {
         #expect(PluginSpec("levels").name == "levels")
         #expect(PluginSpec("levels", as: "loud").name == "loud")
     }

@@ -15,7 +15,7 @@ import Testing
         SinkPlugin(id, "A sink.") { _ throws(ConfigurationError) in throw ConfigurationError("never made") }
     }
 
-    @Test func `more plugins are added behind those there are`() {
+    @Test func `adding plugins: appended to the existing ones`() {
         let registry = PluginRegistry(
             captures: [capture("file")], analyzers: [analyzer("levels")], defaultAnalyzers: [PluginSpec("levels")]
         )
@@ -26,19 +26,19 @@ import Testing
         #expect(registry.defaultAnalyzers == [PluginSpec("levels")])
     }
 
-    @Test func `one with the id of an older one takes its place`() {
+    @Test func `adding a plugin with an existing id: replaces it`() {
         let registry = PluginRegistry(captures: [capture("file"), capture("tone")]).adding(captures: [capture("file", "Another.")])
         #expect(registry.captures.map(\.about.id) == ["tone", "file"])
         #expect(registry.captures.map(\.about.summary) == ["A capture.", "Another."])
     }
 
-    @Test func `the registry that was added to stays as it was`() {
+    @Test func `adding plugins: the original registry is unchanged`() {
         let registry = PluginRegistry(sinks: [sink("one")])
         _ = registry.adding(sinks: [sink("two")])
         #expect(registry.sinks.map(\.about.id) == ["one"])
     }
 
-    @Test func `the catalog has the types of all plugins behind those of the plugin API, each once`() {
+    @Test func `catalog: the types of the plugin API, then those of all plugins, each once`() {
         let (clap, wave) = (RecordType("clap", "A clap.", fields: []), RecordType("wave", "A wave.", fields: []))
         let (start, stop) = (ControlType("start", "Starts."), ControlType("stop", "Stops."))
         let analyzer = AnalyzerPlugin("mood", "An analyzer.", records: [clap], controls: [start]) { _ throws(ConfigurationError) in

@@ -6,14 +6,14 @@ import Testing
 @Suite struct SelectionTests {
     private let catalog = RecordCatalog(records: [.preset, .speed, .key])
 
-    @Test func `everything is everything`() {
+    @Test func `selection of everything: all records and features`() {
         #expect(Selection.all.isAll)
         for type in catalog.recordTypes { #expect(Selection.all.contains(type)) }
         #expect(Selection.all.contains("levels", "rms_db"))
         #expect(Selection.all.featurePaths.isEmpty)
     }
 
-    @Test func `record types alone carry whole batches or none`() {
+    @Test func `only record types: whole batches or none`() {
         let beats = Selection(items: ["beat", "header"])
         #expect(beats.contains("beat") && beats.contains("header") && !beats.contains("batch") && !beats.contains("end"))
         #expect(!beats.isAll)
@@ -21,7 +21,7 @@ import Testing
         #expect(batches.contains("batch") && batches.contains("levels", "rms_db"))
     }
 
-    @Test func `an analyzer or a feature implies batches that carry nothing else`() {
+    @Test func `analyzer or feature: batches with only these values`() {
         let some = Selection(items: ["levels", "spectrum.flux"])
         #expect(some.contains("batch") && !some.contains("beat"))
         #expect(some.contains("levels", "rms_db") && some.contains("levels", "peak_db"))
@@ -30,17 +30,17 @@ import Testing
         #expect(some.featurePaths.map(\.feature) == [nil, "flux"])
     }
 
-    @Test func `beat is the record, beat.bpm the feature, batch.beat the analyzer`() {
+    @Test func `beat: the record; beat.bpm: the feature; batch.beat: the analyzer`() {
         #expect(!Selection(items: ["beat"]).contains("batch"))
         #expect(Selection(items: ["beat.bpm"]).contains("beat", "bpm") && !Selection(items: ["beat.bpm"]).contains("beat"))
         #expect(Selection(items: ["batch.beat"]).contains("beat", "phase") && !Selection(items: ["batch.beat"]).contains("beat"))
     }
 
-    @Test func `whole batches and a feature are whole batches`() {
+    @Test func `batch and a feature: whole batches`() {
         #expect(Selection(items: ["batch", "levels.rms_db"]).contains("spectrum", "flux"))
     }
 
-    @Test func `every type of event has a record type that can be selected`() {
+    @Test func `every type of event: its record type can be selected`() {
         let format = StreamFormat(sampleRate: 8_000, channelCount: 1)
         let records: [any EventRecord] = [
             Onset(strength: 1), Beat(beatsPerMinute: 1, position: nil, confidence: 1), AnalyzerEvent(output: "x"),
@@ -65,17 +65,17 @@ import Testing
 
 @Suite struct BatchingTests {
     @Test(arguments: [(256, 256, 1), (1000, 1000, 1), (1024, 1024, 1), (1280, 640, 2), (2048, 1024, 2), (2304, 768, 3), (8192, 1024, 8)])
-    func `a batch is cut into its largest equal hops up to 1024`(batch: Int, hop: Int, count: Int) throws {
+    func `batch size: divided into the largest equal hops up to 1024 frames`(batch: Int, hop: Int, count: Int) throws {
         let batching = try #require(Batching(batchFrames: batch))
         #expect(batching.hopFrames == hop && batching.hopsPerBatch == count)
     }
 
     @Test(arguments: [Int.min, 0, 255, 1025, 1279, 4095, 8193, .max])
-    func `other sizes there are not`(batch: Int) {
+    func `invalid batch size: nil`(batch: Int) {
         #expect(Batching(batchFrames: batch) == nil)
     }
 
-    @Test func `every size on offer has hops of at least 256 frames`() {
+    @Test func `every valid batch size: hops of at least 256 frames`() {
         for size in Batching.frameCounts {
             guard let batching = Batching(batchFrames: size) else { continue }
             #expect(batching.hopFrames >= 256 && batching.hopFrames * batching.hopsPerBatch == size)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [8_000, 44_100, 192_000])
-    func `frames and seconds go both ways`(rate: Int) {
+    func `frames to seconds and back: equal`(rate: Int) {
         let format = StreamFormat(sampleRate: rate, channelCount: 1)
         for frame in [Int64(0), 1, 1023, 123_456_789] { #expect(format.frame(at: format.seconds(at: frame)) == frame) }
     }

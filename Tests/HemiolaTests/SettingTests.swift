@@ -28,7 +28,7 @@ import Testing
             (sizes, .text("256+512"), .list([.integer(256), .integer(512)])), (sizes, .integer(64), .list([.integer(64)])),
             (limit, .text("0.5"), .number(0.5)),
         ] as [(DeclaredSetting, ParameterValue, ParameterValue)])
-    func `a value is brought to its type`(setting: DeclaredSetting, raw: ParameterValue, value: ParameterValue) throws {
+    func `valid value: converted to the type of the setting`(setting: DeclaredSetting, raw: ParameterValue, value: ParameterValue) throws {
         #expect(try setting.check(raw).get() == value)
     }
 
@@ -50,7 +50,7 @@ import Testing
             (sizes, .text("512+x"), "\"x\" is not a whole number"),
             (limit, .text("2"), "2 is outside 0...1"),
         ] as [(DeclaredSetting, ParameterValue, String)])
-    func `a value that does not fit is refused with the reason`(setting: DeclaredSetting, raw: ParameterValue, message: String) {
+    func `invalid value: refused with the reason`(setting: DeclaredSetting, raw: ParameterValue, message: String) {
         guard case .failure(let fault) = setting.check(raw) else {
             Issue.record("\(raw) was taken")
             return
@@ -58,7 +58,7 @@ import Testing
         #expect(fault.message == message)
     }
 
-    @Test func `its declaration says type, default and range`() {
+    @Test func `declaration: has type, default and range`() {
         #expect(Self.period.kind == .number && Self.period.defaultValue == .number(15) && Self.period.rangeText == "1...3600 s")
         #expect(Self.count.rangeText == "0...10")
         #expect(Self.path.rangeText == nil)
@@ -87,20 +87,20 @@ import Testing
         return (values, problems.map(\.description))
     }
 
-    @Test func `defaults are filled in, in the order of declaration`() throws {
+    @Test func `missing settings: their defaults, in the order of declaration`() throws {
         let values = try #require(try values("test").0)
         #expect(values.parameters.map(\.key) == ["size", "window", "limit", "names"])
         #expect(values.parameters.map(\.value) == [.integer(512), .text("hann"), .none, .list([.text("a")])])
         #expect(values[Self.size] == 512 && values[Self.window] == .hann && values[Self.limit] == nil && values[Self.names] == ["a"])
     }
 
-    @Test func `what is given takes their place`() throws {
+    @Test func `given settings: replace the defaults`() throws {
         let values = try #require(try values("test:1024,window=hamming,limit=0.25,names=x+y").0)
         #expect(values[Self.size] == 1024 && values[Self.window] == .hamming && values[Self.limit] == 0.25)
         #expect(values[Self.names] == ["x", "y"])
     }
 
-    @Test func `every problem is told, by path`() throws {
+    @Test func `several problems: all are reported, with their paths`() throws {
         let (values, problems) = try values("test:1,windo=x,limit=3,colour=red")
         #expect(values == nil)
         #expect(
@@ -112,11 +112,11 @@ import Testing
             ])
     }
 
-    @Test func `the primary setting is given once`() throws {
+    @Test func `primary setting given twice: a problem`() throws {
         #expect(try values("test:1024,size=512").1 == ["analyzers[2]: size is given twice: \"1024\" and size="])
     }
 
-    @Test func `a plugin without a primary setting takes no bare item`() throws {
+    @Test func `primary value for a plugin without a primary setting: a problem`() throws {
         let about = CapturePlugin("bare", "Bare.") { _ throws(ConfigurationError) in throw ConfigurationError("never made") }.about
         var problems: [ConfigurationProblem] = []
         #expect(about.values(from: PluginSpec("bare", primary: .text("x")), path: "captures[0]", problems: &problems) == nil)
@@ -133,16 +133,16 @@ import Testing
         ("levls", "levels"), ("levles", "levels"), ("LEVELS", "levels"), ("spec", "spectrum"), ("spektrum", "spectrum"),
         ("beats", "beat"), ("json-line", "json-lines"),
     ])
-    func `a slip finds its name`(typed: String, name: String) {
+    func `misspelled name: found`(typed: String, name: String) {
         #expect(typed.nearest(in: ["levels", "spectrum", "visualizer", "beat", "json-lines"]) == name)
     }
 
     @Test(arguments: ["", "zzzzzz", "completely-different"])
-    func `what is like nothing finds nothing`(typed: String) {
+    func `name unlike all others: nil`(typed: String) {
         #expect(typed.nearest(in: ["levels", "spectrum", "visualizer"]) == nil)
     }
 
-    @Test func `among no names there is none`() {
+    @Test func `no names: nil`() {
         #expect("x".nearest(in: []) == nil)
     }
 }

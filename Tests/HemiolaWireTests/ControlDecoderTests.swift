@@ -30,18 +30,18 @@ struct DecodedControl: Decodable {
         return fault.message
     }
 
-    @Test func `a control with every field`() throws {
+    @Test func `control with every field: decoded`() throws {
         let text =
             #"{"partials_hz":[440,880.5],"hands":4,"loudness_db":-12.5,"is_rhythmic":false,"place":"ü","manner":"loud","people":["a","b"]}"#
         #expect(try DecodedControl.decode(.setClap, text) == .success(Self.whole))
     }
 
-    @Test func `a control without fields takes any object`() throws {
+    @Test func `control without fields: decoded from any object`() throws {
         #expect(try DecodedControl.decode(.tap, "{}") == .success(Control(.tap)))
         #expect(try DecodedControl.decode(.tap, #"{"type":"tap","bpm":"x"}"#) == .success(Control(.tap)))
     }
 
-    @Test func `a missing field has its default`() throws {
+    @Test func `missing field: its default`() throws {
         #expect(
             try DecodedControl.decode(.setClap, "{\(Self.required)}")
                 == .success(
@@ -54,11 +54,11 @@ struct DecodedControl: Decodable {
     @Test func `a missing field without a default: refused with its name`() throws {
         #expect(try fault(.setSpeed, "{}") == "the control setSpeed needs its \"speed\"")
         #expect(try fault(.loadPreset, #"{"nam":"x"}"#) == "the control loadPreset needs its \"name\"")
-        // Null may be its value, and has to be given.
+        // Null is a valid value, but must be present.
         #expect(try fault(.setClap, #"{"loudness_db":0,"partials_hz":[]}"#) == "the control setClap needs its \"place\"")
     }
 
-    @Test func `null is a value where it may be one, and stands for a missing field elsewhere`() throws {
+    @Test func `null: a value of a nullable field, a missing field otherwise`() throws {
         #expect(try DecodedControl.decode(.lockTempo, #"{"bpm":null}"#) == .success(Control(.lockTempo, .none)))
         #expect(try DecodedControl.decode(.ready, #"{"presets":null}"#) == .success(Control(.ready, .list([]))))
         #expect(

@@ -4,13 +4,13 @@ import HemiolaVisualizer
 import HemiolaWire
 import Testing
 
-/// A record type and a control of a plugin from outside: with nothing but their declarations they are in all that is written.
+/// A record type and a control of an external plugin: their declarations are sufficient for records, schema, columns and hello.
 @Suite struct DeclaredRecordTests {
     private let analyzers: SchemaText.Analyzers = [("levels", Fixture.levels.features), ("wide", Fixture.spectrum.features)]
 
     // MARK: Lines
 
-    @Test func `a declared record has its fields in the declared order, each with its unit and its source`() {
+    @Test func `declared record: its fields in declared order, each with its unit and its source`() {
         #expect(
             Fixture.line(Fixture.claps[0], batchEnd: 0.25)
                 == #"{"type":"clap","t":0.5,"frame":22050,"emitted_t":0.25,"due_in_s":0.25,"verb":"clap","hands":2,"#
@@ -23,21 +23,21 @@ import Testing
                 + #""partials_hz":[null],"length_s":0.0,"length_frames":0}"#)
     }
 
-    @Test func `a declared control has its fields between its name and its origin`() {
+    @Test func `declared control: its fields are between its name and its origin`() {
         #expect(
             Fixture.line(StampedControl(Fixture.clapControls[0], at: 1024, from: "key"))
                 == #"{"type":"control","t":0.5,"frame":1024,"control":"setClap","hands":4,"loudness_db":-12.5,"is_rhythmic":false,"#
                 + #""place":"ü","manner":"loud","people":["a","b"],"partials_hz":[440.0,880.5],"from":"key"}"#)
     }
 
-    @Test func `a control's record, decoded with its declaration, is that control`() throws {
+    @Test func `record of a declared control, decoded: equal to the control`() throws {
         for control in Fixture.clapControls {
             let line = Fixture.line(StampedControl(control, at: 1024, from: "key"))
             #expect(try DecodedControl.decode(.setClap, line) == .success(control))
         }
     }
 
-    @Test func `a selection of a declared type leaves the others out`() {
+    @Test func `selection of a declared type: only this type is written`() {
         let encoder = RecordEncoder(
             Fixture.header(), selection: Selection(items: ["clap"], catalog: Fixture.catalog), version: "1")
         let lines = Fixture.lines { encoder.encode(Fixture.block(events: [Fixture.events])[0], into: &$0) }
@@ -47,10 +47,10 @@ import Testing
     // MARK: Schema
 
     @Test(arguments: [nil, "a.wav"])
-    func `the JSON Schema accepts every line`(file: String?) throws {
+    func `JSON Schema: accepts every line`(file: String?) throws {
         let validator = try SchemaValidator(SchemaText.jsonSchema(analyzers: analyzers, catalog: Fixture.catalog))
         for line in Fixture.allLines(file: file) {
-            // Without bounds in the fixture's rows: its values are those of no real analyzer.
+            // Bounds are left out: the values of the fixture are not those of a real analyzer.
             if let fault = try validator.fault(in: line) { Issue.record("\(fault) in \(line)") }
         }
     }
@@ -62,7 +62,7 @@ import Testing
         (#""verb":"clap""#, #""verb":"bow""#),
         (#""hands":2"#, #""hands":2,"feet":2"#),
     ])
-    func `the JSON Schema refuses a line that differs from the declaration`(part: String, other: String) throws {
+    func `JSON Schema, line that differs from the declaration: refused`(part: String, other: String) throws {
         let line = Fixture.line(Fixture.claps[0], batchEnd: 0.25)
         try #require(line.contains(part))
         let validator = try SchemaValidator(SchemaText.jsonSchema(analyzers: analyzers, catalog: Fixture.catalog))
@@ -70,14 +70,14 @@ import Testing
         #expect(try validator.fault(in: line.replacing(part, with: other)) != nil)
     }
 
-    @Test func `without the plugin the JSON Schema refuses its records and controls`() throws {
+    @Test func `JSON Schema without the plugin: refuses its records and controls`() throws {
         let validator = try SchemaValidator(SchemaText.jsonSchema(analyzers: analyzers, catalog: .standard))
         #expect(try validator.fault(in: Fixture.line(Fixture.claps[0], batchEnd: 0.25)) != nil)
         #expect(try validator.fault(in: Fixture.line(StampedControl(Control(.tap), at: 0, from: "key"))) != nil)
         #expect(try validator.fault(in: Fixture.line(Onset(strength: 1))) == nil)
     }
 
-    @Test func `declared fields are columns`() throws {
+    @Test func `declared fields: columns`() throws {
         let text = SchemaText.columns(analyzers: analyzers, catalog: Fixture.catalog)
         let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let duckDB = try #require(document["duckdb"] as? [String: String])
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Clients
 
-    @Test func `hello has the header's fields, all declarations and what the caller adds`() throws {
+    @Test func `hello: the fields of the header, all declarations and the fields that the caller adds`() throws {
         let encoder = RecordEncoder(Fixture.header(), selection: Selection(items: ["beat"]), version: "1.2.3")
         let hello = try ParsedJSON(
             Fixture.lines { buffer in encoder.encodeHello(into: &buffer) { $0.append(#","extra":{"a":1}"#) } }[0])
@@ -136,12 +136,12 @@ import Testing
         RecordSchema.conflicts(in: RecordCatalog(records: records, controls: controls))
     }
 
-    @Test func `the catalog of the fixture has no conflict`() {
+    @Test func `catalog of the fixture: no conflict`() {
         #expect(RecordSchema.conflicts(in: Fixture.catalog) == [])
         #expect(RecordSchema.conflicts(in: .standard) == [])
     }
 
-    @Test func `one record type or control declared twice in the same way counts once`() {
+    @Test func `equal declarations of a record type or control: counted once`() {
         let again = RecordType("clap", "Another sentence.", fields: RecordType.clap.fields)
         let catalog = RecordCatalog(records: [.clap, again, .onset], controls: [.setClap, .setClap])
         #expect(RecordSchema.conflicts(in: catalog) == [])

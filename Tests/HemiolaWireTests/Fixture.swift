@@ -75,7 +75,7 @@ enum Fixture {
             .init(analyzer: "tracker", values: [SummaryValue("beats", count: 12)]),
         ], reason: .endOfInput)
 
-    /// The types of a program with a beat tracker, a preset cycler, a bridge and a plugin from outside.
+    /// The record types and controls of a program with a beat tracker, a preset cycler, a bridge and an external plugin.
     static let catalog = RecordCatalog(
         records: [.preset, .speed, .key, .clap],
         controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .resetTempo] + ControlType.presetControls
@@ -110,7 +110,7 @@ enum Fixture {
             + controls.map { Event(at: 0.5, StampedControl($0, at: 1024, from: "socket/2")) }
     }()
 
-    /// Of 5.1.
+    /// A header of a 5.1 source.
     static func surroundHeader(file: String? = nil) -> StreamHeader {
         var header = header(file: file)
         header.source.format = StreamFormat(
@@ -118,7 +118,7 @@ enum Fixture {
         return header
     }
 
-    /// All that the encoder can write, as lines.
+    /// All lines that the encoder can write.
     static func allLines(file: String? = nil) -> [String] {
         let whole = header(file: file)
         let encoder = RecordEncoder(whole, version: "1.2.3")
@@ -136,7 +136,7 @@ enum Fixture {
         }
     }
 
-    /// What `body` writes, line by line, without the newlines.
+    /// The lines that `body` writes, without newlines.
     static func lines(_ body: (inout JSONBuffer) -> Void) -> [String] {
         var buffer = JSONBuffer(capacity: 16)
         body(&buffer)

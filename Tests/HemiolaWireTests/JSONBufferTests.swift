@@ -2,7 +2,7 @@ import Foundation
 import HemiolaWire
 import Testing
 
-/// Values per property: what C prints is most of the time they take.
+/// Number of values per test. Most of the time is spent in printf.
 #if DEBUG
     private let sweep = 20_000
 #else
@@ -11,7 +11,7 @@ import Testing
 
 private let seed: UInt64 = 0x4865_6d69_6f6c_61
 
-/// SplitMix64: the same values from the same seed, everywhere.
+/// SplitMix64: the same values from the same seed on every platform.
 private struct Seeded: RandomNumberGenerator {
     var state: UInt64
 
@@ -30,7 +30,7 @@ private func text(_ write: (inout JSONBuffer) -> Void) -> String {
     return buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
 }
 
-/// Writes many values into one buffer and says where its text first differs from what is wanted.
+/// Writes many values into one buffer and returns the first difference from the expected text.
 private func firstDifference<Value>(
     among values: [Value], _ write: (inout JSONBuffer, Value) -> Void, wanted: (Value) -> String
 ) -> Comment? {
@@ -45,14 +45,14 @@ private func firstDifference<Value>(
     return nil
 }
 
-/// What C prints, without the zeros at the end but for one.
+/// The output of printf without trailing zeros, except one after the point.
 private func printed(_ value: Double, decimals: Int) -> String {
     var text = String(format: "%.\(decimals)f", value)
     while text.hasSuffix("0"), !text.hasSuffix(".0") { text.removeLast() }
     return text == "-0.0" ? "0.0" : text
 }
 
-/// The rules of `append(significant:)` put to C's digits, slowly.
+/// A slow reference of `append(significant:)`, from the digits of printf.
 private func printed(significant value: Double) -> String {
     if value == 0 { return "0.0" }
     let parts = String(format: "%.5e", value.magnitude).split(separator: "e")
@@ -82,12 +82,12 @@ private func printed(significant value: Double) -> String {
         (9_223_372_036_854_774_784, "9223372036854774784.0"), (0x1p63, "9.223372036854776e18"), (-1e21, "-1.0e21"), (1e300, "1.0e300"),
         (.nan, "null"), (.infinity, "null"), (-.infinity, "null"),
     ])
-    func `three decimals are trimmed to one and never spell a negative zero`(value: Double, wanted: String) {
+    func `three decimals: trailing zeros are trimmed to one decimal, no negative zero`(value: Double, wanted: String) {
         #expect(text { $0.append(fixed: value, decimals: 3) } == wanted)
     }
 
     @Test(arguments: [2, 3, 6])
-    func `a Float at fixed decimals is what C prints, ties included`(decimals: Int) {
+    func `Float, fixed decimals: equal to printf, including ties`(decimals: Int) {
         var random = Seeded(state: seed)
         var values = (0..<sweep).map { _ in Float.random(in: -120...20, using: &random) }
         values += (0..<sweep).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter { $0.magnitude < 0x1p63 }
@@ -102,7 +102,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test(arguments: [2, 3, 6])
-    func `a Double at fixed decimals is what C prints, near ties included`(decimals: Int) {
+    func `Double, fixed decimals: equal to printf, including near ties`(decimals: Int) {
         var random = Seeded(state: seed)
         let scale: Double = decimals == 2 ? 100 : decimals == 3 ? 1000 : 1_000_000
         var values = (0..<sweep).map { _ in Double.random(in: -1000...1000, using: &random) }
@@ -124,7 +124,7 @@ private func printed(significant value: Double) -> String {
         #expect(difference == nil)
     }
 
-    @Test func `seconds up to a thousand million read back within half a microsecond`() throws {
+    @Test func `seconds up to 1e9: equal within half a microsecond when read`() throws {
         var random = Seeded(state: seed)
         for rate in [8000, 44100, 48000, 192_000] {
             for _ in 0..<sweep / 4 {
@@ -140,20 +140,20 @@ private func printed(significant value: Double) -> String {
         #expect(text { $0.append(fixed: 999_999_999.999999, decimals: 6) } == "999999999.999999")
     }
 
-    @Test func `what fixed decimals write reads back within half a unit`() throws {
+    @Test func `fixed decimals: equal within half a unit of the last place when read`() throws {
         var random = Seeded(state: seed)
         for (decimals, unit) in [(2, 0.01), (3, 0.001), (6, 0.000001)] {
             let values = (0..<sweep / 4).map { _ in Float.random(in: -30000...30000, using: &random) }
             let written = text { $0.appendFixed(values.span, decimals: decimals) }
             let read = try numbers(in: written)
             try #require(read.count == values.count)
-            // A hair more than half: the text's own double is rounded, and so is the difference.
+            // Slightly more than half: the number parsed from the text is rounded, and so is the difference.
             let worst = zip(read, values).map { abs($0 - Double($1)) }.max() ?? 0
             #expect(worst <= unit / 2 + 1e-11, "seed \(seed)")
         }
     }
 
-    @Test func `beyond the whole numbers fixed decimals still read back as the same value`() {
+    @Test func `fixed decimals, values from 2⁶³: equal when read`() {
         var random = Seeded(state: seed)
         for _ in 0..<sweep / 10 {
             let float = Float.random(in: 0x1p63..<Float.greatestFiniteMagnitude, using: &random)
@@ -179,11 +179,11 @@ private func printed(significant value: Double) -> String {
         (-1.5e300, "-1.5e300"), (.leastNonzeroMagnitude, "4.94066e-324"), (.leastNormalMagnitude, "2.22507e-308"),
         (.greatestFiniteMagnitude, "1.79769e308"), (.nan, "null"), (.infinity, "null"), (-.infinity, "null"),
     ])
-    func `significant digits are trimmed, with a point always`(value: Double, wanted: String) {
+    func `significant digits: trailing zeros are trimmed, always with a point`(value: Double, wanted: String) {
         #expect(text { $0.append(significant: value) } == wanted)
     }
 
-    @Test func `six significant digits of a Float are what C prints, over the whole range`() {
+    @Test func `Float, six significant digits: equal to printf over the whole range`() {
         var random = Seeded(state: seed)
         var values = (0..<4 * sweep).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter(\.isFinite)
         values += (0..<sweep).map { _ in Float.random(in: 0...1, using: &random) }
@@ -205,7 +205,7 @@ private func printed(significant value: Double) -> String {
         #expect(difference == nil)
     }
 
-    @Test func `six significant digits of a Double are what C prints, over the whole range and at near ties`() {
+    @Test func `Double, six significant digits: equal to printf over the whole range and at near ties`() {
         var random = Seeded(state: seed)
         var values = (0..<sweep).map { _ in Double(bitPattern: random.next()) }.filter(\.isFinite)
         values += (0..<sweep).map { _ in
@@ -230,7 +230,7 @@ private func printed(significant value: Double) -> String {
         #expect(difference == nil)
     }
 
-    @Test func `what significant digits write is strict JSON that reads back within half a unit of the sixth`() throws {
+    @Test func `significant digits: strict JSON, equal within half a unit of the sixth digit when read`() throws {
         var random = Seeded(state: seed)
         let values = (0..<sweep / 2).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter(\.isFinite)
         let written = text { $0.appendSignificant(values.span) }
@@ -244,7 +244,7 @@ private func printed(significant value: Double) -> String {
 
     // MARK: Samples and arrays
 
-    @Test func `every sixteen-bit sample comes back through six decimals`() throws {
+    @Test func `16-bit samples, six decimals: equal when read`() throws {
         let samples = (Int(Int16.min)...Int(Int16.max)).map { Float($0) / 32768 }
         for written in [text { $0.appendSamples(samples.span) }, text { $0.appendFixed(samples.span, decimals: 6) }] {
             let read = try numbers(in: written).map { Float(($0 * 32768).rounded()) / 32768 }
@@ -252,7 +252,7 @@ private func printed(significant value: Double) -> String {
         }
     }
 
-    @Test func `samples are what C prints, untrimmed and unclamped`() {
+    @Test func `samples: equal to printf, untrimmed and unclamped`() {
         var random = Seeded(state: seed)
         var values = (0..<sweep).map { _ in Float.random(in: -1.5...1.5, using: &random) }
         values += (0..<sweep).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter { $0.magnitude < 0x1p63 }
@@ -266,13 +266,13 @@ private func printed(significant value: Double) -> String {
         #expect(difference == nil)
     }
 
-    @Test func `a sample that is not finite is zero`() {
+    @Test func `non-finite sample: 0`() {
         let samples: [Float] = [.nan, 0.25, .infinity, -.infinity, -1]
         #expect(text { $0.appendSamples(samples.span) } == "0.000000,0.250000,0.000000,0.000000,-1.000000")
     }
 
     @Test(arguments: [0, 1, 2, 64, 1000])
-    func `an array is its values with commas between them`(count: Int) {
+    func `array: its values with commas between them`(count: Int) {
         var random = Seeded(state: seed)
         let values = (0..<count).map { $0 % 7 == 3 ? Float.nan : Float.random(in: -120...20, using: &random) }
         for decimals in [2, 3, 6] {
@@ -285,7 +285,7 @@ private func printed(significant value: Double) -> String {
 
     // MARK: Integers, strings, bytes
 
-    @Test func `integers are whole, of any size and sign`() {
+    @Test func `integers of any size and sign: all digits`() {
         var random = Seeded(state: seed)
         var values: [Int64] = [0, 7, 10, 99, 100, 999, 1000, 1001, 999_999, 1_000_000, 1_000_000_007, .max, .min]
         values += (0..<sweep).map { _ in Int64(bitPattern: random.next()) >> Int64.random(in: 0...63, using: &random) }
@@ -303,18 +303,18 @@ private func printed(significant value: Double) -> String {
         ("\0\u{1}\u{f}\u{10}\u{1a}\u{1f}\u{7f}", "\"\\u0000\\u0001\\u000f\\u0010\\u001a\\u001f\u{7f}\""), ("</script>", #""</script>""#),
         ("\u{2027}\u{2028}\u{2029}\u{202a}", "\"\u{2027}\\u2028\\u2029\u{202a}\""), ("naïve – 日本語 🎧👩‍👩‍👧", "\"naïve – 日本語 🎧👩‍👩‍👧\""),
     ])
-    func `a string is quoted, and escaped where JSON or JavaScript asks for it`(string: String, wanted: String) {
+    func `string: quoted, and escaped where JSON or JavaScript requires it`(string: String, wanted: String) {
         #expect(text { $0.append(string: string) } == wanted)
     }
 
-    @Test func `every kind of scalar comes back through a JSON parser`() throws {
+    @Test func `string of any Unicode scalars: equal when a JSON parser reads it`() throws {
         var random = Seeded(state: seed)
         let edges: [ClosedRange<UInt32>] = [
             0...0x2ff, 0x7f0...0x80f, 0x2000...0x206f, 0xd7f0...0xd7ff, 0xe000...0xe00f, 0xfff0...0x1000f,
             0x1f300...0x1f3ff, 0x10fff0...0x10ffff,
         ]
         var strings = edges.flatMap { $0.compactMap(Unicode.Scalar.init).map { "<\($0)>" } }
-        strings.append("<\u{feff}>")  // not among the drawn: Foundation's parser drops a byte order mark after an escape
+        strings.append("<\u{feff}>")  // not in the random strings: Foundation's parser drops a byte order mark after an escape
         strings += (0..<sweep / 100).map { _ in
             var scalars = String.UnicodeScalarView()
             for _ in 0..<Int.random(in: 0...40, using: &random) {
@@ -340,7 +340,7 @@ private func printed(significant value: Double) -> String {
         }
     }
 
-    @Test func `literals and bytes are written as they are`() {
+    @Test func `literals and bytes: written unchanged`() {
         let written = text { buffer in
             buffer.append(#"{"type":"#)
             buffer.append(bytes: Array(#""batch","t":"#.utf8))
@@ -355,7 +355,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test(arguments: [0, 1, 47, 48, 1000])
-    func `a buffer grows from any capacity and keeps its bytes`(capacity: Int) {
+    func `growth from any capacity: the bytes are kept`(capacity: Int) {
         var buffer = JSONBuffer(capacity: capacity)
         var wanted = ""
         for round in 0..<3 {
@@ -374,7 +374,7 @@ private func printed(significant value: Double) -> String {
         }
     }
 
-    /// The body of an array, through a strict parser.
+    /// Parses the body of an array with a strict parser.
     private func numbers(in body: String) throws -> [Double] {
         try #require(JSONSerialization.jsonObject(with: Data("[\(body)]".utf8)) as? [Double])
     }

@@ -1,6 +1,6 @@
 import HemiolaSignal
 
-// A record type and a control as a plugin from outside declares them, with every type of field and every source of a value.
+// A record type and a control as an external plugin declares them, with every type of field and every source of a value.
 
 extension RecordType {
     static let clap = RecordType(
@@ -34,7 +34,7 @@ extension ControlType {
 }
 
 extension Fixture {
-    /// With a value in every field, and with null or nothing wherever that can be.
+    /// One record with a value in every field, and one with null or no value in every field that permits it.
     static let claps = [
         Event(
             at: 0.5, .clap, .integer(2), .number(-6.0206), .boolean(true), .text("ü \"\\\n"), .text("loud"), .texts(["a", "b,c"]),

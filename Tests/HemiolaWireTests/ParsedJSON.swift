@@ -1,4 +1,4 @@
-/// A strict JSON reader that keeps what others throw away: the order of keys, and whether a number has a decimal point.
+/// A strict JSON parser that also returns the order of keys, and whether a number has a decimal point.
 indirect enum ParsedJSON: Equatable {
     case null
     case boolean(Bool)
@@ -90,7 +90,7 @@ indirect enum ParsedJSON: Equatable {
             return .list(elements)
         }
 
-        /// Escapes stay as they are: the tests that look at them use Foundation's reader.
+        /// Escapes are not decoded: tests that need this use Foundation's parser.
         private mutating func string() throws -> String {
             try expect("\"")
             let start = place

@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Header
 
-    @Test func `the header has the source, the format and the outputs of each analyzer`() throws {
+    @Test func `header: the source, the format and the outputs of each analyzer`() throws {
         let line = Fixture.lines { RecordEncoder(Fixture.header(), version: "1.2.3").encodeHeader(into: &$0) }[0]
         try expect(
             line,
@@ -39,19 +39,19 @@ import Testing
         )
     }
 
-    @Test func `an unknown length is null`() throws {
+    @Test func `header, unknown duration: null`() throws {
         let line = Fixture.lines { RecordEncoder(Fixture.header(duration: nil), version: "1").encodeHeader(into: &$0) }[0]
         #expect((try object(line)["source"] as? NSDictionary)?["duration_s"] is NSNull)
     }
 
-    @Test func `a header of 5.1 has the channels' names behind their number, one of stereo has none`() {
+    @Test func `header of 5.1: channel names after the channel count; header of stereo: none`() {
         let surround = Fixture.lines { RecordEncoder(Fixture.surroundHeader(), version: "1").encodeHeader(into: &$0) }[0]
         #expect(surround.contains(#""channels":6,"channel_names":["FL","FR","FC","LFE","SL","SR"],"batch_frames":"#))
         let stereo = Fixture.lines { RecordEncoder(Fixture.header(), version: "1").encodeHeader(into: &$0) }[0]
         #expect(!stereo.contains("channel_names"))
     }
 
-    @Test func `the largest seed keeps all of its digits`() {
+    @Test func `header, largest seed: all digits are kept`() {
         var header = Fixture.header()
         header.seed = .max
         #expect(
@@ -60,7 +60,7 @@ import Testing
 
     // MARK: Batches
 
-    @Test func `a batch has its number, its place and one object per analyzer that has features`() throws {
+    @Test func `batch: number, position and one object per analyzer with features`() throws {
         let header = Fixture.header()
         let lines = Fixture.lines { buffer in
             let encoder = RecordEncoder(header, version: "1")
@@ -74,7 +74,7 @@ import Testing
         try expect(lines[1], is: #"{"type":"batch","n":1,"frame":1024,"t":0.02322,"# + values)
     }
 
-    @Test func `only a batch that was cut short says so`() {
+    @Test func `partial: only in partial batches`() {
         let lines = Fixture.lines { buffer in
             let encoder = RecordEncoder(Fixture.header(), version: "1")
             encoder.encode(Fixture.block(partial: true)[0], into: &buffer)
@@ -84,7 +84,7 @@ import Testing
         #expect(!lines[1].contains("partial"))
     }
 
-    @Test func `values that do not exist are null`() throws {
+    @Test func `missing values: null`() throws {
         let row = [Float](repeating: .nan, count: Fixture.row.count)
         let line = Fixture.lines { RecordEncoder(Fixture.header(), version: "1").encode(Fixture.block(row: row)[0], into: &$0) }[0]
         try expect(
@@ -93,7 +93,7 @@ import Testing
                 + #""wide":{"bands_db":[null,null,null],"centroid_hz":null,"flatness":null,"mfcc":[null]}}"#)
     }
 
-    @Test func `the events of a batch follow its line in their order, emitted at its end`() throws {
+    @Test func `events of a batch: after its line, in order, emitted at its end`() throws {
         let events = [
             Event(at: 0.02, Beat(beatsPerMinute: 120, position: nil, confidence: 1)), Event(at: 0.01, Onset(strength: 1)),
         ]
@@ -106,7 +106,7 @@ import Testing
         #expect(try object(lines[2])["emitted_t"] as? Double == 0.02322)
     }
 
-    @Test func `a stream without analyzers still has batches`() throws {
+    @Test func `stream without analyzers: has batches`() throws {
         let header = StreamHeader(
             source: StreamSource(format: Fixture.format, kind: "pcm", name: "-"), isLive: true, batching: .standard, seed: 0, analyzers: [])
         let line = Fixture.lines { RecordEncoder(header, version: "1").encode(Fixture.block(header, row: [])[0], into: &$0) }[0]
@@ -115,42 +115,42 @@ import Testing
 
     // MARK: Events
 
-    @Test func `an announced beat has the time until it is due`() throws {
+    @Test func `beat emitted before its time: has due_in_s`() throws {
         try expect(
             Fixture.line(Beat(beatsPerMinute: 120.456, position: 1, confidence: 0.75), at: 10.5, batchEnd: 10.25),
             is: #"{"type":"beat","t":10.5,"bpm":120.46,"position":1,"confidence":0.75,"emitted_t":10.25,"due_in_s":0.25}"#)
     }
 
-    @Test func `a beat whose place in the bar is unknown has a null for it`() throws {
+    @Test func `beat, unknown position in the bar: null`() throws {
         try expect(
             Fixture.line(Beat(beatsPerMinute: 90, position: nil, confidence: 0), at: 1, batchEnd: 1.5),
             is: #"{"type":"beat","t":1.0,"bpm":90.0,"position":null,"confidence":0.0,"emitted_t":1.5,"due_in_s":-0.5}"#)
     }
 
-    @Test func `the values of an analyzer's event are written in the unit of its output`() throws {
-        var finding = AnalyzerEvent(output: "peaks", duration: 0.5, values: [440.1234, 880, .nan], label: "A\n")
-        finding.analyzer = "tracker"
+    @Test func `values of an analyzer event: written in the unit of the output`() throws {
+        var analyzerEvent = AnalyzerEvent(output: "peaks", duration: 0.5, values: [440.1234, 880, .nan], label: "A\n")
+        analyzerEvent.analyzer = "tracker"
         try expect(
-            Fixture.line(finding),
+            Fixture.line(analyzerEvent),
             is: #"{"type":"event","t":0.5,"duration_s":0.5,"analyzer":"tracker","output":"peaks","#
                 + #""values":[440.12,880.0,null],"label":"A\n"}"#)
-        finding.output = "undeclared"
-        finding.duration = nil
-        finding.values = [440.123456]
+        analyzerEvent.output = "undeclared"
+        analyzerEvent.duration = nil
+        analyzerEvent.values = [440.123456]
         try expect(
-            Fixture.line(finding),
+            Fixture.line(analyzerEvent),
             is: #"{"type":"event","t":0.5,"duration_s":null,"analyzer":"tracker","output":"undeclared","#
                 + #""values":[440.123],"label":"A\n"}"#)
     }
 
-    @Test func `a preset change has its frame`() throws {
+    @Test func `preset change: has its frame`() throws {
         try expect(
             Fixture.line(PresetChange(name: "Fire & Ice", cut: .hard, blend: 0, reason: .hardCut)),
             is: #"{"type":"preset","t":0.5,"frame":22050,"emitted_t":0.25,"action":"load","name":"Fire & Ice","cut":"hard","#
                 + #""blend_s":0.0,"reason":"hard-cut","next_in_s":null}"#)
     }
 
-    @Test func `records of speed and keys`() throws {
+    @Test func `speed change and key stroke: their records`() throws {
         try expect(Fixture.line(SpeedChange(1)), is: #"{"type":"speed","t":0.5,"speed":1.0}"#)
         try expect(
             Fixture.line(KeyStroke(key: "a", note: 60, phase: .down)),
@@ -169,13 +169,13 @@ import Testing
         (KeyStroke(key: "a", note: nil, phase: .up).control, #","key":"a","note":null,"event":"keyup""#),
         (Control(.ready), #","presets":[]"#),
     ])
-    func `a control lies flat between its name and its origin`(control: Control, fields: String) throws {
+    func `control: its fields are between its name and its origin`(control: Control, fields: String) throws {
         try expect(
             Fixture.line(StampedControl(control, at: 22_528, from: "socket/2")),
             is: #"{"type":"control","t":0.5,"frame":22528,"control":"\#(control.name)"\#(fields),"from":"socket/2"}"#)
     }
 
-    @Test func `records of devices, gaps and drops`() throws {
+    @Test func `device event, gap and drop report: their records`() throws {
         try expect(
             Fixture.line(DeviceEvent(name: "d", summary: "D", state: .moved, format: Fixture.format)),
             is: #"{"type":"device","t":0.5,"name":"d","description":"D","state":"moved","sample_rate":44100,"channels":2}"#)
@@ -192,7 +192,7 @@ import Testing
 
     // MARK: End
 
-    @Test func `the end sums up, after the events that came late`() throws {
+    @Test func `end: totals, after the late events`() throws {
         var summary = Fixture.summary
         summary.lateEvents = [Event(at: 2.4, Onset(strength: 0.5))]
         let lines = Fixture.lines { RecordEncoder(Fixture.header(), version: "1").encodeEnd(summary, into: &$0) }
@@ -205,7 +205,7 @@ import Testing
 
     // MARK: Every line
 
-    @Test func `every line carries the file, right after its type`() throws {
+    @Test func `several files: every line has the file, after its type`() throws {
         for line in Fixture.allLines(file: "b/ü.wav") {
             #expect(try ParsedJSON(line).keys.prefix(2) == ["type", "file"])
             #expect(try object(line)["file"] as? String == "b/ü.wav")
@@ -216,14 +216,14 @@ import Testing
         }
     }
 
-    @Test func `a line of events that grows the buffer is whole`() {
+    @Test func `line longer than the buffer: complete`() {
         let long = String(repeating: "x", count: 100_000)
         #expect(Fixture.line(StampedControl(Control(.loadPreset, .text(long)), at: 0, from: "a")).contains(long))
     }
 
     // MARK: Selection
 
-    @Test func `a selection of types leaves the others out`() {
+    @Test func `selection of types: only these are written`() {
         let header = Fixture.header()
         let lines = Fixture.lines { buffer in
             let encoder = RecordEncoder(header, selection: Selection(items: ["header", "beat", "end"]), version: "1")
@@ -234,7 +234,7 @@ import Testing
         #expect(lines.compactMap { try? ParsedJSON($0)["type"]?.string } == ["header", "beat", "beat", "end"])
     }
 
-    @Test func `a selection of features leaves the others and their analyzers out`() throws {
+    @Test func `selection of features: only these and their analyzers are written`() throws {
         let header = Fixture.header()
         let lines = Fixture.lines { buffer in
             let encoder = RecordEncoder(
@@ -251,7 +251,7 @@ import Testing
         #expect(analyzers.allSatisfy { $0["events"] == .list([]) })
     }
 
-    @Test func `the header lists only those outputs that its stream carries`() throws {
+    @Test func `header with a selection: only the selected outputs`() throws {
         let line = Fixture.lines {
             RecordEncoder(Fixture.header(), selection: Selection(items: ["header", "beat"]), version: "1").encodeHeader(into: &$0)
         }[0]

@@ -7,25 +7,25 @@ import Testing
     private let catalog = Fixture.catalog
     private let records = RecordSchema.records(Fixture.catalog)
 
-    @Test func `every type of record is in the table, in the order of the manual`() {
+    @Test func `table: every record type, in the order of the manual`() {
         #expect(RecordSchema.records(catalog).map(\.type) == catalog.recordTypes)
     }
 
-    @Test func `no analyzer can have the name of a record's key`() {
+    @Test func `keys of records: reserved as analyzer names`() {
         let reserved = RecordSchema.reservedNames(catalog)
         #expect(reserved.isSuperset(of: ["type", "file", "n", "t", "source", "analyzer", "dropped", "presets"]))
         #expect(reserved.isDisjoint(with: ["levels", "spectrum", "visualizer", "beat"]))
-        // A key that only a plugin declares, in a record or in a control, is reserved only with that plugin.
+        // A key that only a plugin declares is reserved only in a catalog with that plugin.
         #expect(reserved.isSuperset(of: ["verb", "hands", "people", "speed"]))
         #expect(RecordSchema.reservedNames(.standard).isDisjoint(with: ["verb", "hands", "people", "speed", "presets"]))
     }
 
-    @Test func `the fixture has a line of every type`() throws {
+    @Test func `fixture: a line of every record type`() throws {
         #expect(Set(try Fixture.allLines().map { try ParsedJSON($0)["type"]?.string }) == Set(catalog.recordTypes))
     }
 
     @Test(arguments: [nil, "a.wav"])
-    func `every line has exactly the keys of the table, in its order, with its types`(file: String?) throws {
+    func `every line: exactly the keys of the table, in its order, with its types`(file: String?) throws {
         for line in Fixture.allLines(file: file) {
             let parsed = try ParsedJSON(line)
             let record = try #require(records.first { $0.type == parsed["type"]?.string })
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `every optional key and every choice of the table occurs`() throws {
+    @Test func `fixture: every optional key and every choice of the table`() throws {
         var seen: Set<String> = []
         for line in Fixture.allLines() {
             let parsed = try ParsedJSON(line)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `a key has one JSON type in every record`() throws {
+    @Test func `key in several records: one JSON type`() throws {
         var kinds: [String: String] = [:]
         func walk(_ value: ParsedJSON, _ path: String, _ line: String) {
             switch value {
@@ -81,7 +81,7 @@ import Testing
         #expect(kinds.count > 80)
     }
 
-    @Test func `a key has one type in the whole table`() {
+    @Test func `key in several rows of the table: one type`() {
         var kinds: [String: RecordSchema.FieldType] = [:]
         for field in records.flatMap(\.fields) {
             let known = kinds.updateValue(field.type.base, forKey: field.name) ?? field.type.base
@@ -126,7 +126,7 @@ import Testing
 }
 
 extension RecordSchema.FieldType {
-    /// The JSON type alone: whether the value can be null, its range and its choices may differ from record to record.
+    /// The JSON type only: nullability, range and choices may differ between records.
     fileprivate var base: Self {
         switch self {
         case .nullable(let type): type.base

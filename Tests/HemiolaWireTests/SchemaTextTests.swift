@@ -23,7 +23,7 @@ import Testing
 
     // MARK: JSON Schema
 
-    @Test func `the schema has one alternative per type of record`() throws {
+    @Test func `schema: one alternative per record type`() throws {
         let text = SchemaText.jsonSchema(analyzers: analyzers, catalog: Fixture.catalog)
         let references = try #require(try document(text)["oneOf"] as? [[String: String]])
         #expect(references.map { $0["$ref"] } == Fixture.catalog.recordTypes.map { "#/$defs/\($0)" })
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a batch spells its analyzers out, with the length of every list`() throws {
+    @Test func `schema of a batch: its analyzers, with the length of every list`() throws {
         let batch = try record("batch", in: SchemaText.jsonSchema(analyzers: analyzers, catalog: Fixture.catalog))
         #expect(batch["required"] as? [String] == ["type", "n", "frame", "t", "levels", "wide"])
         let wide = try #require(properties(batch)["wide"])
@@ -51,14 +51,14 @@ import Testing
         #expect(flatness["maximum"] as? Double == 1)
     }
 
-    @Test func `without analyzers any may be in a batch`() throws {
+    @Test func `schema without analyzers: any analyzer is valid in a batch`() throws {
         let batch = try record("batch", in: SchemaText.jsonSchema(analyzers: nil, catalog: Fixture.catalog))
         #expect(batch["additionalProperties"] is [String: Any])
         let onset = try record("onset", in: SchemaText.jsonSchema(analyzers: nil, catalog: Fixture.catalog))
         #expect(onset["additionalProperties"] as? Bool == false)
     }
 
-    @Test func `a selection leaves out what is not written`() throws {
+    @Test func `schema with a selection: only the selected records and features`() throws {
         let text = SchemaText.jsonSchema(
             analyzers: analyzers, selection: Selection(items: ["beat", "wide.mfcc"]), catalog: Fixture.catalog)
         #expect((try document(text)["oneOf"] as? [Any])?.count == 2)
@@ -66,7 +66,7 @@ import Testing
             Set(properties(try record("batch", in: text)).keys) == ["type", "file", "file_base64", "n", "frame", "t", "wide", "partial"])
     }
 
-    @Test func `null is allowed exactly where the table says so`() throws {
+    @Test func `schema: null is valid only for keys that the table declares nullable`() throws {
         let text = SchemaText.jsonSchema(analyzers: analyzers, catalog: Fixture.catalog)
         let beat = properties(try record("beat", in: text))
         #expect(beat["position"]?["type"] as? [String] == ["integer", "null"])
@@ -78,7 +78,7 @@ import Testing
 
     // MARK: Columns
 
-    @Test func `there is a column for every key of every record`() throws {
+    @Test func `columns: one for every key of every record`() throws {
         let text = columns
         let document = try document(text)
         let columns = try #require(document["columns"] as? [String: Any])
@@ -90,7 +90,7 @@ import Testing
         #expect(try ParsedJSON(text.filter { $0 != "\n" && $0 != " " })["columns"]?.keys.prefix(2) == ["type", "file"])
     }
 
-    @Test func `columns have neutral nested types`() throws {
+    @Test func `columns, neutral: nested types`() throws {
         let columns = try #require(try document(self.columns)["columns"] as? [String: Any])
         #expect(columns["type"] as? String == "string")
         #expect(columns["n"] as? String == "int64")
@@ -106,7 +106,7 @@ import Testing
         #expect((analyzer["outputs"] as? [[String: Any]])?.first?["edges_hz"] as? [String] == ["float64"])
     }
 
-    @Test func `columns have the types of DuckDB and pandas`() throws {
+    @Test func `columns, DuckDB and pandas: their types`() throws {
         let document = try document(self.columns)
         let duckDB = try #require(document["duckdb"] as? [String: String])
         #expect(duckDB["levels"] == #"STRUCT("rms_db" DOUBLE, "channel_rms_db" DOUBLE[])"#)

@@ -44,16 +44,16 @@ final class CaptureRecorder: Sendable {
     init(_ spec: String, rate: Int? = 44_100, batchFrames: Int = 1024, keepsSamples: Bool = false) throws {
         _ = try pulse(spec)
         let thread = Thread { [self] in
-            let wish = FormatRequest(sampleRate: rate, batchFrames: batchFrames) { self.shallStop.load(ordering: .relaxed) }
-            run(spec, wish, keepsSamples)
+            let request = FormatRequest(sampleRate: rate, batchFrames: batchFrames) { self.shallStop.load(ordering: .relaxed) }
+            run(spec, request, keepsSamples)
         }
         thread.start()
     }
 
-    private func run(_ spec: String, _ wish: FormatRequest, _ keepsSamples: Bool) {
+    private func run(_ spec: String, _ request: FormatRequest, _ keepsSamples: Bool) {
         do throws(CaptureError) {
             guard let capture = try? pulse(spec) else { return }
-            var source = try capture.open(wish)
+            var source = try capture.open(request)
             log.withLock { $0.source = source }
             defer { capture.close() }
             while !shallStop.load(ordering: .relaxed) {

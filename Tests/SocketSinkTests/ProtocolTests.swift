@@ -80,7 +80,7 @@ import Testing
         try await fixture.close()
     }
 
-    @Test func `replies come in the order of the requests, not of the effects`() async throws {
+    @Test func `several requests: replies in the order of the requests, not of the effects`() async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
         let client = try fixture.client()
@@ -107,7 +107,7 @@ import Testing
         try await fixture.close()
     }
 
-    @Test(arguments: [false, true]) func `closeViz closes the connection, and with exit_on_close ends the run`(ends: Bool) async throws {
+    @Test(arguments: [false, true]) func `closeViz: closes the connection, and with exit_on_close ends the run`(ends: Bool) async throws {
         let fixture = try await SocketSinkFixture(ends ? "exit_on_close=true" : "")
         try await fixture.begin()
         let (one, two) = (try fixture.client(), try fixture.client())
@@ -165,7 +165,7 @@ import Testing
         try await fixture.close()
     }
 
-    @Test func `status reports the state, and null for unknown values`() async throws {
+    @Test func `status: reports the state, and null for unknown values`() async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
         let client = try fixture.client()

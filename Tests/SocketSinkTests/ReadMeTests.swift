@@ -10,16 +10,16 @@ import Testing
         readMe = try ReadMe("Plugins/Sinks/Socket")
     }
 
-    @Test func `settings table has the default and summary of every setting`() {
+    @Test func `settings table: has the default and summary of every setting`() {
         #expect(readMe.settings(notQuotedFrom: SinkPlugin.socket.about) == [])
     }
 
-    @Test func `sample lines are parsed and have the types of the protocol`() throws {
+    @Test func `sample lines: valid, with the types of the protocol`() throws {
         let types = try readMe.records().map { try #require($0["type"] as? String) }
         #expect(types == ["hello", "resumeAudio", "pushSamples", "dropped", "reply", "error"])
     }
 
-    @Test func `SPEC examples are valid`() throws {
+    @Test func `SPEC examples: valid`() throws {
         let specs = readMe.specs(of: "socket")
         #expect(!specs.isEmpty)
         for spec in specs { _ = try SocketSinkFixture.sink(spec) }

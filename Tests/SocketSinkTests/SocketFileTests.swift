@@ -56,7 +56,7 @@ import Testing
         close(descriptor)
     }
 
-    @Test func `folder of the owner of the root folder is trusted, where a user namespace gives root another number`() {
+    @Test func `folder of the owner of the root folder: is trusted, where a user namespace gives root another number`() {
         #expect(SocketFolder.isTrusted(65_534, by: 1000, rootFolderOwner: 65_534))
         #expect(!SocketFolder.isTrusted(65_534, by: 1000, rootFolderOwner: 0))
         #expect(SocketFolder.isTrusted(1000, by: 1000, rootFolderOwner: 0) && SocketFolder.isTrusted(0, by: 1000, rootFolderOwner: 0))
@@ -168,18 +168,18 @@ import Testing
     @Test(.enabled(if: geteuid() == 0, "requires root: changes the owner of files"))
     func `path through another user's folder or symbolic link: is refused`() async throws {
         let manager = FileManager.default
-        for name in ["own", "foreign", "foreign/deep"] {
+        for name in ["own", "other", "other/deep"] {
             try manager.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
             chmod(folder(name), 0o755)
         }
-        chown(folder("foreign"), 12_345, 0)
-        #expect(await error("socket:\(folder("foreign/deep/s"))").contains("\(folder("foreign")): belongs to another user"))
+        chown(folder("other"), 12_345, 0)
+        #expect(await error("socket:\(folder("other/deep/s"))").contains("\(folder("other")): belongs to another user"))
         try manager.createSymbolicLink(atPath: folder("link"), withDestinationPath: "own")
         #expect(await error("socket:\(folder("link/s"))") == "")
         #expect(await error("socket:\(folder("own/../link/./s"))") == "")
         lchown(folder("link"), 12_345, 0)
         #expect(await error("socket:\(folder("link/s"))").contains("\(folder("link")): symbolic link of another user"))
-        try manager.createSymbolicLink(atPath: folder("via"), withDestinationPath: folder("foreign/deep"))
+        try manager.createSymbolicLink(atPath: folder("via"), withDestinationPath: folder("other/deep"))
         #expect(await error("socket:\(folder("via/s"))").contains("belongs to another user"))
         try manager.createSymbolicLink(atPath: folder("loop"), withDestinationPath: "loop")
         #expect(await error("socket:\(folder("loop/s"))").contains("symbolic links"))
@@ -241,12 +241,12 @@ import Testing
         let warnings = Warnings()
         let sink = try await open("socket:\(folder("s"))") { warnings.add($0) }
         let script = "use IO::Socket::UNIX; my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die $!; print <$s>;"
-        let asNobody = ["--reuid=65534", "--clear-groups", "/usr/bin/perl", "-e", script, folder("s")]
+        let asOtherUser = ["--reuid=65534", "--clear-groups", "/usr/bin/perl", "-e", script, folder("s")]
         let setpriv = try #require(Tool.location(of: "setpriv"))
-        let refused = try ChildProcess.run(setpriv, asNobody)
+        let refused = try ChildProcess.run(setpriv, asOtherUser)
         #expect(refused.status != 0 && refused.errors.contains("Permission denied"), "\(refused)")
         chmod(folder("s"), 0o666)
-        let outcome = try ChildProcess.run(setpriv, asNobody)
+        let outcome = try ChildProcess.run(setpriv, asOtherUser)
         #expect(outcome.output.contains(#"{"type":"error","error":"permission denied: only user 0 may connect","count":1}"#), "\(outcome)")
         #expect(warnings.all == ["socket: refused a connection from user 65534; to accept other users, set group=NAME"])
         try await sink.close()

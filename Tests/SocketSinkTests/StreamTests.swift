@@ -55,7 +55,7 @@ import Testing
         try await fixture.close()
     }
 
-    @Test func `base64 and bare have the same samples as json`() async throws {
+    @Test func `payload base64 and bare: the same samples as json`() async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
         let (json, base64, bare) = (try fixture.client(), try fixture.client(), try fixture.client())

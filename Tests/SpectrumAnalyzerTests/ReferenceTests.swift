@@ -5,7 +5,7 @@ import References
 import SpectrumAnalyzer
 import Testing
 
-/// Whole inputs against numpy and librosa in double precision; what the numbers mean stands in `Tests/References/README.md`.
+/// Complete inputs compared with numpy and librosa in double precision. `Tests/References/README.md` explains the numbers.
 @Suite struct `SpectrumAnalyzer, reference vectors` {
     /// One scale of one input.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -34,7 +34,7 @@ import Testing
         let bands = try await one.analysis().values("bands_db")
         #expect(bands.count == one.input.batches)
         for (batch, (levels, powers)) in zip(bands, one.bands.power).enumerated() {
-            // Below −120 dB everything reads −120 dB.
+            // Values below −120 dB are reported as −120 dB.
             let expected = powers.map { max(1e-12, $0) }
             let worst = zip(levels, expected).map { abs(pow(10, Double($0) / 10) - $1) }.max()!
             #expect(worst <= 1e-4 * expected.max()!, "batch \(batch)")
@@ -91,7 +91,7 @@ import Testing
         let (reference, analysis) = try await analysis(input)
         let binWidth = Double(reference.sampleRate) / 2048
         for (batch, (hertz, expected)) in zip(analysis.value("rolloff_hz"), reference.rolloffHz).enumerated() {
-            // The bar is one bin in one frame of a thousand; in these inputs no frame may miss at all.
+            // The requirement is one bin in one frame of 1000; with these inputs, no frame may differ.
             if let expected {
                 #expect((Double(hertz) / binWidth).rounded() == (expected / binWidth).rounded(), "batch \(batch)")
                 #expect(abs(Double(hertz) - expected) < 0.002, "batch \(batch)")
@@ -107,7 +107,7 @@ import Testing
         for (batch, (flatness, expected)) in zip(analysis.value("flatness"), reference.flatness).enumerated() {
             if let expected {
                 #expect(abs(Double(flatness) - expected) <= 1e-4, "batch \(batch)")
-                // Tonal frames have a flatness of 1e-6: there, too, most of its digits are right.
+                // Tonal frames have a flatness of 1e-6: most of its digits must be correct, too.
                 #expect(abs(Double(flatness) - expected) <= 3e-3 * expected, "batch \(batch)")
             } else {
                 #expect(flatness.isNaN, "batch \(batch)")

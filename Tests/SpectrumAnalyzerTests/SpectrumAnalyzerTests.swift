@@ -34,7 +34,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         for scale in ["scale=linear,min_hz=0", "scale=log,min_hz=1"] {
             let analysis = try await Analysis(of: audio, .spectrum, "\(scale),max_hz=22050,size=\(size),window=\(window)")
             let sum = analysis.values("bands_db").last!.reduce(0) { $0 + power($1) }
-            // A log scale leaves out what lies below 1 Hz.
+            // A log scale excludes frequencies below 1 Hz.
             #expect(abs(sum / 0.25 - 1) < (scale.hasPrefix("scale=linear") ? 1e-5 : 0.02), "\(scale)")
         }
     }
@@ -194,7 +194,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         ("window=han", "spectrum.window: \"han\" is not one of hann, hamming, blackman-harris, rectangular; did you mean hann?"),
         ("band=8", "spectrum.band: spectrum has no such setting; did you mean bands?"),
     ])
-    func `what cannot be is refused, with the way out`(settings: String, message: String) throws {
+    func `invalid settings: refused with the reason`(settings: String, message: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try AnalyzerPlugin.spectrum.analyzer(settings) }
         #expect(error?.problems.map(\.description).contains(message) == true, "\(error?.description ?? "")")
     }
@@ -203,7 +203,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         ("max_hz=20000", "spectrum: max_hz 20000.0 is above half the sample rate, 4000.0 Hz; leave max_hz out, or lower it"),
         ("min_hz=5000", "spectrum: min_hz 5000.0 is not below max_hz, 4000.0 Hz; lower min_hz"),
     ])
-    func `edges beyond half the sample rate are refused when the rate is known`(settings: String, message: String) throws {
+    func `edges above half the sample rate: refused in prepare`(settings: String, message: String) throws {
         let error = #expect(throws: AnalyzerError.self) { try outputs(settings, sampleRate: 8000) }
         #expect(error?.message == message)
     }
@@ -271,7 +271,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
     @Test func `README: settings and sample batch agree with the program`() async throws {
         let readMe = try ReadMe("Plugins/Analyzers/Spectrum")
         #expect(readMe.settings(missingFrom: AnalyzerPlugin.spectrum.about).isEmpty)
-        // What the sample is of, and with which settings, stands above it.
+        // The text above the sample names its input and its settings.
         let input = try Audio(wav: ReferenceVectors.shared.stereo.path)
         let analysis = try await Analysis(of: input, .spectrum, "bands=8,size=64,magnitudes=true,mfcc=4")
         let faults = try readMe.faults(inSampleOf: analysis, batch: 14)

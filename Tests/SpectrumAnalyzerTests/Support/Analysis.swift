@@ -3,14 +3,14 @@ internal import HemiolaEngine
 public import HemiolaSignal
 public import HemiolaTesting
 
-/// What one analyzer said about a sound, heard through the whole pipeline: capture, hops, spectra, folding, sink.
+/// The output of one analyzer for a signal, from a complete pipeline: capture, hops, spectra, aggregation, sink.
 public struct Analysis: Sendable {
     public let stream: CollectedStream
 
     /// Runs a pipeline of one analyzer to its end.
     ///
     /// - Parameters:
-    ///   - steps: What the capture delivers, in order.
+    ///   - steps: The results of the capture, in order.
     ///   - settings: `key=value,key=value`.
     public init(
         of steps: [CaptureStep], _ format: StreamFormat, _ plugin: AnalyzerPlugin, _ settings: String = "",
@@ -58,9 +58,9 @@ public struct Analysis: Sendable {
 }
 
 extension AnalyzerPlugin {
-    /// The analyzer as its plugin makes it from the text of a SPEC.
+    /// Makes the analyzer with its plugin from the text of a SPEC.
     ///
-    /// - Throws: `ConfigurationError` with all that is wrong, by key.
+    /// - Throws: `ConfigurationError` with all problems, by key.
     public func analyzer(_ settings: String = "") throws -> any Analyzer {
         var problems: [ConfigurationProblem] = []
         guard let values = about.values(from: try spec(settings), path: about.id, problems: &problems) else {

@@ -7,7 +7,7 @@ import HemiolaWire
 @testable import HemiolaEngine
 
 extension Fuzzer {
-    /// Any bytes as a file of `--controls`: refused with the number of the line, or controls that are written and read as the same.
+    /// Any bytes as a file for `--controls`: refused with the line number, or controls that are equal after they are written and read.
     func tryControls(_ bytes: [UInt8]) {
         let catalog = PluginRegistry.standard.catalog
         let lineCount = bytes.count { $0 == UInt8(ascii: "\n") } + 1
@@ -23,7 +23,7 @@ extension Fuzzer {
             return
         }
         require(replay.count <= lineCount, "\(replay.count) controls in \(lineCount) lines")
-        // Those for every input, and for one.
+        // Controls for every input, and for one input.
         let controls = replay.controls(for: "")
         for (one, next) in zip(controls, controls.dropFirst()) { require(one.frame <= next.frame, "controls out of order") }
         let once = written(controls)

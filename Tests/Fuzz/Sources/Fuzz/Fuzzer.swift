@@ -1,11 +1,11 @@
-/// The fuzzers, by the names of their corpora.
+/// The fuzzers, with the names of their corpora.
 enum Fuzzer: String, CaseIterable, Sendable {
     case file, header, pcm, spec, pipeline, controls, client, hub
 
-    /// The one that the command line names.
+    /// The fuzzer that the command line selects.
     static let chosen = Fuzzer(rawValue: CommandLine.arguments[1])!
 
-    /// Tries one input. What it must not do ends the process.
+    /// Runs one input. A violated requirement ends the process.
     func `try`(_ bytes: [UInt8]) {
         switch self {
         case .file: tryFile(bytes)
@@ -20,12 +20,12 @@ enum Fuzzer: String, CaseIterable, Sendable {
     }
 }
 
-/// What has to be true whatever comes in.
+/// Ends the process if a condition is false.
 func require(_ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, line: UInt = #line) {
     if !condition() { fatalError(message(), line: line) }
 }
 
-/// A message that a person reads on one line.
+/// Requires that a message has one line.
 func requireOneLine(_ message: String) {
     require(!message.isEmpty, "an error has no message")
     require(!message.unicodeScalars.contains { $0.value < 0x20 }, "a message breaks its line: \(message)")

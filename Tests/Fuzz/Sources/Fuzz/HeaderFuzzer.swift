@@ -7,18 +7,18 @@ import HemiolaSignal
 /// The capture must not start ffmpeg for every input that libsndfile refuses.
 private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0
 
-/// Processor time to open a file and to read its first batches, in seconds, of all threads. Files of some kilobytes take less than
-/// 0.01 s; a header over which libsndfile loops is refused by `OpenWatch` after 2 s, which is a finding.
+/// Processor time to open a file and to read its first batches, in seconds, of all threads. Files of a few kilobytes take less
+/// than 0.01 s. `OpenWatch` refuses a header on which libsndfile loops after 2 s, which exceeds this limit.
 private let timeLimit = 1.0
-/// Bytes allocated at a time meanwhile.
+/// The largest number of bytes allocated at a time while a file is opened and read.
 private let heapLimit: Int64 = 64 << 20
-/// Batches that are read. A gap or a change of format counts as one.
+/// Number of reads. A gap or a change of format counts as one read.
 private let readLimit = 8
 
 extension Fuzzer {
-    /// Any bytes as the header of a file, with a little sound: opened and read a little within `timeLimit` and `heapLimit`.
+    /// Any bytes as the header of a file with a little audio: opening and `readLimit` reads stay within `timeLimit` and `heapLimit`.
     ///
-    /// Checksums of Ogg pages are computed anew. `FUZZ_SAVE=FILE` keeps the bytes that are decoded, to make a test of them.
+    /// Checksums of Ogg pages are recomputed. `FUZZ_SAVE=FILE` saves the decoded bytes to a file, for use in a test.
     func tryHeader(_ bytes: [UInt8]) {
         precondition(hidesFFmpeg)
         let bytes = OggPages.withChecksums(bytes)
@@ -43,7 +43,7 @@ extension Fuzzer {
             return
         }
         require(source.format.isSupported, "\(source.format) is not analysed")
-        if let duration = source.duration { require(duration.isFinite && duration >= 0, "it lasts \(duration) s") }
+        if let duration = source.duration { require(duration.isFinite && duration >= 0, "the duration is \(duration) s") }
         countOutcome("\(source.format.channelCount) channels")
         var buffer = [Float](repeating: 0, count: 1024 * source.format.channelCount)
         do throws(CaptureError) {
@@ -68,8 +68,8 @@ extension Fuzzer {
         }
     }
 
-    /// Lets libFuzzer know the decoder's answer, since no coverage leads into it. Digits do not count: rates and times would make
-    /// every message another one.
+    /// Reports the decoder's result to libFuzzer, because the decoder is compiled without coverage. Digits are ignored: with rates and
+    /// times, every message would be a new one.
     private func countOutcome(_ message: String) {
         var hash: UInt32 = 0x811c_9dc5
         for byte in message.utf8 where !(0x30...0x39).contains(byte) { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }

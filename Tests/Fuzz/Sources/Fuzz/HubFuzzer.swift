@@ -21,7 +21,7 @@ extension Fuzzer {
     }
 }
 
-/// A hub with an event loop that the test advances, and a stand-in for the engine.
+/// A hub with an event loop that the test advances, and a replacement of the engine.
 private final class HubFixture {
     /// A client with its channel.
     private final class Client {
@@ -36,7 +36,7 @@ private final class HubFixture {
         }
     }
 
-    /// What clients have submitted since the last batch.
+    /// The controls that clients have submitted since the last batch.
     private final class Inbox: Sendable {
         typealias Entry = (control: Control, origin: String, reply: (@Sendable (ControlReply) -> Void)?)
         private let entries = Mutex<[Entry]>([])

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The input as a file without a name, which every input overwrites.
+/// The input as a file without a name. Each input overwrites the previous one.
 struct InputFile {
     private static let shared = InputFile()
 
@@ -22,11 +22,11 @@ struct InputFile {
     }
 }
 
-/// The input as a pipe whose writer has written everything and gone.
+/// The input as a pipe. All bytes are written, and the writing end is closed.
 struct InputPipe: ~Copyable {
     private let reader: Int32
 
-    /// - Parameter bytes: At most 64 KiB, which a pipe holds.
+    /// - Parameter bytes: At most 64 KiB, the capacity of a pipe.
     init(holding bytes: [UInt8]) {
         precondition(bytes.count <= 1 << 16)
         var ends: [Int32] = [0, 0]

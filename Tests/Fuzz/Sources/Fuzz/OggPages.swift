@@ -1,8 +1,8 @@
 @testable import FileCapture
 
-/// Ogg pages whose bytes a fuzzer has changed: without their checksums a decoder reads none of them.
+/// Checksums of Ogg pages that a fuzzer has changed: a decoder skips pages with a wrong checksum.
 enum OggPages {
-    /// The same bytes with the checksum of every whole page computed anew.
+    /// The same bytes with the checksum of every complete page recomputed.
     static func withChecksums(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         var position = 0
@@ -17,7 +17,7 @@ enum OggPages {
                 position += 1
                 continue
             }
-            // The checksum is that of the page with zeros in its place.
+            // The checksum is computed with zeros in its field.
             bytes.replaceSubrange(position + 22..<position + 26, with: [0, 0, 0, 0])
             var checksum = OggChecksum()
             bytes.withUnsafeBytes { checksum.add(UnsafeRawBufferPointer(rebasing: $0[position..<end])) }

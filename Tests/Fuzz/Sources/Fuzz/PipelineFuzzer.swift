@@ -5,7 +5,7 @@ import HemiolaPlugins
 @testable import HemiolaCommandLine
 
 extension Fuzzer {
-    /// Any text as a pipeline file: every problem has its place in the text; what has none prints as a file that reads the same.
+    /// Any text as a pipeline file: every problem has a position in the text; a valid file is equal after it is printed and read again.
     func tryPipeline(_ bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return }
         let registry = PluginRegistry.standard
@@ -28,7 +28,7 @@ extension Fuzzer {
         require(written == again, "what was printed reads as another:\n\(written)\n\(again)")
     }
 
-    /// As `hemiola check --print` does.
+    /// Prints the pipeline in the same way as `hemiola check --print`.
     private func print(_ text: String) -> String? {
         do {
             let plan = try PipelinePlan(.standard, pipeline: text, title: "pipeline")
@@ -43,10 +43,10 @@ extension Fuzzer {
     }
 }
 
-/// How far a text goes.
+/// The size of a text.
 private struct Extent {
     let lineCount: Int
-    /// Scalars of the longest line.
+    /// Unicode scalars of the longest line.
     let width: Int
 
     init(of text: String) {
@@ -56,7 +56,7 @@ private struct Extent {
         width = lines.map(\.count).max() ?? 0
     }
 
-    /// A place is within the text or right behind it.
+    /// Requires that a position is in the text or directly after it.
     func require(_ place: YAMLNode.Place, _ message: String) {
         Fuzz.require((1...lineCount + 1).contains(place.line), "line \(place.line) of \(lineCount): \(message)")
         Fuzz.require((1...width + 2).contains(place.column), "column \(place.column) of \(width): \(message)")

@@ -5,7 +5,7 @@ import HemiolaPlugins
 @testable import Hemiola
 
 extension Fuzzer {
-    /// Any text as a SPEC: refused, or one that reads the same when it is written in full; then a capture, an analyzer and a sink.
+    /// Any text as a SPEC: refused, or equal after it is written in full and parsed again. Then as settings of each kind of plugin.
     func trySpec(_ bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return }
         tryQuoting(text)
@@ -30,13 +30,13 @@ extension Fuzzer {
         }
     }
 
-    /// Every text, quoted by another's writer of JSON, comes back.
+    /// Every text is unchanged after another JSON encoder has quoted it and the parser has read it.
     private func tryQuoting(_ text: String) {
         let quoted = String(decoding: try! JSONEncoder().encode(text), as: UTF8.self)
         require(parsed("x:\(quoted)")?.primary == .text(text), "\(quoted) is read as \(String(describing: parsed("x:\(quoted)")))")
     }
 
-    /// A value that passed a check passes it again, unchanged.
+    /// A valid value is valid and unchanged when it is checked again.
     private func tryChecks(of spec: PluginSpec) {
         let registry = PluginRegistry.standard
         let plugins = registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)
@@ -55,7 +55,7 @@ extension Fuzzer {
 }
 
 extension PluginSpec {
-    /// With every value quoted, in the order of the keys.
+    /// The SPEC with every value quoted, in the order of the keys.
     fileprivate var written: String {
         var items = [primary.map { $0.text.quoted } ?? ""]
         if let alias { items.append("as=\(alias.quoted)") }
@@ -65,7 +65,7 @@ extension PluginSpec {
 }
 
 extension String {
-    /// As a JSON string of ASCII.
+    /// The text as a JSON string of ASCII characters.
     fileprivate var quoted: String {
         utf16.reduce("\"") { text, unit in
             let digits = String(unit, radix: 16)

@@ -1,10 +1,10 @@
 import Glibc
 import LibFuzzer
 
-/// What libFuzzer calls with every input.
+/// The entry point that libFuzzer calls with every input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func tryOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    // Safe: libFuzzer lends the bytes for the length of this call, and they are copied.
+    // Safe: the bytes are valid during this call, and they are copied.
     Fuzzer.chosen.try(Array(UnsafeBufferPointer(start: bytes, count: count)))
     return 0
 }

@@ -1,14 +1,14 @@
-// What needs libFuzzer's and the sanitizers' runtime.
+// Functions that need the runtime of libFuzzer and of the sanitizers.
 
 #include "FuzzSupport.h"
 
 #include <stddef.h>
 
-// Of the sanitizers' runtime: <sanitizer/allocator_interface.h>.
+// Declared in <sanitizer/allocator_interface.h>.
 extern int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t), void (*)(const volatile void *));
 extern size_t __sanitizer_get_allocated_size(const volatile void *);
 
-// Bytes that malloc has handed out, to Swift and to the system's libraries.
+// Bytes allocated with malloc, by Swift and by system libraries.
 static int64_t live, peak;
 static int is_installed;
 

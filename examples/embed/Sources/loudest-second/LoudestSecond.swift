@@ -2,25 +2,25 @@ import Foundation
 import Hemiola
 import HemiolaSignal
 
-/// Takes the batches of a stream and keeps the loudest second of them, to a batch.
+/// Finds the loudest second of a stream, with a resolution of one batch.
 ///
 /// A sink is called from one task, in order: open, begin, write …, end, close.
 actor LoudestSecond: Sink {
-    /// Where that second begins, and its RMS level.
+    /// The start of that second in seconds, and its RMS level in dBFS.
     private(set) var start = 0.0
     private(set) var decibels = -Double.infinity
 
     private var format = StreamFormat(sampleRate: 48_000, channelCount: 1)
     private var level = FeatureHandle(offset: 0, count: 0)
-    /// The batches of the last second: where each begins, and its mean square times its frames.
+    /// The batches of the last second: the first frame of each, and its mean square multiplied by its number of frames.
     private var window: [(frame: Int64, energy: Double)] = []
 
     func open(_ context: SinkContext) {}
 
-    /// The header says which column of a row holds what.
+    /// Reads from the header which column of a row has the level.
     func begin(_ stream: StreamHeader) throws(SinkError) {
         guard let level = stream.layout.handle("levels", "rms_db") else {
-            throw SinkError("the loudest second cannot be found without the analyzer levels")
+            throw SinkError("the loudest second needs the analyzer levels")
         }
         self.level = level
         format = stream.format
@@ -34,9 +34,9 @@ actor LoudestSecond: Sink {
             window.append((batch.frame, meanSquare * Double(batch.frameCount)))
             window.removeAll { batch.endFrame - $0.frame > Int64(format.sampleRate) }
 
-            let heard = 10 * log10(window.reduce(0) { $0 + $1.energy } / Double(format.sampleRate))
-            if heard > decibels, let first = window.first {
-                decibels = heard
+            let current = 10 * log10(window.reduce(0) { $0 + $1.energy } / Double(format.sampleRate))
+            if current > decibels, let first = window.first {
+                decibels = current
                 start = format.seconds(at: first.frame)
             }
         }

@@ -10,23 +10,23 @@ struct Main {
             fail("usage: loudest-second FILE")
         }
 
-        // The sink becomes a plugin beside the built-in ones, so that a configuration can name it.
+        // Registers the sink as a plugin, so that a configuration can name it.
         let loudest = LoudestSecond()
         let registry = PluginRegistry.standard.adding(sinks: [
             SinkPlugin("loudest", "The loudest second.", make: { _ throws(ConfigurationError) in loudest })
         ])
 
-        // A pipeline is checked as a whole before anything is opened; all that is wrong with it is in the error.
+        // The whole configuration is checked before any plugin opens its input or output. The error lists all problems.
         let pipeline = try registry.assemble(
             PipelineConfiguration(
                 captures: [PluginSpec("file", primary: .text(path))], analyzers: [PluginSpec("levels")],
                 sinks: [PluginSpec("loudest")]))
 
-        // Library code does not print: what befalls the run comes as notices.
+        // The libraries do not print: events of the run are reported as notices.
         let outcome = await pipeline.run { notice in
             if case .captureFailed(_, let error) = notice { fail(error.message) }
         }
-        guard outcome.failedInputs == 0, outcome.failedSinks == 0 else { fail("\(path) was not wholly analysed") }
+        guard outcome.failedInputs == 0, outcome.failedSinks == 0 else { fail("\(path) was not completely analysed") }
 
         let (start, decibels) = await (loudest.start, loudest.decibels)
         print(String(format: "%.2f s: %.1f dB", start, decibels))

@@ -3,13 +3,13 @@
 
 #include <stdint.h>
 
-/// Begins a measurement: what is allocated now counts as 0 bytes.
+/// Starts a measurement: memory that is allocated before the call is not counted.
 void heap_peak_start(void);
 
 /// The largest number of bytes that were allocated at a time since `heap_peak_start`, of all threads.
 int64_t heap_peak(void);
 
-/// Counts an outcome as if it were code that the input has reached: libFuzzer keeps inputs with an outcome that is new.
+/// Counts an outcome as covered code: libFuzzer keeps inputs that have a new outcome.
 void count_outcome(uint32_t hash);
 
 #endif

@@ -8,9 +8,9 @@ import SpectrumAnalyzer
 import TestSupport
 import Testing
 
-/// How hops become batches.
-@Suite(.mayNotHang) struct FoldingTests {
-    @Test func `a batch of four hops folds each feature as it was declared`() async throws {
+/// Aggregation of hops to batches.
+@Suite(.mayNotHang) struct HopAggregatorTests {
+    @Test func `batch of four hops: each feature is aggregated as declared`() async throws {
         var ramp = TestSignal.silence(frames: 4096 + 1500)
         for (hop, value) in [0.25, 1, 0.5, 0.75, 0.5, 0.125].enumerated() { ramp[hop * 1024] = Float(value) }
         let stream = try await Trial([.samples(ramp)], analyzers: [.witness()], batchFrames: 4096).stream()
@@ -22,10 +22,10 @@ import Testing
         #expect(abs(mean[0] - 0.625) < 1e-6)
         #expect(abs(mean[1] - (0.5 * 1024 + 0.125 * 476) / 1500) < 1e-6)
         let hops: [[Double]] = [[0, 1024], [1024, 1024], [2048, 1024], [3072, 1024], [4096, 1024], [5120, 476]]
-        #expect(stream.findings("hop").map(\.values) == hops)
+        #expect(stream.analyzerEvents("hop").map(\.values) == hops)
     }
 
-    @Test func `levels of a long batch are those of its short ones together`() async throws {
+    @Test func `levels of a long batch: mean power and largest peak of the short batches`() async throws {
         let music = TestSignal.noise(seed: 21, amplitude: 0.7, frames: 4096 * 3 + 2000)
         let short = try await Trial([.samples(music)], analyzers: [.levels]).stream()
         let long = try await Trial([.samples(music)], analyzers: [.levels], batchFrames: 4096).stream()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `flux of a long batch is the sum over its hops`() async throws {
+    @Test func `flux of a long batch: the sum over its hops`() async throws {
         let music = TestSignal.clicks(beatsPerMinute: 400, frames: 4096 * 4)
         let short = try await Trial([.samples(music)], analyzers: [.spectrum]).stream()
         let long = try await Trial([.samples(music)], analyzers: [.spectrum], batchFrames: 4096).stream()
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a gap in the middle of a long batch folds what was there`() async throws {
+    @Test func `gap in the middle of a long batch: the hops before it are aggregated`() async throws {
         var ramp = TestSignal.silence(frames: 2048)
         (ramp[0], ramp[1024]) = (0.5, 1)
         let stream = try await Trial(
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [(256, 256), (300, 300), (1024, 1024), (1280, 640), (4096, 1024), (8192, 1024), (2304, 768)])
-    func `a batch has equal hops`(batchFrames: Int, hopFrames: Int) async throws {
+    func `any batch size: hops of equal length`(batchFrames: Int, hopFrames: Int) async throws {
         let stream = try await Trial([silence(batches: 1, of: batchFrames)], analyzers: [.witness()], batchFrames: batchFrames).stream()
         #expect(stream.header.batching.hopFrames == hopFrames)
         #expect(stream.batches.count == 1)

@@ -2,46 +2,46 @@ import HemiolaSignal
 
 @testable import Hemiola
 
-/// Everything that a capture delivers, heard as the engine hears it.
-struct Hearing: Equatable {
-    /// Where to stop listening to a small file that unpacks to hours: FLAC needs 14 bytes for 65535 frames of silence.
+/// All that a capture delivers, read in the same way as by the engine.
+struct CaptureOutput: Equatable {
+    /// The largest number of samples to read. A small file may decode to hours: FLAC needs 14 bytes for 65535 frames of silence.
     static let sampleLimit = 1 << 22
 
     var format: StreamFormat
     /// Frames delivered.
     var frameCount: Int64 = 0
-    /// Frames told as missing.
+    /// Frames reported as missing.
     var missingCount: Int64 = 0
-    /// FNV-1a of the samples' bits and of all that is told between them.
+    /// FNV-1a of the bits of the samples, and of the gaps and formats between them.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     /// The greatest magnitude of a sample; NaN counts as none.
     var peak: Float = 0
     var hasNaN = false
     var error: String?
-    /// Whether there was more than `sampleLimit`.
+    /// Whether reading stopped at `sampleLimit`.
     var isCut = false
 
     /// Reads an open capture to its end, its error or the limit.
     ///
-    /// - Parameter room: Frames asked for at a time.
+    /// - Parameter room: The size of the buffer, in frames.
     init(of capture: any Capture, in format: StreamFormat, room: Int) {
         self.format = format
         do throws(CaptureError) {
-            try listen(to: capture, room: room)
+            try read(capture, room: room)
         } catch {
             requireOneLine(error.message)
             self.error = error.message
         }
     }
 
-    /// Whether the same came, told by whatever name in an error.
-    func sounds(like other: Hearing) -> Bool {
+    /// Whether both are equal except for the text of the error.
+    func isEquivalent(to other: CaptureOutput) -> Bool {
         var named = other
         if error != nil, other.error != nil { named.error = error }
         return self == named
     }
 
-    private mutating func listen(to capture: any Capture, room: Int) throws(CaptureError) {
+    private mutating func read(_ capture: any Capture, room: Int) throws(CaptureError) {
         var format = format
         var buffer = [Float](repeating: 0, count: room * format.channelCount)
         var idle = 0
@@ -64,11 +64,11 @@ struct Hearing: Equatable {
                 add(UInt64(new.sampleRate) << 32 | UInt64(new.channelCount))
             case .idle:
                 idle += 1
-                require(idle < 1000, "a capture waits for what cannot come")
+                require(idle < 1000, "a capture returns idle without end")
             case .device, .source: fatalError("a file is no device")
             case .end:
                 var span = buffer.mutableSpan
-                require(try! capture.read(into: &span) == .end, "something comes after the end")
+                require(try! capture.read(into: &span) == .end, "a read after the end returns something else")
                 return
             }
         }
@@ -88,7 +88,7 @@ struct Hearing: Equatable {
     }
 }
 
-/// A plugin's capture, made from text settings as a SPEC has them.
+/// Makes a plugin's capture from text settings, as in a SPEC.
 func makeCapture(_ plugin: CapturePlugin, _ settings: [String: String]) -> any Capture {
     var problems: [ConfigurationProblem] = []
     let spec = PluginSpec(plugin.about.id, settings: settings.mapValues { .text($0) })
@@ -97,12 +97,14 @@ func makeCapture(_ plugin: CapturePlugin, _ settings: [String: String]) -> any C
     return capture
 }
 
-/// Opens a capture; nil when it refuses, in one line.
+/// Opens a capture.
+///
+/// - Returns: nil if the capture refuses the input. Its message must have one line.
 func open(_ capture: any Capture) -> StreamSource? {
     do throws(CaptureError) {
         let source = try capture.open(FormatRequest())
         require(source.format.isSupported, "\(source.format) is not analysed")
-        if let duration = source.duration { require(duration.isFinite && duration >= 0, "it lasts \(duration) s") }
+        if let duration = source.duration { require(duration.isFinite && duration >= 0, "the duration is \(duration) s") }
         return source
     } catch {
         requireOneLine(error.message)
