@@ -31,6 +31,8 @@ struct PipelineSession {
     }
 
     func run() async -> CommandStatus {
+        let configuration = pipeline.configuration
+        if configuration.jobCount == 1 || configuration.captures.count == 1 { System.useOneArena() }
         console.start()
         printPipeline()
         let listener = System.SignalListener()

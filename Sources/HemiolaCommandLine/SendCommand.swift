@@ -78,7 +78,7 @@ struct SendCommand: Command {
             throw isKnown ? Failure(Self.text(error, path), status: .refused) : ControlMessage.unknown(type, registry.catalog)
         }
         if message == nil {
-            let declared = Self.declarations(from: connection, until: min(deadline, System.now + Self.helloTime))
+            let declared = try Self.declarations(from: connection, path, until: min(deadline, System.now + Self.helloTime))
             message = try ControlMessage(type, fields, declared ?? registry.catalog)
         }
         let reply: Reply
@@ -98,9 +98,16 @@ struct SendCommand: Command {
     }
 
     /// The controls that the running program declares in its first line; nil when it has not started a stream.
-    private static func declarations(from connection: System.UnixConnection, until deadline: Double) -> RecordCatalog? {
+    ///
+    /// - Throws: The server has refused the connection.
+    private static func declarations(
+        from connection: System.UnixConnection, _ path: String, until deadline: Double
+    ) throws(Failure) -> RecordCatalog? {
+        // Where clients get bare samples by default, the subscription requests lines; a refused connection may be closed already.
+        try? connection.write(ControlMessage.quiet, until: deadline)
         while let line = try? connection.readLine(until: deadline) {
             if let hello = HelloDeclarations(line) { return hello.catalog }
+            if let reply = Reply(line), reply.isRefusal { throw Failure("\(path): \(reply.error ?? "refused")", status: .refused) }
         }
         return nil
     }
@@ -274,7 +281,10 @@ private struct HelloDeclarations: Decodable {
     var catalog: RecordCatalog {
         RecordCatalog(
             controls: controls.map { control in
-                ControlType(control.name, control.description, fields: control.fields.compactMap(\.field))
+                // A name is used once, whatever the other program sends.
+                var names: Set<String> = []
+                let fields = control.fields.compactMap(\.field).filter { names.insert($0.name).inserted }
+                return ControlType(control.name, control.description, fields: fields)
             })
     }
 }

@@ -36,7 +36,8 @@ extension ControlType {
         "presetRefused", "Reports that a page cannot load a preset.", fields: [.text("name", "The preset.")])
     /// A page changed its `speed`.
     public static let speedHandler = ControlType(
-        "speedHandler", "Reports that a page changed its speed.", fields: [speed])
+        "speedHandler", "Reports that a page changed its speed.",
+        fields: [.number("speed", "The speed of the page; the speed record has it limited to 0.1…1.0.")])
     /// A key was pressed or released in a page: ``KeyStroke``.
     public static let keyHandler = ControlType(
         "keyHandler", "Reports a key that was pressed or released in a page.", fields: KeyStroke.fields)

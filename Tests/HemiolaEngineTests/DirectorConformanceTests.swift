@@ -9,7 +9,7 @@ import Testing
     func `director with a fault: the suite names the violated rule`(fault: DirectorWithFault.Fault) async {
         let plugin = SinkPlugin(
             "directing", "Emits a record per beat.", records: [DirectorWithFault.flash], controls: [DirectorWithFault.setDepth]
-        ) { _ throws(ConfigurationError) in DirectingTestSink(fault) }
+        ) { _ throws(ConfigurationError) in TestDirectorSink(fault) }
         guard fault != .none else {
             await #expect(throws: Never.self) { try await DirectorConformanceSuite(plugin).run() }
             await #expect(throws: Never.self) { try await SinkConformanceSuite(plugin).run() }
@@ -83,7 +83,7 @@ final class DirectorWithFault: Director, ControlHandler {
     }
 }
 
-private struct DirectingTestSink: DirectingSink {
+private struct TestDirectorSink: DirectingSink {
     private let fault: DirectorWithFault.Fault
 
     init(_ fault: DirectorWithFault.Fault) {

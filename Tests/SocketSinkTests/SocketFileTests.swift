@@ -112,6 +112,8 @@ import Testing
         try await fixture.begin()
         try await fixture.play()
         unlink(fixture.path)
+        // The batch is written, and with it the replies to controls; the next one requests the new socket.
+        try await fixture.play()
         let error = await #expect(throws: SinkError.self) { try await fixture.play() }
         #expect(error?.remedy == .reopen && error?.message == "\(fixture.path): the socket was removed")
         try await fixture.reopen()

@@ -16,9 +16,9 @@ extension Header {
                 format = read
                 take(read)
             case "ds64" where riff.is64Bit:
-                let lengths = reader.content(of: chunk, limit: 24)
-                guard lengths.count == 24 else { return }
-                sizeBy64 = Int64(clamping: lengths.unsigned64(at: 8, isBigEndian: false))
+                // Only the size of `data` is read. A shorter chunk does not contain it: then the length is unknown.
+                let lengths = reader.content(of: chunk, limit: 16)
+                if lengths.count == 16 { sizeBy64 = Int64(clamping: lengths.unsigned64(at: 8, isBigEndian: false)) }
             case "fact":
                 let frames = reader.content(of: chunk, limit: 4)
                 if frames.count == 4 { declaredFrames = Int64(frames.unsigned32(at: 0, isBigEndian: isBig)) }

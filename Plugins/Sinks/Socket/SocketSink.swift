@@ -49,6 +49,12 @@ final class SocketServer: DirectingSink {
         var bridge: Bridge?
         /// Why the sink is opened again; nil at the first opening.
         var fault: String?
+        /// Whether the next batch requests to be reopened, because the socket was removed.
+        var isReopenDue = false
+        /// Whether a warning was given that a removed socket cannot be replaced, and batches until the next attempt.
+        var isWarned = false
+        var batchesToAttempt = 0
+        var warn: @Sendable (String) -> Void = { _ in }
     }
 
     private let path: String?
@@ -82,7 +88,7 @@ final class SocketServer: DirectingSink {
         let file = try SocketFile(path, group: group)
         do {
             let bridge = try Bridge.listen(on: file.descriptor, context, settings, refusal: refusal(warn: context.warn))
-            state.withLock { $0 = State(file: file, bridge: bridge) }
+            state.withLock { $0 = State(file: file, bridge: bridge, warn: context.warn) }
         } catch {
             file.close()
             file.remove()
@@ -99,22 +105,39 @@ final class SocketServer: DirectingSink {
     }
 
     func write(_ batches: BatchBlock) async throws(SinkError) {
-        try checkSocket()
+        // The batch before was written to the old clients, and their controls have their replies.
+        try state.withLock { state throws(SinkError) in
+            if state.isReopenDue, let fault = state.fault { throw SinkError(fault, remedy: .reopen) }
+        }
         bridge?.write(batches)
+        checkSocket()
     }
 
-    /// Checks that clients can connect. Costs one `lstat`.
+    /// Checks whether the socket was removed from its path. Costs one `lstat`.
     ///
-    /// - Throws: The socket was removed and can be created again (`Remedy.reopen`). If it cannot, because its folder was removed or another
-    ///   file is at the path, the connected clients remain served.
-    private func checkSocket() throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            guard let file = state.file, file.wasRemoved else { return }
+    /// If another one can be created there, the next batch requests to be reopened. If not, because of another file at the path or the
+    /// permissions of its folder, the connected clients remain served; the next attempt follows about a second later.
+    private func checkSocket() {
+        state.withLock { state in
+            guard let file = state.file, !state.isReopenDue, file.wasRemoved else { return }
+            state.batchesToAttempt -= 1
+            guard state.batchesToAttempt < 0 else { return }
+            state.batchesToAttempt = Self.batchesBetweenAttempts
             let fault = "\(file.path): the socket was removed"
-            state.fault = fault
-            throw SinkError(fault, remedy: .reopen)
+            do throws(SinkError) {
+                let trial = try SocketFile(path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard(), group: group)
+                trial.close()
+                trial.remove()
+                (state.fault, state.isReopenDue) = (fault, true)
+            } catch {
+                if !state.isWarned { state.warn("\(fault), and cannot be created again: \(error.message)") }
+                state.isWarned = true
+            }
         }
     }
+
+    /// About a second of batches of 1024 frames.
+    private static let batchesBetweenAttempts = 43
 
     func write(_ events: [Event]) async throws(SinkError) {
         bridge?.write(events)

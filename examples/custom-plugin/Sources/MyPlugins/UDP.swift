@@ -24,7 +24,6 @@ final class UDP: Sink {
 
     private let receiver: sockaddr_in
     private let state = Mutex(State())
-
     init(receiver: sockaddr_in) { self.receiver = receiver }
 
     func open(_ context: SinkContext) async throws(SinkError) {
@@ -41,20 +40,21 @@ final class UDP: Sink {
         for index in 0..<batches.count { send { encoder, lines in encoder.encode(batches[index], into: &lines) } }
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        send { encoder, lines in encoder.encodeEnd(summary, into: &lines) }
+    func end(_ summary: StreamSummary) async throws(SinkError) { send { encoder, lines in encoder.encodeEnd(summary, into: &lines) } }
+
+    func close() async throws(SinkError) {
+        let (socket, context) = state.withLock { ($0.socket.take(), $0.context) }
+        if let lost = socket?.lostCount, lost > 0 { context.warn("udp: \(lost) datagrams were not sent") }
     }
 
-    func close() async throws(SinkError) { state.withLock { $0.socket = nil } }
-
-    /// Encodes lines and sends them as one datagram. A datagram that cannot be sent at once is dropped and reported.
+    /// Encodes lines and sends them as one datagram. A datagram that cannot be sent at once is dropped and counted.
     private func send(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) {
         state.withLock { state in
             guard let encoder = state.encoder, let socket = state.socket else { return }
             state.lines.removeAll()
             encode(encoder, &state.lines)
             let isSent = state.lines.withUnsafeBytes { $0.isEmpty || socket.send($0) }
-            if !isSent { state.context.controls.report(DropReport(sink: state.context.name, batches: 1)) }
+            if !isSent, state.context.isLive { state.context.controls.report(DropReport(sink: state.context.name, batches: 1)) }
         }
     }
 }
