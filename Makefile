@@ -43,6 +43,7 @@ ifeq ($(STRICT),1)
 test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests installation and examples too.
 	scripts/stage --begin
 	scripts/stage setup scripts/setup --strict
+	scripts/stage lint $(MAKE) lint
 	$(WITH_PYTHON); export HEMIOLA_STRICT=1; \
 	scripts/stage build $(SWIFT_BUILD_TESTS); \
 	scripts/stage tests $(SWIFT_TEST) --skip-build --parallel --skip '$(REAL_TIME)'; \
@@ -93,8 +94,10 @@ bench-bridge: setup ## Measure the cost of socket clients: CPU time, dropped bat
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/bridge.py .build/release/hemiola $(OPTIONS)
 
-lint: ## Check the sources' format.
+lint: ## Check the sources' format, and their words: scripts/language.
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
+	scripts/language --self-test
+	scripts/language
 
 format: ## Format the sources.
 	swift format --in-place --recursive $(SWIFT_SOURCES)

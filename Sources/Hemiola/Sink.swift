@@ -65,7 +65,8 @@ public struct SinkContext: Sendable {
 
     /// A context; by default for tests, with a closed control port and everything selected.
     public init(
-        name: String, selection: Selection = .all, catalog: RecordCatalog = .standard, isLive: Bool = false, mayUseStandardOutput: Bool = true,
+        name: String, selection: Selection = .all, catalog: RecordCatalog = .standard, isLive: Bool = false,
+        mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, syncsFiles: Bool = false,
         isRunComplete: @escaping @Sendable () -> Bool = { true }

@@ -28,7 +28,7 @@ struct PlainArguments {
                 isQuiet = true
                 continue
             }
-            // A value that looks like an option is the argument parser's to judge.
+            // The argument parser decides about a value that looks like an option.
             guard let value = rest.next(), value.utf8.first != UInt8(ascii: "-") else { return nil }
             switch argument {
             case "--analyzer": analyzers.append(value)

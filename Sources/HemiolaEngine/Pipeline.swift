@@ -70,7 +70,8 @@ public final class Pipeline: Sendable {
     private let sampleRate = Atomic<Int>(1)
 
     init(
-        _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input], analyzerEntries: [AnalyzerEntry],
+        _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input],
+        analyzerEntries: [AnalyzerEntry],
         sinkEntries: [SinkEntry]
     ) {
         self.configuration = configuration
@@ -158,7 +159,8 @@ public final class Pipeline: Sendable {
             let started = outcome
             outcome = await analysis.perform {
                 let dispatcher = SinkDispatcher(self, runners: runners, inbox: inbox, outcome: started, report: report)
-                if PipelineRun(pipeline: self, dispatcher: dispatcher, replay: replay).run() { isComplete.store(true, ordering: .releasing) }
+                let run = PipelineRun(pipeline: self, dispatcher: dispatcher, replay: replay)
+                if run.run() { isComplete.store(true, ordering: .releasing) }
                 inbox.close()
                 return dispatcher.outcome
             }

@@ -93,7 +93,8 @@ extension Control: CustomStringConvertible {
 extension Field {
     /// That a value has another type than this field.
     public var typeFault: String {
-        if case .choice(let choices) = kind { "\"\(name)\" is one of: \(choices.joined(separator: ", "))" } else { "\"\(name)\" has another type" }
+        guard case .choice(let choices) = kind else { return "\"\(name)\" has another type" }
+        return "\"\(name)\" is one of: \(choices.joined(separator: ", "))"
     }
 }
 

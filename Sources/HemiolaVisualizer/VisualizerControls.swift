@@ -24,7 +24,7 @@ extension ControlType {
     /// A page can be controlled now, and has these `presets`; an empty list: not known.
     public static let ready = ControlType(
         "ready", "Reports that a page can be controlled, and its presets.",
-        fields: [.texts("presets", default: .list([]), "The presets of the page; none: the page is asked for them.")])
+        fields: [.texts("presets", default: .list([]), "The presets of the page; none: a request for them is sent to the page.")])
     /// A page's list of presets (`names`).
     public static let presetNames = ControlType(
         "presetNames", "Reports a page's list of presets.", fields: [.texts("names", "The presets of the page.")])

@@ -61,7 +61,7 @@ import Testing
         let begun = Log<String>()
         let mayEnd = Shared(false)
         let first = CaptureStep.call {
-            // Long enough for the others to begin, had nobody held them back.
+            // Long enough for the other inputs to begin, if they were not delayed.
             for _ in 0..<300 where begun.count < 20 { pause(milliseconds: 1) }
             mayEnd.value = true
         }
@@ -87,7 +87,7 @@ import Testing
                 [
                     silence(batches: 2),
                     .call {
-                        // Its turn comes when the sinks have heard of it.
+                        // Its turn comes when the sinks have received its header.
                         for _ in 0..<2000 where sink.streams.isEmpty { usleep(5000) }
                         running.value?.stop()
                     },
@@ -105,7 +105,7 @@ import Testing
         #expect(sink.streams.map(\.summary?.reason) == [.interrupted])
     }
 
-    @Test func `when nobody reads any more, the work ends`() async throws {
+    @Test func `no reader left: the analysis ends`() async throws {
         let opened = Log<String>()
         var trial = Trial([], analyzers: [.witness()])
         trial.captures = [.scripted(log: { opened.append($0) }, [silence(batches: 5000)])]

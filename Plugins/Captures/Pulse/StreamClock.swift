@@ -8,7 +8,7 @@ struct StreamClock: Sendable {
     /// Nanoseconds without a fragment after which the server counts as frozen, excluding pauses of this process.
     static let freezeTimeout: Int64 = 500_000_000
     /// Nanoseconds for which audio must arrive in real time after a freeze before it counts as new.
-    static let settlingTime: Int64 = 60_000_000
+    static let stabilizationTime: Int64 = 60_000_000
 
     private(set) var sampleRate: Int
     /// End time of the last delivered audio; nil before the first.
@@ -114,13 +114,13 @@ struct StreamClock: Sendable {
         Int64((Double(nanoseconds) * Double(sampleRate) / 1e9).rounded())
     }
 
-    /// Whether frames have arrived no faster than 1.5 times real time for `settlingTime`.
+    /// Whether frames have arrived no faster than 1.5 times real time for `stabilizationTime`.
     private mutating func isRealTime(_ frames: Int, at now: Int64) -> Bool {
         guard let (start, count) = measurement else {
             measurement = (now, 0)
             return false
         }
-        guard now - start >= Self.settlingTime else {
+        guard now - start >= Self.stabilizationTime else {
             measurement = (start, count + frames)
             return false
         }
