@@ -1,5 +1,5 @@
-package import Hemiola
-package import HemiolaSignal
+public import Hemiola
+public import HemiolaSignal
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
@@ -11,15 +11,15 @@ internal import Synchronization
 #endif
 
 /// The settings of a bridge.
-package struct BridgeSettings: Sendable {
+public struct BridgeSettings: Sendable {
     /// Sample format of clients that do not subscribe.
-    package var payload: SamplePayload
+    public var payload: SamplePayload
     /// Maximum number of connected clients.
-    package var clientLimit: Int
+    public var clientLimit: Int
     /// Whether a client's `closeViz` ends the run.
-    package var exitsOnClose: Bool
+    public var exitsOnClose: Bool
 
-    package init(payload: SamplePayload = .json, clientLimit: Int = 64, exitsOnClose: Bool = false) {
+    public init(payload: SamplePayload = .json, clientLimit: Int = 64, exitsOnClose: Bool = false) {
         self.payload = payload
         self.clientLimit = clientLimit
         self.exitsOnClose = exitsOnClose
@@ -33,7 +33,7 @@ package struct BridgeSettings: Sendable {
 ///
 /// Call its methods on the sink's own thread. `listen` and `close` block that thread instead of suspending, because the code that
 /// resumes a continuation is not instrumented by the sanitizers. No method waits for a client, except `close`: at most 0.5 s.
-package final class Bridge: Sendable {
+public final class Bridge: Sendable {
     /// The event loop that all bridges of a process share. It has its own thread, which the first bridge starts.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
@@ -64,7 +64,7 @@ package final class Bridge: Sendable {
     ///   - descriptor: A listening Unix socket. The bridge takes ownership of it.
     ///   - context: The sink's context.
     ///   - refusal: Returns the reason why a user (by its number) is refused; nil accepts the user.
-    package static func listen(
+    public static func listen(
         on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings,
         refusal: @escaping @Sendable (_ user: UInt32) -> String?
     ) throws -> Bridge {
@@ -93,25 +93,25 @@ package final class Bridge: Sendable {
     }
 
     /// Begins a stream.
-    package func begin(_ stream: StreamHeader) {
+    public func begin(_ stream: StreamHeader) {
         let encoders = encoder.withLock { $0.begin(stream) }
         loop.execute { [hub] in hub.value.begin(encoders) }
     }
 
     /// Sends batches of the stream.
-    package func write(_ batches: BatchBlock) {
+    public func write(_ batches: BatchBlock) {
         for index in 0..<batches.count {
             send(encoder.withLock { $0.encode(batches[index], subscriptions.current) })
         }
     }
 
     /// Sends events of the stream that are delivered outside batches.
-    package func write(_ events: [Event]) {
+    public func write(_ events: [Event]) {
         send(encoder.withLock { $0.encode(events, subscriptions.current) })
     }
 
     /// Ends the stream.
-    package func end(_ summary: StreamSummary) {
+    public func end(_ summary: StreamSummary) {
         send(encoder.withLock { $0.end(summary, subscriptions.current) })
     }
 
@@ -120,7 +120,7 @@ package final class Bridge: Sendable {
     }
 
     /// Stops accepting clients and closes all connections.
-    package func close() {
+    public func close() {
         try? server.close().wait()
         let closed = loop.flatSubmit { [hub] in hub.value.close(within: Self.closeTimeout) }
         try? closed.wait()

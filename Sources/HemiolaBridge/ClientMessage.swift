@@ -1,12 +1,12 @@
 internal import FoundationEssentials
-package import HemiolaSignal
+public import HemiolaSignal
 internal import HemiolaVisualizer
 internal import HemiolaWire
 
 /// A message from a client.
-package struct ClientMessage: Sendable, Hashable {
+public struct ClientMessage: Sendable, Hashable {
     /// The type of the message and its fields.
-    package enum Body: Sendable, Hashable {
+    public enum Body: Sendable, Hashable {
         /// A control, or the report of a visualizer.
         case control(Control)
         /// Changes the subscription; nil: unchanged.
@@ -18,7 +18,7 @@ package struct ClientMessage: Sendable, Hashable {
     }
 
     /// The client's identifier of a request. The reply repeats it.
-    package enum ID: Sendable, Hashable {
+    public enum ID: Sendable, Hashable {
         case text(String)
         case integer(Int64)
         case number(Double)
@@ -33,15 +33,15 @@ package struct ClientMessage: Sendable, Hashable {
     }
 
     /// Why a line is not a valid message.
-    package struct Fault: Error, Sendable, Hashable {
+    public struct Fault: Error, Sendable, Hashable {
         /// The error message.
-        package var text: String
+        public var text: String
         /// The id of the message, if it could be read.
-        package var id: ID?
+        public var id: ID?
     }
 
-    package var id: ID?
-    package var body: Body
+    public var id: ID?
+    public var body: Body
 
     init(id: ID?, body: Body) {
         self.id = id
@@ -51,9 +51,9 @@ package struct ClientMessage: Sendable, Hashable {
     /// Maximum length of an id in bytes.
     private static let longestID = 256
     /// Maximum length of any other text in bytes.
-    package static let longestText = 1024
+    public static let longestText = 1024
     /// Maximum number of items in a list.
-    package static let longestList = 10_000
+    public static let longestList = 10_000
 
     /// Parses a line.
     ///
@@ -61,7 +61,7 @@ package struct ClientMessage: Sendable, Hashable {
     ///   - line: Any bytes, without the newline.
     ///   - catalog: The controls that the program declares.
     /// - Complexity: O(bytes).
-    package init(_ line: [UInt8], _ catalog: RecordCatalog) throws(Fault) {
+    public init(_ line: [UInt8], _ catalog: RecordCatalog) throws(Fault) {
         // Without this check the JSON parser would try other encodings.
         guard String(validating: line, as: UTF8.self) != nil else { throw Fault(text: "invalid UTF-8") }
         guard StrictJSON.isValid(line) else { throw Fault(text: "invalid JSON") }
@@ -172,7 +172,7 @@ private struct MessageFields: DecodableWithConfiguration {
 }
 
 extension ClientMessage.ID: Decodable {
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let number = try? value.decode(Int64.self) {
             self = .integer(number)

@@ -1,13 +1,13 @@
-package import Hemiola
-package import HemiolaSignal
+public import Hemiola
+public import HemiolaSignal
 internal import HemiolaVisualizer
 
 /// Relays preset, speed and key messages from pages and clients if the pipeline has no preset cycler.
 ///
 /// Each becomes an event for every sink; the bridges send it to the other pages.
-package final class PageDirector: Director, ControlHandler {
+public final class PageDirector: Director, ControlHandler {
     /// The controls that it handles: fallback controls, which a preset cycler handles if there is one.
-    package static let controls: [ControlType] = [
+    public static let controls: [ControlType] = [
         .loadPreset, .setSpeed, .ready, .presetNames, .presetHandler, .presetRefused, .speedHandler, .keyHandler,
     ]
 
@@ -20,11 +20,11 @@ package final class PageDirector: Director, ControlHandler {
     /// The events of the next batch, without their time.
     private var pending: [Event] = []
 
-    package init() {}
+    public init() {}
 
-    package func prepare(_ stream: StreamHeader) {}
+    public func prepare(_ stream: StreamHeader) {}
 
-    package func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
+    public func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
         if pending.isEmpty { return }
         for var event in pending {
             event.time = moment.end
@@ -33,7 +33,7 @@ package final class PageDirector: Director, ControlHandler {
         pending.removeAll(keepingCapacity: true)
     }
 
-    package func handle(_ control: StampedControl) -> ControlReply {
+    public func handle(_ control: StampedControl) -> ControlReply {
         let control = control.control
         switch control.type {
         case .keyHandler:

@@ -1,9 +1,9 @@
-internal import Hemiola
+public import Hemiola
 internal import HemiolaWire
 internal import NIOCore
 
 /// The format in which a client gets the samples.
-package enum SamplePayload: String, SettingChoice, Hashable {
+public enum SamplePayload: String, SettingChoice, Hashable {
     /// `{"type":"pushSamples","samples":[L0,R0,…]}`, six decimals each.
     case json
     /// As `json`, but `samples` is a string: base64 of little-endian 32-bit floats.

@@ -1,25 +1,25 @@
 #if canImport(Glibc)
-    package import Glibc
+    public import Glibc
 #else
-    package import Musl
+    public import Musl
 #endif
 
 /// The path of the socket. The sink and `hemiola send` use the same default.
-package struct SocketPath: Sendable, Hashable {
+public struct SocketPath: Sendable, Hashable {
     /// Maximum length in bytes: that of `sun_path` in `sockaddr_un` without the terminating NUL byte.
-    package static let limit = 107
+    public static let limit = 107
 
-    package var path: String
+    public var path: String
     /// Whether the folder is private to Hemiola: the sink creates it if it is missing.
-    package var isInOwnFolder: Bool
+    public var isInOwnFolder: Bool
 
-    package init(path: String, isInOwnFolder: Bool) {
+    public init(path: String, isInOwnFolder: Bool) {
         self.path = path
         self.isInOwnFolder = isInOwnFolder
     }
 
     /// Calls a closure with the socket address of a path, which is cut to `limit` bytes.
-    package static func withAddress(of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    public static func withAddress(of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(limit)) }
@@ -29,7 +29,7 @@ package struct SocketPath: Sendable, Hashable {
     }
 
     /// The default: `$XDG_RUNTIME_DIR/hemiola.sock`, else `hemiola-UID/hemiola.sock` in the folder for temporary files.
-    package static func standard() -> SocketPath {
+    public static func standard() -> SocketPath {
         // The XDG Base Directory Specification requires that a relative path is ignored.
         if let folder = environment("XDG_RUNTIME_DIR"), isUsersFolder(folder) {
             return SocketPath(path: "\(folder)/hemiola.sock", isInOwnFolder: false)
