@@ -19,6 +19,7 @@ public struct BridgeSettings: Sendable {
     /// Whether a client's `closeViz` ends the run.
     public var exitsOnClose: Bool
 
+    /// Settings with the given values, else the defaults of the sink `socket`.
     public init(payload: SamplePayload = .json, clientLimit: Int = 64, exitsOnClose: Bool = false) {
         self.payload = payload
         self.clientLimit = clientLimit

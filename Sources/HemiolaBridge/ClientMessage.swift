@@ -19,8 +19,11 @@ public struct ClientMessage: Sendable, Hashable {
 
     /// The client's identifier of a request. The reply repeats it.
     public enum ID: Sendable, Hashable {
+        /// A JSON string of at most 256 bytes.
         case text(String)
+        /// A JSON number without fraction.
         case integer(Int64)
+        /// Any other JSON number.
         case number(Double)
 
         func append(to buffer: inout JSONBuffer) {
@@ -40,7 +43,9 @@ public struct ClientMessage: Sendable, Hashable {
         public var id: ID?
     }
 
+    /// The identifier of the request; nil: the client expects no reply.
     public var id: ID?
+    /// The type of the message and its fields.
     public var body: Body
 
     init(id: ID?, body: Body) {
@@ -60,6 +65,7 @@ public struct ClientMessage: Sendable, Hashable {
     /// - Parameters:
     ///   - line: Any bytes, without the newline.
     ///   - catalog: The controls that the program declares.
+    /// - Throws: The error message of a line that is not a valid message.
     /// - Complexity: O(bytes).
     public init(_ line: [UInt8], _ catalog: RecordCatalog) throws(Fault) {
         // Without this check the JSON parser would try other encodings.

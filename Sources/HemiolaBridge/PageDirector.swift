@@ -20,6 +20,7 @@ public final class PageDirector: Director, ControlHandler {
     /// The events of the next batch, without their time.
     private var pending: [Event] = []
 
+    /// A director without pending events.
     public init() {}
 
     public func prepare(_ stream: StreamHeader) {}

@@ -104,7 +104,7 @@ struct CaptureOptions: ParsableArguments {
     @Option(
         name: .customLong("capture"),
         help: ArgumentHelp(
-            "Read from this capture plugin, as in tone:sine or pcm:path=-,raw=f32le+44100+2; repeatable. List: \"hemiola plugins\".",
+            "Read from this capture plugin, as in tone:sine or pcm:path=-,raw=f32le:44100:2; repeatable. List: \"hemiola plugins\".",
             valueName: "spec"), completion: Completions.capture)
     var captures: [String] = []
 }

@@ -76,7 +76,7 @@ struct PipelineFile {
         case "captures", "inputs", "analyzers", "sinks": readList(entry)
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
         case "rate":
-            read(entry, "a whole number of hertz or native", into: \.sampleRate) { SampleRateOption(argument: $0)?.sampleRate }
+            read(entry, "a whole number of hertz or native", into: \.sampleRate) { SampleRateOption(argument: $0).map(\.sampleRate) }
         case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0).map(Optional.some) }
         case "jobs":
             read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }

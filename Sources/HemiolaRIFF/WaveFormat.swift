@@ -15,6 +15,8 @@ public struct WaveFileHeader: Sendable, Hashable {
     /// The declared size of the file minus 8, in bytes.
     public var fileSize: Int64
 
+    /// Reads the first bytes of a file.
+    ///
     /// - Returns: nil for other files, and for fewer than 12 bytes.
     public init?(_ bytes: [UInt8]) {
         isBigEndian = bytes.hasText("RIFX", at: 0)
@@ -61,6 +63,8 @@ public struct WaveFormat: Sendable, Hashable {
     /// Whether the rest of the GUID is Microsoft's, or that of ambisonic B-format.
     public var hasStandardSubformat = false
 
+    /// Reads the content of a `fmt ` chunk.
+    ///
     /// - Parameter content: The chunk's content. Bytes after the first 40 are ignored.
     /// - Returns: nil for fewer than 16 bytes.
     public init?(_ content: [UInt8], isBigEndian: Bool) {

@@ -9,10 +9,12 @@ public struct SocketPath: Sendable, Hashable {
     /// Maximum length in bytes: that of `sun_path` in `sockaddr_un` without the terminating NUL byte.
     public static let limit = 107
 
+    /// The path, absolute or relative to the working directory.
     public var path: String
     /// Whether the folder is private to Hemiola: the sink creates it if it is missing.
     public var isInOwnFolder: Bool
 
+    /// A path, and whether its folder is private to Hemiola.
     public init(path: String, isInOwnFolder: Bool) {
         self.path = path
         self.isInOwnFolder = isInOwnFolder

@@ -136,6 +136,7 @@ import Testing
         ("inputs: [{a: b}]", "p.yaml:1:10: inputs[0]: a map is not a path"),
         ("inputs: {a: b}", "p.yaml:1:1: inputs: a map is not a list"),
         ("captures: [{path: x}]", "p.yaml:1:12: captures[0]: the key id is missing; add the id of a plugin"),
+        ("inputs: x\nrate: foo", "p.yaml:2:1: rate: \"foo\" is not a whole number of hertz or native"),
         ("inputs: x\nrealtime: 3", "p.yaml:2:1: realtime: \"3\" is not true or false"),
         ("inputs: x\nsync: maybe", "p.yaml:2:1: sync: \"maybe\" is not true or false"),
         (
