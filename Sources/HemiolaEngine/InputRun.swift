@@ -41,7 +41,9 @@ final class InputRun {
         slots = pipeline.analyzerEntries.map { entry in
             let analyzer = entry.analyzer.take()
             return StreamAnalysis.AnalyzerSlot(
-                name: entry.name, analyzer: analyzer, handler: analyzer as? any ControlHandler,
+                name: entry.name, analyzer: analyzer,
+                // A cast searches all conformances of the program, which takes longer than a batch.
+                handler: entry.about.controls.isEmpty ? nil : analyzer as? any ControlHandler,
                 controls: Set(entry.about.controls.map(\.name)),
                 offline: pipeline.configuration.usesLookAhead ? analyzer as? any OfflineAnalyzer : nil)
         }

@@ -179,7 +179,7 @@ public final class Pipeline: Sendable {
         // A director processes the streams in their order; so do all sinks in real time.
         if isLive { return .live }
         if isPaced { return .pacing }
-        return sinkEntries.first { $0.sink is any DirectingSink }.map { .directing(sink: $0.name) }
+        return sinkEntries.first { $0.sink.directing != nil }.map { .directing(sink: $0.name) }
     }
 
     private func makeRunners(

@@ -48,7 +48,7 @@ final class SinkDispatcher: StreamReceiver {
     func makeDirectors() -> [PipelineDirector]? {
         var directors: [PipelineDirector] = []
         for (runner, entry) in zip(runners, pipeline.sinkEntries) {
-            guard let sink = runner.sink as? any DirectingSink else { continue }
+            guard let sink = runner.sink.directing else { continue }
             do {
                 directors.append(PipelineDirector(try sink.makeDirector(), entry.about))
             } catch {
