@@ -39,7 +39,7 @@ extension PluginRegistry {
             problems.append(ConfigurationProblem("jobs", "\(configuration.jobCount) is outside \(fewest)...\(most) files at a time"))
         }
         let catalog = catalog
-        problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem("plugins", $0) }
+        if !hasTestedDeclarations { problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem("plugins", $0) } }
         let inputs = assembleInputs(configuration, &problems)
         let sinkEntries = assembleSinks(configuration, catalog, &problems)
         let analyzerEntries = assembleAnalyzers(configuration, catalog, required: sinkEntries.flatMap(\.entry.needs.analyzers), &problems)
@@ -99,10 +99,10 @@ extension PluginRegistry {
         _ problems: inout [ConfigurationProblem]
     ) -> [Pipeline.AnalyzerEntry] {
         var analyzerEntries: [Pipeline.AnalyzerEntry] = []
-        let reservedNames = reservedNames(catalog)
+        let names = ReservedNames(registry: self, catalog: catalog)
         for (index, spec) in configuration.analyzers.enumerated() {
             let path = "analyzers[\(index)]"
-            guard let declared = declared(spec, path, reservedNames, &problems) else { continue }
+            guard let declared = declared(spec, path, names, &problems) else { continue }
             if analyzerEntries.contains(where: { $0.name == spec.name }) {
                 problems.append(ConfigurationProblem(path, "two analyzers have the name \"\(spec.name)\"; rename one with as=NAME"))
                 continue
@@ -110,7 +110,7 @@ extension PluginRegistry {
             if let entry = makeEntry(declared, spec, path, &problems) { analyzerEntries.append(entry) }
         }
         for spec in required {
-            guard let declared = declared(spec, "analyzers", reservedNames, &problems) else { continue }
+            guard let declared = declared(spec, "analyzers", names, &problems) else { continue }
             guard let present = analyzerEntries.first(where: { $0.name == spec.name }) else {
                 if let entry = makeEntry(declared, spec, "analyzers", &problems) { analyzerEntries.append(entry) }
                 continue
@@ -132,17 +132,17 @@ extension PluginRegistry {
 
     /// The plugin of a SPEC with its settings, checked against the declarations.
     private func declared(
-        _ spec: PluginSpec, _ path: String, _ reservedNames: Set<String>, _ problems: inout [ConfigurationProblem]
+        _ spec: PluginSpec, _ path: String, _ names: ReservedNames, _ problems: inout [ConfigurationProblem]
     ) -> (plugin: AnalyzerPlugin, values: SettingValues)? {
         guard let plugin = found(spec.id, in: analyzers, role: "analyzer", path, &problems),
             let values = plugin.about.values(from: spec, path: path, problems: &problems)
         else { return nil }
-        guard Self.isKey(spec.name), !reservedNames.contains(spec.name) else {
+        guard Self.isKey(spec.name), !names.contain(spec) else {
             problems.append(
                 ConfigurationProblem(
                     path,
                     "\"\(spec.name)\" cannot be an analyzer's name: "
-                        + (reservedNames.contains(spec.name)
+                        + (names.contain(spec)
                             ? "the records use this key" : "allowed are letters, digits, - and _")))
             return nil
         }
@@ -161,13 +161,6 @@ extension PluginRegistry {
             problems += error.problems.map { $0.below(path) }
             return nil
         }
-    }
-
-    /// Names that no analyzer can have: the keys of records, and the record types. Allowed are record types that are also the id of an
-    /// analyzer, and `beat`, for any beat tracker.
-    private func reservedNames(_ catalog: RecordCatalog) -> Set<String> {
-        let shared = analyzers.map(\.about.id) + [RecordType.beat.name]
-        return RecordSchema.reservedNames(catalog).union(Set(catalog.recordTypes).subtracting(shared))
     }
 
     /// Whether a name can be a key in batch records: `jq` accepts it after a dot or in quotes.
@@ -335,5 +328,20 @@ private struct SinkNames {
             unused = "\(name)-\(numbers[name]!)"
         }
         return unused
+    }
+}
+
+/// Names that no analyzer can have: the keys of records, and the record types. Allowed are record types that are also the id of an
+/// analyzer, and `beat`, for any beat tracker.
+private struct ReservedNames {
+    let registry: PluginRegistry
+    let catalog: RecordCatalog
+
+    /// Whether the name of a SPEC is reserved. The ids of tested declarations are not, so that only an alias is compared.
+    func contain(_ spec: PluginSpec) -> Bool {
+        if registry.hasTestedDeclarations, spec.alias == nil { return false }
+        let shared = registry.analyzers.map(\.about.id) + [RecordType.beat.name]
+        return RecordSchema.reservedNames(catalog).contains(spec.name)
+            || catalog.recordTypes.contains(spec.name) && !shared.contains(spec.name)
     }
 }

@@ -18,7 +18,14 @@ internal import VisualizerAnalyzer
 
 extension PluginRegistry {
     /// The built-in plugins of Hemiola.
-    public static let standard = PluginRegistry(
+    public static let standard: PluginRegistry = {
+        var registry = plugins
+        // StandardDeclarationTests.
+        registry.hasTestedDeclarations = true
+        return registry
+    }()
+
+    private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat],
         sinks: [.beats, .csv, .jsonLines, .presets] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
