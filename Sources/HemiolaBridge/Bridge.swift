@@ -64,6 +64,7 @@ public final class Bridge: Sendable {
     /// - Parameters:
     ///   - descriptor: A listening Unix socket. The bridge takes ownership of it.
     ///   - context: The sink's context.
+    ///   - settings: Sample format, client limit, and the effect of `closeViz`.
     ///   - refusal: Returns the reason why a user (by its number) is refused; nil accepts the user.
     public static func listen(
         on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings,

@@ -65,7 +65,9 @@ public struct WaveFormat: Sendable, Hashable {
 
     /// Reads the content of a `fmt ` chunk.
     ///
-    /// - Parameter content: The chunk's content. Bytes after the first 40 are ignored.
+    /// - Parameters:
+    ///   - content: The chunk's content. Bytes after the first 40 are ignored.
+    ///   - isBigEndian: Whether numbers are big-endian, as in RIFX.
     /// - Returns: nil for fewer than 16 bytes.
     public init?(_ content: [UInt8], isBigEndian: Bool) {
         guard content.count >= 16 else { return nil }

@@ -112,7 +112,9 @@ extension JSONBuffer {
 
     /// The value of a field as JSON. A number that is not finite is null.
     ///
-    /// - Parameter unit: Determines the number of digits.
+    /// - Parameters:
+    ///   - value: The value; `.none` is null.
+    ///   - unit: Determines the number of digits.
     public mutating func append(_ value: ParameterValue, in unit: Unit) {
         switch value {
         case .none: append("null")
