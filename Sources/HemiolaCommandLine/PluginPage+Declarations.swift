@@ -82,7 +82,7 @@ extension Field {
     }
 
     fileprivate var json: JSONTree {
-        var members: [(key: String, value: JSONTree)] = [("name", .text(name)), ("type", .text(typeName))]
+        var members: [(key: String, value: JSONTree)] = [("name", .text(name)), ("type", .text(kind.name))]
         if case .choice(let choices) = kind { members.append(("choices", .list(choices.map { .text($0) }))) }
         members += [
             ("unit", .text(unit.rawValue)), ("minimum", minimum.map { .number($0) } ?? .null),
@@ -90,18 +90,5 @@ extension Field {
             ("required", .boolean(defaultValue == nil)), ("description", .text(summary)),
         ]
         return .object(members)
-    }
-
-    /// The type in JSON, as in the declarations of `hello`.
-    private var typeName: String {
-        switch kind {
-        case .integer: "integer"
-        case .number: "number"
-        case .boolean: "boolean"
-        case .text: "text"
-        case .choice: "choice"
-        case .texts: "texts"
-        case .numbers: "numbers"
-        }
     }
 }

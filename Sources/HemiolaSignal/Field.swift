@@ -18,6 +18,19 @@ public struct Field: Sendable, Hashable {
         case texts
         /// A list of numbers in the field's unit. In an `event` record, in the unit of the analyzer's output.
         case numbers
+
+        /// The name of the type in declarations: in `hello`, and in the JSON of a plugin page.
+        public var name: String {
+            switch self {
+            case .integer: "integer"
+            case .number: "number"
+            case .boolean: "boolean"
+            case .text: "text"
+            case .choice: "choice"
+            case .texts: "texts"
+            case .numbers: "numbers"
+            }
+        }
     }
 
     /// Where the value of a record's field comes from.

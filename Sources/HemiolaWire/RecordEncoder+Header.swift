@@ -186,18 +186,3 @@ extension JSONBuffer {
         append("}")
     }
 }
-
-extension Field.Kind {
-    /// The name in declarations that clients read.
-    fileprivate var name: String {
-        switch self {
-        case .integer: "integer"
-        case .number: "number"
-        case .boolean: "boolean"
-        case .text: "text"
-        case .choice: "choice"
-        case .texts: "texts"
-        case .numbers: "numbers"
-        }
-    }
-}
