@@ -48,9 +48,10 @@ struct PipelineSession {
     private func printPipeline() {
         let configuration = pipeline.configuration
         let count = configuration.captures.count
+        let inputs = pipeline.recordingName ?? "\(count) file\(count == 1 ? "" : "s")"
         console.note(
             "\(pipeline.analyzerNames.joined(separator: ", ")) to \(pipeline.sinkNames.joined(separator: ", ")); "
-                + "\(count) file\(count == 1 ? "" : "s"), \(configuration.batchFrames) frames per batch")
+                + "\(inputs), \(configuration.batchFrames) frames per batch")
         guard console.verbosity.detail >= 2 else { return }
         for (name, settings) in pipeline.settings {
             console.note("\(name)\(settings.isEmpty ? " has no settings" : ": \(settings)")", detail: 2)

@@ -44,6 +44,17 @@ public final class Pipeline: Sendable {
         var needs: SinkPlugin.Needs
     }
 
+    /// A recording that is sent to the sinks instead of the analysis of inputs.
+    struct Replay: Sendable {
+        var recording: Recording
+        /// The audio of its streams, in order.
+        var audio: [Input]
+        /// What the sinks need of each stream.
+        var needs: [RecordedNeed]
+        /// The recorded types that the directors of this pipeline derive themselves.
+        var derivedTypes: Set<String>
+    }
+
     /// Blocks that wait for a slow sink: from a file four of up to 64 batches, live one second of one batch each.
     private static let offlineBlocks = 4
     private static let liveSeconds = 1.0
@@ -61,6 +72,7 @@ public final class Pipeline: Sendable {
     let inputs: [Input]
     let analyzerEntries: [AnalyzerEntry]
     let sinkEntries: [SinkEntry]
+    let replay: Replay?
 
     private let isStopping = Atomic<Bool>(false)
     /// Whether every input was taken to its end, or as far as it could be read.
@@ -71,8 +83,7 @@ public final class Pipeline: Sendable {
 
     init(
         _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input],
-        analyzerEntries: [AnalyzerEntry],
-        sinkEntries: [SinkEntry]
+        analyzerEntries: [AnalyzerEntry], sinkEntries: [SinkEntry], replay: Replay? = nil
     ) {
         self.configuration = configuration
         self.catalog = catalog
@@ -82,6 +93,7 @@ public final class Pipeline: Sendable {
         self.inputs = inputs
         self.analyzerEntries = analyzerEntries
         self.sinkEntries = sinkEntries
+        self.replay = replay
     }
 
     /// Whether a file is read in real time, by the user's option or because a sink needs it.
@@ -90,7 +102,10 @@ public final class Pipeline: Sendable {
     }
 
     /// The names of the analyzers, in order.
-    public var analyzerNames: [String] { analyzerEntries.map(\.name) }
+    public var analyzerNames: [String] { replay?.recording.header.analyzers.map(\.name) ?? analyzerEntries.map(\.name) }
+
+    /// The name of the recording that is replayed; nil: inputs are analysed.
+    public var recordingName: String? { replay?.recording.name }
 
     /// The names of the sinks, in order.
     public var sinkNames: [String] { sinkEntries.map(\.name) }
@@ -214,7 +229,7 @@ public final class Pipeline: Sendable {
         position.store(0, ordering: .relaxed)
         place.withLock {
             $0 = PipelineProgress(
-                seconds: 0, duration: source.duration, streamIndex: index, streamCount: inputs.count, streamName: source.name)
+                seconds: 0, duration: source.duration, streamIndex: index, streamCount: max(inputs.count, 1), streamName: source.name)
         }
     }
 
