@@ -80,6 +80,7 @@ public final class Pipeline: Sendable {
     private let position = Atomic<Int64>(0)
     private let place = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let sampleRate = Atomic<Int>(1)
+    private let activityCount = Atomic<Int64>(0)
 
     init(
         _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input],
@@ -134,6 +135,9 @@ public final class Pipeline: Sendable {
         progress.seconds = Double(position.load(ordering: .relaxed)) / Double(sampleRate.load(ordering: .relaxed))
         return progress
     }
+
+    /// A number that changes while the run reads its source, also one that has no audio yet. It stays the same when the run hangs.
+    public var activity: Int64 { activityCount.load(ordering: .relaxed) }
 
     /// Runs all inputs; the sinks get them one after another. Call once.
     ///
@@ -231,6 +235,11 @@ public final class Pipeline: Sendable {
             $0 = PipelineProgress(
                 seconds: 0, duration: source.duration, streamIndex: index, streamCount: max(inputs.count, 1), streamName: source.name)
         }
+    }
+
+    /// Notes that the source was read.
+    func noteActivity() {
+        activityCount.add(1, ordering: .relaxed)
     }
 
     func note(frame: Int64) {

@@ -67,7 +67,10 @@ final class RecordingRun {
         }
     }
 
-    private var shouldStop: Bool { pipeline.shouldStop }
+    private var shouldStop: Bool {
+        pipeline.noteActivity()
+        return pipeline.shouldStop
+    }
 
     // MARK: - Streams
 
