@@ -101,6 +101,16 @@ struct PipelinePlan {
         configuration.sampleRate = rate
     }
 
+    /// `hemiola replay`.
+    init(_ registry: PluginRegistry, _ command: ReplayCommand) throws(Failure) {
+        try self.init(registry, captures: command.audio.map { captureSpec(for: $0) })
+        configuration.selection = try Self.items(of: command.select)
+        configuration.syncsFiles = command.writing.sync
+        configuration.isPaced = command.realtime
+        try setSinks(command.sinks, output: command.output, defaultSink: Self.jsonLines)
+        try checkThatNoInputIsOverwritten([command.recording] + command.audio)
+    }
+
     private mutating func addCaptures(_ texts: [String]) throws(Failure) {
         for text in texts {
             captureTexts[configuration.captures.count] = text
@@ -142,6 +152,17 @@ struct PipelinePlan {
     func assemble() throws(Failure) -> Pipeline {
         do throws(ConfigurationError) {
             return try registry.assemble(configuration)
+        } catch {
+            throw Failure(error.problems.map(line(for:)))
+        }
+    }
+
+    /// Builds the pipeline that sends a recording to the sinks.
+    ///
+    /// - Throws: One line per problem, each naming the option that causes it.
+    func assemble(replaying recording: Recording) throws(Failure) -> Pipeline {
+        do throws(ConfigurationError) {
+            return try registry.assemble(replaying: recording, configuration)
         } catch {
             throw Failure(error.problems.map(line(for:)))
         }

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaOutput
+internal import HemiolaSignal
 
 extension SinkPlugin {
     private static let path = Setting(
@@ -15,7 +16,7 @@ extension SinkPlugin {
             let format = settings[format].resolved(for: settings[path]) ?? .text
             return Needs(
                 analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings[path]).isStandardOutput,
-                outputs: [Output(settings[path], takesSeveralInputs: format.allowsSeveralInputs, replacesFile: true)])
+                events: [.beat], outputs: [Output(settings[path], takesSeveralInputs: format.allowsSeveralInputs, replacesFile: true)])
         },
         make: { settings throws(ConfigurationError) in
             let template = try PathTemplate(settings[path], at: path.key)

@@ -11,9 +11,10 @@ extension SinkPlugin {
         settings: PresetSettings.declared, primary: PresetSettings.path.key, records: PresetCycler.records,
         controls: ControlType.presetControls,
         needs: { settings in
-            Needs(
-                analyzers: PresetSettings(settings).analyzers,
-                spareStandardOutput: OutputTarget(settings[PresetSettings.path]).isStandardOutput,
+            let analyzers = PresetSettings(settings).analyzers
+            return Needs(
+                analyzers: analyzers, spareStandardOutput: OutputTarget(settings[PresetSettings.path]).isStandardOutput,
+                events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [],
                 outputs: [Output(settings[PresetSettings.path])])
         },
         make: { settings throws(ConfigurationError) in
