@@ -142,6 +142,9 @@ let package = Package(
         .target(
             name: "AnalysisSupport", dependencies: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"],
             path: "Tests/SpectrumAnalyzerTests/Support", swiftSettings: settings),
+        .target(
+            name: "BridgeSupport", dependencies: ["TestSupport", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"],
+            path: "Tests/SocketSinkTests/Support", swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["Hemiola"], path: "Tests/TestSupport", swiftSettings: settings),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests("ArchitectureTests", uses: []),
@@ -195,10 +198,14 @@ let package = Package(
             ]),
         tests(
             "SocketSinkTests",
-            uses: ["SocketSink", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
+            uses: ["SocketSink", "BridgeSupport", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"],
+            exclude: ["Support"]),
         tests(
             "WebSinkTests",
-            uses: ["WebSink", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "HemiolaBridge", "Hemiola", "HemiolaSignal"]),
+            uses: [
+                "WebSink", "BridgeSupport", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "HemiolaBridge", "Hemiola",
+                "HemiolaSignal",
+            ]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
         tests(
