@@ -23,7 +23,7 @@ vec3 plane(vec2 p, float side) {
   vec3 tint = texture(uColors, vec2(abs(hue * 2.0 - 1.0), uTime * 0.009 + 0.25 * side)).rgb;
   tint = mix(tint, tint * tint * 1.5, 0.6);
   vec3 hot = mix(tint, vec3(1.0, 0.95, 0.88), smoothstep(0.5, 1.3, level * streak));
-  float fog = exp(-z * 0.05) * smoothstep(0.45, 1.1, z);
+  float fog = exp(-z * 0.036) * smoothstep(0.45, 1.1, z);
   float idle = 0.035 * thread * fine;
   return hot * (level * streak * (1.7 + 0.8 * uBeat.w) + idle) * fog;
 }
@@ -36,8 +36,8 @@ void main() {
   p *= 1.0 + 0.16 * dot(p, p);
   vec3 c = plane(p, sign(p.y));
   float horizon = exp(-abs(p.y) * (60.0 - 25.0 * uBeat.w)) * exp(-abs(p.x) * 2.6);
-  vec3 glow = texture(uColors, vec2(0.85, uTime * 0.009 + 0.125)).rgb;
-  c += glow * glow * horizon * (0.05 + 0.42 * uDrive * (0.3 + 0.7 * uBeat.w));
+  vec3 glow = texture(uColors, vec2(0.62, uTime * 0.009 + 0.25 * sign(p.y))).rgb;
+  c += glow * horizon * (0.05 + 0.42 * uDrive * (0.3 + 0.7 * uBeat.w));
   c += vec3(1.0, 0.96, 0.9) * exp(-abs(p.y) * 260.0) * exp(-abs(p.x) * 2.4) * (0.10 + 0.9 * uDrive);
   color = vec4(c, 0.0);
 }`;
