@@ -171,6 +171,7 @@ void main() {
 export class FlashLimiter {
     #graphics;
     #calm = false;
+    #isFirst = true;
 
     constructor(graphics, width, height) {
         const { gl } = graphics;
@@ -212,8 +213,14 @@ export class FlashLimiter {
         const limits = {
             uCapacity: this.#calm ? capacity / 4 : capacity, uRefill: (this.#calm ? rate / 2 : rate) * Math.min(dt, 0.25), uRedWeight: redWeight,
         };
-        this.#reduce(picture, this.wanted);
-        graphics.draw(this.shareProgram, this.share, { ...limits, uState: this.state.read, uWanted: this.wanted });
+        if (this.#isFirst) {
+            // The first picture appears at once: one change, without an opposing one.
+            graphics.clear(this.share, [1, 1, 1, 1]);
+            this.#isFirst = false;
+        } else {
+            this.#reduce(picture, this.wanted);
+            graphics.draw(this.shareProgram, this.share, { ...limits, uState: this.state.read, uWanted: this.wanted });
+        }
         graphics.draw(this.mixProgram, this.shown.write, { uPicture: picture, uShown: this.shown.read, uShare: this.share, uCells: [flashGrid.columns, flashGrid.rows] });
         graphics.swap(this.shown);
         this.#reduce(this.shown.read, this.before);

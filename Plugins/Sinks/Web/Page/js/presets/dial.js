@@ -20,7 +20,7 @@ vec2 runner(float x, float n, float r) {
 }
 vec4 over(vec4 below, vec3 ink, float cover) { return vec4(mix(below.rgb, ink, cover), below.a) + vec4(0.0, 0.0, 0.0, (1.0 - below.a) * cover); }
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0) / 0.96;
+  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0) / 1.03;
   float px = 1.05 / uSize.y;
   float grain = noise(p * vec2(160.0, 190.0)) * 0.5 + fbm(p * 7.0, 2) * 0.66;
   vec3 paper = vec3(0.86, 0.78, 0.63) * (0.93 + 0.10 * grain);
@@ -48,12 +48,13 @@ void main() {
     float fresh = 1.0 - age;
     float loud = historyAt(0.08, age * 60.0);
     float d2 = polygon(r, angle + uTime * 0.045 - lag * 1.1, few, size * 0.985), d3 = polygon(r, angle - uTime * 0.06 + lag * 0.9, many, size);
-    float wide = 0.0009 + 0.0022 * loud * fresh;
+    float wide = 0.0011 + 0.0026 * loud * fresh;
     if (i == 0) {
       c = over(c, OCHRE, smoothstep(px, 0.0, d2 - 0.004) * (few > 2.5 ? 0.16 : 0.9));
       c = over(c, VERMILION, smoothstep(px, 0.0, d3) * 0.10);
     }
-    c = over(c, mix(ink, TEAL, 0.8), smoothstep(wide + px, wide, abs(d2)) * (0.20 + 0.75 * fresh * fresh));
+    c = over(c, mix(ink, TEAL, 0.8), smoothstep(wide + px, wide, abs(d2)) * (0.28 + 0.70 * fresh * fresh));
+    if (i % 3 == 1) c = over(c, i % 2 == 0 ? OCHRE : VERMILION, smoothstep(px, 0.0, d3) * (0.10 + 0.30 * loud * uDrive));
     c = over(c, VERMILION, smoothstep(wide + px, wide, abs(d3)) * (0.20 + 0.75 * fresh * fresh));
   }
 

@@ -22,7 +22,7 @@ void main() {
   float row0 = floor(uHead / 3.0) - row;
   float rock = 0.65 * noise(vec2(x * 7.0 + 31.0, row0 * 0.35)) + 0.35 * noise(vec2(x * 19.0 + 5.0, row0 * 0.6));
   float h = pow(level, 1.7) * (0.95 - 0.45 * across) * (0.55 + 0.6 * rock) + 0.10 * rock + 0.05;
-  h *= smoothstep(1.15, 0.55, across) * 0.9 + 0.1;
+  h *= smoothstep(1.15, 0.55, across) * 0.75 + 0.07;
   h *= smoothstep(0.0, 0.06, far + 0.02);
   float aspect = uSize.x / uSize.y;
   float spread = max(aspect, 1.2) * 1.25;
@@ -30,7 +30,7 @@ void main() {
   vec2 ground = vec2(x * spread * (1.0 + 1.6 * far) + sway, -0.62);
   vec2 top = vec2(ground.x, ground.y + h * 1.15) / z * 1.35 + vec2(0.0, 0.05);
   vec2 p = top;
-  if (low) p.y = ground.y / z * 1.35 + 0.05 - 0.16;
+  if (low) p.y = row < 2.5 ? -1.3 : ground.y / z * 1.35 + 0.05 - 0.16;
   vDown = (top.y - p.y) * 0.5;
   vPlace = vec3(x, h, far);
   gl_Position = vec4(p.x / aspect, p.y, 0.0, 1.0);

@@ -69,6 +69,8 @@ uniform vec2 uCenters[3];
 void main() {
   vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
   vec3 c = texture(uLight, vUV).rgb;
+  float level = luminance(c);
+  c = max(mix(vec3(level), c, 1.35), 0.0);
   float haze = 0.0;
   for (int i = 0; i < 3; i++) haze += exp(-dot(p - uCenters[i], p - uCenters[i]) * 5.0);
   vec3 night = mix(vec3(0.003, 0.005, 0.013), vec3(0.012, 0.017, 0.040), haze * (0.4 + 0.6 * uDrive));
@@ -85,8 +87,8 @@ export default {
         const trail = graphics.program(TRAIL);
         const show = graphics.program(SHOW);
         const colors = graphics.gradient([
-            ["#ff5d3b", "#ffb45c", "#fff0c9", "#8fe8ff"], ["#2d6cff", "#35c9d6", "#b8fff0", "#fff6d8"],
-            ["#a431d6", "#ff5fa2", "#ffc2b0", "#fff3df"], ["#ff8a3b", "#ff4f79", "#b678ff", "#9ee7ff"],
+            ["#ff3a1e", "#ff8f2e", "#ffcf5c", "#ffe9b0"], ["#1f4dff", "#1fa8ff", "#2ee6c8", "#a8fff0"],
+            ["#8a1fff", "#ff2f9a", "#ff7a8a", "#ffd0a8"], ["#ff5a1f", "#ff2f6e", "#9a4dff", "#4db8ff"],
         ]);
         const count = Math.round(Math.min(60000, Math.max(5000, (width * height) / 26)));
         const data = new Float32Array(count * 4);

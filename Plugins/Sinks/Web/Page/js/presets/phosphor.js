@@ -38,7 +38,7 @@ void main() {
   vec2 p = (end < 0.0 ? a.xy : b.xy) + direction * end * wide + vec2(-direction.y, direction.x) * side * wide;
   vAcross = vec2(end < 0.0 ? -wide : size + wide, side * wide) / wide;
   vEnergy = size / wide;
-  gl_Position = vec4(p * vec2(uSize.y / uSize.x, 1.0) * 1.75, 0.0, 1.0);
+  gl_Position = vec4(p * vec2(uSize.y / uSize.x, 1.0) * 2.05, 0.0, 1.0);
 }`;
 
 // The light of a beam that moves at constant power along a segment: the integral of a Gauss profile.

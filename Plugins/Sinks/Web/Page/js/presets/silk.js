@@ -16,16 +16,16 @@ const PUSH = `
 uniform sampler2D uVelocity;
 uniform vec4 uJets[3];    // position, force
 uniform float uTime, uStep;
-float potential(vec2 p) { return noise(p * 3.0 + vec2(uTime * 0.10, 4.0)) + 0.5 * noise(p * 6.0 - vec2(0.0, uTime * 0.13)); }
+float potential(vec2 p) { return noise(p * 3.0 + vec2(uTime * 0.10, 4.0)) + 0.5 * noise(p * 7.0 - vec2(0.0, uTime * 0.13)); }
 void main() {
   vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
   vec2 v = texture(uVelocity, vUV).xy;
   for (int i = 0; i < 3; i++) {
     vec2 d = p - uJets[i].xy;
-    v += uJets[i].zw * exp(-dot(d, d) * 190.0) * uStep;
+    v += uJets[i].zw * exp(-dot(d, d) * 320.0) * uStep;
   }
   float here = potential(p);
-  v += vec2(potential(p + vec2(0.0, 0.02)) - here, here - potential(p + vec2(0.02, 0.0))) / 0.02 * uStep * (0.030 + 0.05 * uDrive);
+  v += vec2(potential(p + vec2(0.0, 0.02)) - here, here - potential(p + vec2(0.02, 0.0))) / 0.02 * uStep * (0.045 + 0.16 * uDrive);
   v -= p * max(0.0, length(p) - 0.7) * uStep * 0.4;
   // Walls.
   vec2 wall = smoothstep(vec2(0.0), vec2(0.02), vUV) * smoothstep(vec2(0.0), vec2(0.02), 1.0 - vUV);
@@ -68,7 +68,7 @@ void main() {
   vec3 c = vec3(0.0);
   for (int i = 0; i < 3; i++) {
     vec2 d = p - uJets[i].xy;
-    c += uInks[i] * uAmounts[i] * exp(-dot(d, d) * 420.0);
+    c += uInks[i] * uAmounts[i] * exp(-dot(d, d) * 520.0);
   }
   color = vec4(c, 0.0);
 }`;
@@ -97,16 +97,14 @@ export default {
     name: "Silk",
     description: "Dye in a fluid that three jets stir, one for each band; lit as silk",
     needsFloat: true,
-    look: { bloom: 0.08, vignette: 0.4 },
+    look: { bloom: 0.06, vignette: 0.4 },
     create(gl, { width, height, random, graphics }) {
         const programs = Object.fromEntries(
             Object.entries({ advect: ADVECT, push: PUSH, divergence: DIVERGENCE, pressure: PRESSURE, project: PROJECT, ink: INK, show: SHOW })
                 .map(([name, source]) => [name, graphics.program(source)]));
-        const palettes = [
-            ["#ff3d2e", "#ffb02e", "#2ec4ff"], ["#7b2ff7", "#ff2e88", "#2ef2c8"], ["#ff7a2e", "#2e6bff", "#ffe08a"], ["#e0218a", "#21c7e0", "#f7f052"],
-        ];
-        const stops = palettes.map((colors) => colors.map(linearColor));
-        const rows = 120;
+        // Each jet takes the colours of the list in turn, so that the dye has stripes.
+        const stops = ["#ff3b2f", "#ff9a1f", "#ffd9a0", "#12b5a5", "#1f5fff", "#7a2bff", "#ff2f86", "#ffb3c7"].map(linearColor);
+        const rows = Math.min(128, Math.max(48, Math.round(height * 0.4)));
         const columns = Math.min(280, Math.max(80, Math.round((rows * width) / height)));
         const velocity = graphics.pair(columns, rows);
         const pressure = graphics.pair(columns, rows);
@@ -123,21 +121,22 @@ export default {
                 const aspect = target.width / target.height;
                 const { bands, drive, kick } = frame;
                 const power = [0.15 + 1.3 * kick + 0.25 * bands.bass_att, 0.35 * bands.mid + 0.1, 0.35 * bands.treb + 0.1];
-                const place = (time * 0.02) % stops.length;
-                const first = stops[Math.trunc(place)];
-                const second = stops[(Math.trunc(place) + 1) % stops.length];
-                const mix = place - Math.trunc(place);
                 const amounts = [];
                 for (let index = 0; index < 3; index += 1) {
                     const around = time * (0.23 + 0.03 * index) * (index === 1 ? -1 : 1) + (index * 2 * Math.PI) / 3;
                     const radius = 0.24 + 0.08 * Math.sin(time * 0.31 + index * 2);
                     const aim = around + Math.PI * (0.62 + 0.22 * Math.sin(time * 0.53 + index));
-                    const force = 0.5 + 7.5 * drive * power[index];
+                    const force = 0.6 + 11 * drive * power[index];
                     jets.set([
                         Math.cos(around) * radius * Math.min(1.6, aspect), Math.sin(around) * radius, Math.cos(aim) * force, Math.sin(aim) * force,
                     ], index * 4);
-                    for (let k = 0; k < 3; k += 1) inks[index * 3 + k] = first[index][k] * (1 - mix) + second[index][k] * mix;
-                    amounts.push(uStep * (0.8 + 5.2 * drive * power[index]));
+                    const place = (time * 0.55 + index * 2.66) % stops.length;
+                    const first = stops[Math.trunc(place)];
+                    const second = stops[(Math.trunc(place) + 1) % stops.length];
+                    const part = Math.min(1, Math.max(0, (place - Math.trunc(place)) * 3 - 1));
+                    for (let k = 0; k < 3; k += 1) inks[index * 3 + k] = first[k] * (1 - part) + second[k] * part;
+                    const stripe = 0.12 + 1.2 * Math.sin(time * (4.1 + index)) ** 4;
+                    amounts.push(uStep * stripe * (1.2 + 9 * drive * power[index]));
                 }
                 graphics.draw(programs.advect, velocity.write, {
                     uVelocity: velocity.read, uSource: velocity.read, uStep, uKeep: Math.exp(-uStep * 0.25),
@@ -152,7 +151,7 @@ export default {
                 }
                 graphics.draw(programs.project, velocity.write, { uPressure: pressure.read, uVelocity: velocity.read });
                 graphics.swap(velocity);
-                graphics.draw(programs.advect, dye.write, { uVelocity: velocity.read, uSource: dye.read, uStep, uKeep: Math.exp(-uStep / 4.5) });
+                graphics.draw(programs.advect, dye.write, { uVelocity: velocity.read, uSource: dye.read, uStep, uKeep: Math.exp(-uStep / 5) });
                 graphics.draw(programs.ink, dye.write, { uJets: jets, uInks: inks, uAmounts: amounts }, { blend: "add" });
                 graphics.swap(dye);
                 graphics.draw(programs.show, target, { uDye: dye.read });

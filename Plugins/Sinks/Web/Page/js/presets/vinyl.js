@@ -14,9 +14,9 @@ float capsule(vec2 p, vec2 a, vec2 b) {
 void main() {
   vec2 screen = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
   // A camera above the front edge looks down at the record on the plane y = 0.
-  vec3 eye = vec3(0.25 * sin(uTime * 0.07), 1.65 + 0.1 * sin(uTime * 0.05), -1.75);
-  vec3 ahead = normalize(vec3(0.06, 0.0, 0.02) - eye), right = normalize(cross(vec3(0, 1, 0), ahead)), up = cross(ahead, right);
-  vec3 ray = normalize(ahead * 1.22 + right * screen.x + up * screen.y);
+  vec3 eye = vec3(0.25 * sin(uTime * 0.07), 2.05 + 0.12 * sin(uTime * 0.05), -1.72);
+  vec3 ahead = normalize(vec3(0.12, 0.0, -0.10) - eye), right = normalize(cross(vec3(0, 1, 0), ahead)), up = cross(ahead, right);
+  vec3 ray = normalize(ahead * 1.18 + right * screen.x + up * screen.y);
   vec3 hit = eye - ray * (eye.y / min(ray.y, -1e-3));
   vec2 q = hit.xz;
   float r = length(q), angle = atan(q.y, q.x), px = length(hit - eye) * 1.4 / uSize.y;
@@ -61,8 +61,8 @@ void main() {
     float play = smoothstep(0.985, 0.975, r) * smoothstep(0.375, 0.40, r);
     float bands = 0.82 + 0.18 * smoothstep(0.2, 0.8, noise(vec2(r * 30.0, 3.0)));
     vec3 vinyl = vec3(0.0045, 0.0045, 0.0055);
-    vinyl += (mix(vec3(0.9, 0.86, 0.8), rainbow, 0.55) * sheen * (0.22 + 0.85 * level) + rainbow * gloss * 0.20) * play * bands * (0.75 + 0.25 * fine);
-    vinyl += heat * pow(level, 2.2) * play * (0.10 + 0.55 * exp(-(1.0 - r) * 6.0) * (0.4 + uBeat.w)) * (0.75 + 0.5 * max(0.0, slope * 4.0)) * (0.35 + uDrive);
+    vinyl += (mix(vec3(0.9, 0.86, 0.8), rainbow, 0.55) * sheen * (0.22 + 0.85 * level) + rainbow * gloss * 0.09) * play * bands * (0.75 + 0.25 * fine);
+    vinyl += heat * pow(level, 2.0) * play * (0.20 + 0.75 * exp(-(1.0 - r) * 6.0) * (0.4 + uBeat.w)) * (0.75 + 0.5 * max(0.0, slope * 4.0)) * (0.35 + uDrive);
     vinyl += vec3(0.30, 0.28, 0.26) * pow(max(0.0, 1.0 - across * across), 30.0) * (1.0 - play) * 0.10;
     // Label with the signs of three against two.
     if (r < 0.36) {
