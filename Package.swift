@@ -39,6 +39,8 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 // SwiftNIO and the sink that needs it. A package that depends on this one with `traits: []` excludes them.
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Socket"]))
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Socket"]))
+let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Socket"]))
+let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Socket"]))
 let socketSink: Target.Dependency = .target(name: "SocketSink", condition: .when(traits: ["Socket"]))
 
 let package = Package(
@@ -133,7 +135,9 @@ let package = Package(
         .target(
             name: "AnalysisSupport", dependencies: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"],
             path: "Tests/SpectrumAnalyzerTests/Support", swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["Hemiola"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["Hemiola", nioCore, nioPosix, nioHTTP, nioWebSocket], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests("ArchitectureTests", uses: []),
         tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
@@ -189,6 +193,7 @@ let package = Package(
             uses: ["SocketSink", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
+        tests("BrowserTests", uses: ["HemiolaMain", "TestSupport"], exclude: ["Page"]),
         tests(
             "HemiolaCommandLineTests",
             uses: [
