@@ -23,9 +23,9 @@ func cLibrary(_ name: String, isLoadedOnDemand: Bool = false) -> Target {
     isLoadedOnDemand ? .target(name: name) : .systemLibrary(name: name)
 }
 
-func plugin(_ name: String, at path: String, uses dependencies: [Target.Dependency] = []) -> Target {
+func plugin(_ name: String, at path: String, uses dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .target(
-        name: name, dependencies: ["Hemiola", "HemiolaSignal"] + dependencies, path: "Plugins/\(path)", exclude: ["README.md"],
+        name: name, dependencies: ["Hemiola", "HemiolaSignal"] + dependencies, path: "Plugins/\(path)", exclude: ["README.md"] + exclude,
         swiftSettings: settings)
 }
 
@@ -36,12 +36,13 @@ func tests(_ name: String, uses dependencies: [Target.Dependency], resources: [R
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-// SwiftNIO and the sink that needs it. A package that depends on this one with `traits: []` excludes them.
+// SwiftNIO and the sinks that need it. A package that depends on this one with `traits: []` excludes them.
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Socket"]))
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Socket"]))
 let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Socket"]))
 let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Socket"]))
 let socketSink: Target.Dependency = .target(name: "SocketSink", condition: .when(traits: ["Socket"]))
+let webSink: Target.Dependency = .target(name: "WebSink", condition: .when(traits: ["Socket"]))
 
 let package = Package(
     name: "hemiola",
@@ -60,7 +61,7 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["Socket"]),
-        .trait(name: "Socket", description: "The socket sink, for visualizers and other clients. Requires SwiftNIO."),
+        .trait(name: "Socket", description: "The sinks socket and web, for visualizers and other clients. They require SwiftNIO."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -85,7 +86,7 @@ let package = Package(
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink", "PresetsSink",
-                socketSink, "Hemiola",
+                socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -105,11 +106,14 @@ let package = Package(
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
+        plugin("WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"], exclude: ["Page"]),
         module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
-        module("HemiolaBridge", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix]),
+        module(
+            "HemiolaBridge",
+            uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix, nioHTTP, nioWebSocket]),
 
         // 1
         module("Hemiola", uses: ["HemiolaSignal"]),
@@ -123,9 +127,12 @@ let package = Package(
         module("HemiolaSignal", settings: lifetimeSettings),
         cLibrary("CFFTW"),
         cLibrary("CPulse", isLoadedOnDemand: true),
+        cLibrary("CQREncode", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
         cLibrary("CYAML"),
         cLibrary("CZstd"),
+        // The files of Plugins/Sinks/Web/Page, compiled into the program.
+        .target(name: "CWebPage"),
 
         // Tests
         .target(
@@ -191,6 +198,9 @@ let package = Package(
         tests(
             "SocketSinkTests",
             uses: ["SocketSink", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "WebSinkTests",
+            uses: ["WebSink", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "HemiolaBridge", "Hemiola", "HemiolaSignal"]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
         tests("BrowserTests", uses: ["HemiolaMain", "TestSupport"], exclude: ["Page"]),

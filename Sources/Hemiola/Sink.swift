@@ -57,6 +57,9 @@ public struct SinkContext: Sendable {
     public var controls: ControlPort
     /// Prints one line for the user: a warning, after which the run continues.
     public var warn: @Sendable (String) -> Void
+    /// Prints one line of information for the user, such as the URL of a page, and below it a figure of several lines, which only a
+    /// terminal shows. An empty figure is none.
+    public var inform: @Sendable (_ text: String, _ figure: [String]) -> Void
     /// Ends the run in order, as `Pipeline.stop()` does, because a client requested it.
     public var endRun: @Sendable () -> Void
     /// The start of the run, in seconds since 1970. For the names of files; nothing that is analysed may depend on it.
@@ -72,6 +75,7 @@ public struct SinkContext: Sendable {
         name: String, selection: Selection = .all, catalog: RecordCatalog = .standard, isLive: Bool = false,
         mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
+        inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
         endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, syncsFiles: Bool = false,
         isRunComplete: @escaping @Sendable () -> Bool = { true }
     ) {
@@ -82,6 +86,7 @@ public struct SinkContext: Sendable {
         self.mayUseStandardOutput = mayUseStandardOutput
         self.controls = controls
         self.warn = warn
+        self.inform = inform
         self.endRun = endRun
         self.startTime = startTime
         self.syncsFiles = syncsFiles

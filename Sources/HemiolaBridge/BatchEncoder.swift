@@ -24,10 +24,14 @@ struct BatchEncoder: ~Copyable {
 
     private var framer = SampleFramer()
     private var samples = SampleEncoder()
+    /// Number of the next message of samples in the stream, whether or not a client subscribes to it.
+    private var sequence: UInt32 = 0
+    private let counters: BridgeCounters
     private var line = JSONBuffer(capacity: 4096)
     private var encoders: StreamEncoders?
 
-    init(sink: String, selection: Selection, catalog: StreamCatalog) {
+    init(sink: String, selection: Selection, catalog: StreamCatalog, counters: BridgeCounters = BridgeCounters()) {
+        self.counters = counters
         self.sink = sink
         self.selection = selection
         self.catalog = catalog
@@ -36,6 +40,8 @@ struct BatchEncoder: ~Copyable {
     /// Begins a stream.
     mutating func begin(_ stream: StreamHeader) -> StreamEncoders {
         framer.begin(stream.format)
+        sequence = 0
+        counters.beginStream()
         let encoders = StreamEncoders(
             selected: RecordEncoder(stream, selection: selection, version: HemiolaVersion.current),
             unfiltered: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format,
@@ -51,12 +57,16 @@ struct BatchEncoder: ~Copyable {
         guard let encoders else { return nil }
         var messages: [SampleMessage] = []
         framer.add(batch.samples, at: batch.frame) { frame, values in
-            if !subscribed.payloads.isEmpty { messages.append(samples.encode(values, at: frame, as: subscribed.payloads)) }
+            if !subscribed.payloads.isEmpty {
+                messages.append(samples.encode(values, at: frame, sequence: sequence, as: subscribed.payloads))
+            }
+            sequence &+= 1
         }
         line.removeAll()
         if subscribed.streams.contains(.batch) { encoders.selected.encodeLine(batch, into: &line) }
         let batchLine = line.count > 0 ? line.bytes : nil
         let batchEnd = encoders.format.seconds(at: batch.endFrame)
+        counters.countBatch(endingAt: batchEnd, now: MonotonicClock.milliseconds / 1000)
         let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
         let encoded = EncodedBatch(
             time: encoders.format.seconds(at: batch.frame), batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages,
@@ -82,7 +92,10 @@ struct BatchEncoder: ~Copyable {
         self.encoders = nil
         var messages: [SampleMessage] = []
         framer.finish { frame, values in
-            if !subscribed.payloads.isEmpty { messages.append(samples.encode(values, at: frame, as: subscribed.payloads)) }
+            if !subscribed.payloads.isEmpty {
+                messages.append(samples.encode(values, at: frame, sequence: sequence, as: subscribed.payloads))
+            }
+            sequence &+= 1
         }
         let end = encoders.format.seconds(at: summary.frames)
         var parts = encode(summary.lateEvents.span, emitted: { _ in end }, encoders, subscribed)
@@ -156,7 +169,10 @@ struct BatchEncoder: ~Copyable {
         } else if let control = event.control?.control {
             if control.type == .toggleCycle { parts.change.cycleToggles += 1 }
             if control.type == .toggleCycle || control.type == .lockPreset { parts.change.clearsNextPresetTime = true }
+        } else if let drop = DropReport(event) {
+            counters.count(drop)
         } else if let gap = Gap(event), gap.frames > 0 {
+            counters.countGap(seconds: encoders?.format.seconds(at: gap.frames) ?? 0)
             parts.commands.append(PageCommand(bytes: PageCommand.resumeAudioLine, requiresReady: false))
         }
     }
@@ -193,6 +209,19 @@ extension JSONBuffer {
     mutating func appendSetSpeed(_ speed: Double) {
         append(#"{"type":"setSpeed","speed":"#)
         append(significant: speed)
+        append("}\n")
+    }
+
+    /// The `clock` message.
+    ///
+    /// - Parameters:
+    ///   - sent: The client's own time, which is returned unchanged.
+    ///   - now: The host's monotonic clock in milliseconds.
+    mutating func appendClock(sent: Double, now: Double) {
+        append(#"{"type":"clock","sent":"#)
+        append(bytes: Array(sent.description.utf8))
+        append(#","host_ms":"#)
+        append(fixed: now, decimals: 3)
         append("}\n")
     }
 

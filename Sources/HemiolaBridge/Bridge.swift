@@ -70,28 +70,41 @@ public final class Bridge: Sendable {
         on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings,
         refusal: @escaping @Sendable (_ user: UInt32) -> String?
     ) throws -> Bridge {
+        try listen(on: descriptor, context, settings) { bootstrap, hub in
+            // `echo … | socat - UNIX:PATH` closes its sending side and continues to read.
+            bootstrap.childChannelOption(.allowRemoteHalfClosure, value: true)
+                .childChannelInitializer { channel in
+                    PeerCredentials.user(of: channel).flatMapThrowing { user in
+                        try channel.pipeline.syncOperations.addHandler(LineHandler(hub.value, refusal: refusal(user)))
+                    }
+                }
+        }
+    }
+
+    /// Accepts clients of any framing.
+    ///
+    /// - Parameter configure: Sets the options and handlers of accepted channels. Called on the event loop.
+    static func listen(
+        on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings,
+        configure: @escaping @Sendable (ServerBootstrap, NIOLoopBound<BridgeHub>) -> ServerBootstrap
+    ) throws -> Bridge {
         let loop = group.next()
         let subscriptions = SubscriptionUnion()
-        let hub = try loop.submit {
-            NIOLoopBound(BridgeHub(context, settings, subscriptions, on: loop), eventLoop: loop)
-        }.wait()
-        let server = try ServerBootstrap(group: loop)
-            .serverChannelOption(.backlog, value: 1024)
-            .serverChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler()) }
-            }
-            .childChannelOption(.writeBufferWaterMark, value: waterMark)
-            // `echo … | socat - UNIX:PATH` closes its sending side and continues to read.
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelInitializer { channel in
-                PeerCredentials.user(of: channel).flatMapThrowing { user in
-                    try channel.pipeline.syncOperations.addHandler(LineHandler(hub.value, refusal: refusal(user)))
+        let counters = BridgeCounters()
+        let (hub, server) = try loop.flatSubmit {
+            let hub = NIOLoopBound(BridgeHub(context, settings, subscriptions, counters: counters, on: loop), eventLoop: loop)
+            let bootstrap = ServerBootstrap(group: loop)
+                .serverChannelOption(.backlog, value: 1024)
+                .serverChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler()) }
                 }
-            }
-            .withBoundSocket(descriptor).wait()
+                .childChannelOption(.writeBufferWaterMark, value: waterMark)
+            return configure(bootstrap, hub).withBoundSocket(descriptor).map { (hub, $0) }
+        }.wait()
         return Bridge(
             hub, server, subscriptions,
-            BatchEncoder(sink: context.name, selection: context.selection, catalog: StreamCatalog(context.catalog)))
+            BatchEncoder(
+                sink: context.name, selection: context.selection, catalog: StreamCatalog(context.catalog), counters: counters))
     }
 
     /// Begins a stream.

@@ -8,8 +8,10 @@ internal import NIOCore
 protocol ClientConnection: AnyObject {
     /// Whether the next write is sent at once.
     var isWritable: Bool { get }
-    /// Writes a line that includes its newline.
-    func write(_ line: ByteBuffer)
+    /// Whether the framing has binary messages.
+    var acceptsBinaryMessages: Bool { get }
+    /// Writes a message. A text includes its newline.
+    func write(_ message: ByteBuffer, _ kind: MessageKind)
     func flush()
     /// Closes after everything that was written has been sent.
     func finish()
@@ -17,6 +19,16 @@ protocol ClientConnection: AnyObject {
     func abort()
     /// Continues to read from the client, because it is no longer congested.
     func resume()
+}
+
+extension ClientConnection {
+    /// Writes a line that includes its newline.
+    func write(_ line: ByteBuffer) { write(line, .text) }
+}
+
+/// Whether a message to a client is text or binary. The payload `binary` has binary messages; everything else is text.
+enum MessageKind: Sendable {
+    case text, binary
 }
 
 /// One client of a bridge. Used only on the event loop.
@@ -90,7 +102,7 @@ final class BridgeClient {
         if queue.isEmpty, connection.isWritable {
             var hasWritten = false
             batch.forEachLine(for: subscription, client: name, eventsOnly: false) {
-                connection.write($0)
+                connection.write($0, $1)
                 hasWritten = true
             }
             for command in batch.pageCommands where gets(command) {
@@ -114,7 +126,7 @@ final class BridgeClient {
             switch entry {
             case .line(let line): connection.write(line)
             case .batch(let batch, let subscription, let eventsOnly):
-                batch.forEachLine(for: subscription, client: name, eventsOnly: eventsOnly) { connection.write($0) }
+                batch.forEachLine(for: subscription, client: name, eventsOnly: eventsOnly) { connection.write($0, $1) }
             case .dropped(let count):
                 if !subscription.isBare, let line = hub.droppedLine(client: name, count) { connection.write(line) }
             }
@@ -191,6 +203,9 @@ final class BridgeClient {
         switch message.body {
         case .subscribe(let streams, let payload):
             reply(to: message.id, error: subscribe(streams, payload))
+        case .clock(let sent):
+            send(hub.line { $0.appendClock(sent: sent, now: MonotonicClock.milliseconds) })
+            reply(to: message.id, error: nil)
         case .status:
             send(hub.status)
             reply(to: message.id, error: nil)
@@ -218,7 +233,10 @@ final class BridgeClient {
         if !hasSubscribed, new.isBare { new.payload = .json }
         if let payload {
             guard let payload = SamplePayload(rawValue: payload) else {
-                return reject("unknown payload \"\(payload.prefix(64))\"; expected json, base64 or bare")
+                return reject("unknown payload \"\(payload.prefix(64))\"; expected json, base64, bare or binary")
+            }
+            if payload == .binary, !connection.acceptsBinaryMessages {
+                return reject("the payload binary requires a WebSocket; use json, base64 or bare on this socket")
             }
             new.payload = payload
         }

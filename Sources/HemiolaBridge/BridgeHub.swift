@@ -11,6 +11,7 @@ final class BridgeHub {
     let catalog: StreamCatalog
     private(set) var state = VisualizerState()
 
+    let counters: BridgeCounters
     private let settings: BridgeSettings
     private let endRun: @Sendable () -> Void
     private let subscriptions: SubscriptionUnion
@@ -30,10 +31,16 @@ final class BridgeHub {
     private var device: DeviceEvent?
     private let memory = MemoryTrimmer()
     private var buffer = JSONBuffer(capacity: 4096)
+    /// Closes the connections that are not clients: those of a web server that have not been upgraded.
+    var closeOtherConnections: () -> Void = {}
     /// Succeeds when the last client has left.
     private var allClientsLeft: EventLoopPromise<Void>?
 
-    init(_ context: SinkContext, _ settings: BridgeSettings, _ subscriptions: SubscriptionUnion, on loop: any EventLoop) {
+    init(
+        _ context: SinkContext, _ settings: BridgeSettings, _ subscriptions: SubscriptionUnion, counters: BridgeCounters = BridgeCounters(),
+        on loop: any EventLoop
+    ) {
+        self.counters = counters
         name = context.name
         controls = context.controls
         catalog = StreamCatalog(context.catalog)
@@ -44,6 +51,8 @@ final class BridgeHub {
     }
 
     // MARK: - Clients
+
+    var clientCount: Int { clients.count }
 
     /// Adds a client.
     ///
@@ -99,6 +108,7 @@ final class BridgeHub {
 
     /// Closes every client after its waiting lines have been sent, or after a time limit.
     func close(within timeout: TimeAmount) -> EventLoopFuture<Void> {
+        closeOtherConnections()
         let promise = loop.makePromise(of: Void.self)
         if clients.isEmpty {
             promise.succeed()

@@ -13,6 +13,8 @@ public struct ClientMessage: Sendable, Hashable {
         case subscribe(streams: [String]?, payload: String?)
         /// Requests a `status` message.
         case status
+        /// Requests the host's clock; the client's own time is returned with it.
+        case clock(sent: Double)
         /// The visualizer has closed.
         case close
     }
@@ -123,7 +125,7 @@ private struct MessageFields: DecodableWithConfiguration {
     var body: Result<ClientMessage.Body, ControlFault>
 
     private enum CodingKeys: String, CodingKey {
-        case type, id, streams, payload
+        case type, id, streams, payload, sent
     }
 
     /// - Throws: `DecodingError` if a field has another JSON type than declared.
@@ -139,6 +141,8 @@ private struct MessageFields: DecodableWithConfiguration {
             body = error.map { .failure($0) } ?? .success(.subscribe(streams: streams, payload: payload))
         case "status":
             body = .success(.status)
+        case "clock":
+            body = .success(.clock(sent: try message.decode(Double.self, forKey: .sent)))
         case "closeViz":
             body = .success(.close)
         default:

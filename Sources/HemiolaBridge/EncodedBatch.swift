@@ -82,15 +82,16 @@ final class EncodedBatch: Sendable {
     }
 
     /// Calls a closure with each line for a subscription, in this order: the batch, its events, the samples.
-    func forEachLine(for subscription: Subscription, client: String, eventsOnly: Bool, _ body: (ByteBuffer) -> Void) {
+    func forEachLine(for subscription: Subscription, client: String, eventsOnly: Bool, _ body: (ByteBuffer, MessageKind) -> Void) {
         let streams = subscription.streams
-        if !eventsOnly, streams.contains(.batch), let batchLine { body(batchLine) }
+        if !eventsOnly, streams.contains(.batch), let batchLine { body(batchLine, .text) }
         if hasEvents(for: subscription) {
-            for line in eventLines where streams.contains(line.stream) && line.excludedClient != client { body(line.bytes) }
+            for line in eventLines where streams.contains(line.stream) && line.excludedClient != client { body(line.bytes, .text) }
         }
         if !eventsOnly, streams.contains(.samples) {
+            let kind: MessageKind = subscription.payload == .binary ? .binary : .text
             for message in sampleMessages {
-                if let bytes = message[subscription.payload] { body(bytes) }
+                if let bytes = message[subscription.payload] { body(bytes, kind) }
             }
         }
     }

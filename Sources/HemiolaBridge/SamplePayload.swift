@@ -10,12 +10,18 @@ public enum SamplePayload: String, SettingChoice, Hashable {
     case base64
     /// Lines of `[L0,R0,…]` only.
     case bare
+    /// Binary messages: a header of 24 bytes and the samples as little-endian 32-bit floats. Clients of a WebSocket only.
+    case binary
+
+    /// The payloads that a setting accepts. `binary` is not among them: a client without a WebSocket cannot read it.
+    public static let allCases: [SamplePayload] = [.json, .base64, .bare]
 
     fileprivate var index: Int {
         switch self {
         case .json: 0
         case .base64: 1
         case .bare: 2
+        case .binary: 3
         }
     }
 }
@@ -27,6 +33,7 @@ struct PayloadSet: OptionSet, Sendable, Hashable {
     static let json = PayloadSet(.json)
     static let base64 = PayloadSet(.base64)
     static let bare = PayloadSet(.bare)
+    static let binary = PayloadSet(.binary)
 
     init(rawValue: UInt8) {
         self.rawValue = rawValue
@@ -39,7 +46,7 @@ struct PayloadSet: OptionSet, Sendable, Hashable {
 
 /// One encoded message of samples, in each payload that clients subscribe to.
 struct SampleMessage: Sendable {
-    private var texts: InlineArray<3, ByteBuffer?> = [nil, nil, nil]
+    private var texts: InlineArray<4, ByteBuffer?> = [nil, nil, nil, nil]
 
     fileprivate(set) subscript(_ payload: SamplePayload) -> ByteBuffer? {
         get { texts[payload.index] }
@@ -58,8 +65,9 @@ struct SampleEncoder: ~Copyable {
     /// - Parameters:
     ///   - samples: 2048 finite values.
     ///   - frame: Position of the first frame in the stream.
+    ///   - sequence: Number of the message in the stream, for `binary`.
     ///   - payloads: The payloads to encode.
-    mutating func encode(_ samples: Span<Float>, at frame: Int64, as payloads: PayloadSet) -> SampleMessage {
+    mutating func encode(_ samples: Span<Float>, at frame: Int64, sequence: UInt32 = 0, as payloads: PayloadSet) -> SampleMessage {
         var message = SampleMessage()
         if payloads.contains(.json) || payloads.contains(.bare) {
             numbers.removeAll()
@@ -73,6 +81,9 @@ struct SampleEncoder: ~Copyable {
             numbers.removeAll()
             numbers.appendBase64(samples)
             message[.base64] = wrapped(#"{"type":"pushSamples","samples":""#, "\"", frame)
+        }
+        if payloads.contains(.binary) {
+            message[.binary] = BinarySamples.encode(samples, at: frame, sequence: sequence, now: MonotonicClock.milliseconds)
         }
         return message
     }

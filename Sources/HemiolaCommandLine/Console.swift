@@ -66,8 +66,13 @@ final class Console: Sendable {
     }
 
     /// Prints information for every user. Hidden by `--quiet`.
-    func remark(_ text: String) {
-        if !verbosity.isQuiet { print(text) }
+    ///
+    /// - Parameter figure: Lines that are printed below if standard error is a terminal. They may contain control sequences.
+    func remark(_ text: String, figure: [String] = []) {
+        if verbosity.isQuiet { return }
+        print(text)
+        guard !figure.isEmpty, System.destination(of: System.standardError) == .terminal else { return }
+        messages.print(figure.joined(separator: "\n") + "\n")
     }
 
     /// Prints details at a verbosity of at least `detail`.

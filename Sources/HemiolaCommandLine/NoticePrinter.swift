@@ -23,6 +23,8 @@ final class NoticePrinter: Sendable {
             console.error(notice.text)
         case .captureWarning:
             console.remark(notice.text)
+        case .sinkInformation(_, _, let figure):
+            console.remark(notice.text, figure: figure)
         case .silence, .nonFinite, .sinkTrouble, .sinkWarning, .sinkRecovered, .pacing, .singleJob, .controlRefused:
             console.warning(notice.text)
         case .device(_, let device):
@@ -83,6 +85,8 @@ extension PipelineNotice {
             return "\(error.message); retrying"
         case .sinkWarning(_, let remark):
             return remark
+        case .sinkInformation(_, let text, _):
+            return text
         case .sinkRecovered(let sink):
             return "\(sink): recovered"
         case .pacing(let sink):

@@ -197,7 +197,8 @@ public final class Pipeline: Sendable {
                 context: SinkContext(
                     name: name, selection: entry.selection, catalog: catalog, isLive: isLive || isPaced,
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
-                    warn: { report(.sinkWarning(sink: name, $0)) }, endRun: { [weak self] in self?.stop() },
+                    warn: { report(.sinkWarning(sink: name, $0)) },
+                    inform: { report(.sinkInformation(sink: name, $0, figure: $1)) }, endRun: { [weak self] in self?.stop() },
                     startTime: startTime, syncsFiles: configuration.syncsFiles,
                     isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }),
                 events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.lead,

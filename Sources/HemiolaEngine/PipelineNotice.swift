@@ -26,6 +26,8 @@ public enum PipelineNotice: Sendable {
     case sinkTrouble(sink: String, SinkError)
     /// A warning of a sink, in one line; it continues.
     case sinkWarning(sink: String, String)
+    /// Information from a sink: one line, and a figure of several lines for terminals, which can be empty.
+    case sinkInformation(sink: String, String, figure: [String])
     /// The sink writes again.
     case sinkRecovered(sink: String)
     /// A sink needs real time: the file is paced.

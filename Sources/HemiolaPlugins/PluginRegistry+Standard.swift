@@ -14,6 +14,7 @@ internal import VisualizerAnalyzer
 
 #if Socket
     internal import SocketSink
+    internal import WebSink
 #endif
 
 extension PluginRegistry {
@@ -32,7 +33,7 @@ extension PluginRegistry {
         liveCapture: PluginSpec("pulse"))
 
     #if Socket
-        private static let socketSinks: [SinkPlugin] = [.socket]
+        private static let socketSinks: [SinkPlugin] = [.socket, .web]
     #else
         private static let socketSinks: [SinkPlugin] = []
     #endif

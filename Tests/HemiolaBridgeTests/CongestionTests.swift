@@ -72,7 +72,8 @@ private final class CountingConnection: ClientConnection {
     var resumeCount = 0
     var onResume: () -> Void = {}
 
-    func write(_ line: ByteBuffer) { lines.append(String(buffer: line)) }
+    var acceptsBinaryMessages: Bool { false }
+    func write(_ message: ByteBuffer, _ kind: MessageKind) { lines.append(String(buffer: message)) }
     func flush() {}
     func finish() {}
     func abort() {}

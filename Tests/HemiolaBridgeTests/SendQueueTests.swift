@@ -27,7 +27,7 @@ import Testing
             case .line(let bytes): texts.append(String(buffer: bytes))
             case .dropped(let count): texts.append("dropped \(count.batches)" + (count.events > 0 ? "+\(count.events)" : ""))
             case .batch(let batch, let subscription, let eventsOnly):
-                batch.forEachLine(for: subscription, client: "1", eventsOnly: eventsOnly) { texts.append(String(buffer: $0)) }
+                batch.forEachLine(for: subscription, client: "1", eventsOnly: eventsOnly) { line, _ in texts.append(String(buffer: line)) }
             }
         }
         return texts
@@ -120,9 +120,9 @@ import Testing
             time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
         let subscription = Subscription(streams: Self.beat, isExplicit: true)
         var texts: [String] = []
-        batch.forEachLine(for: subscription, client: "1", eventsOnly: false) { texts.append(String(buffer: $0)) }
+        batch.forEachLine(for: subscription, client: "1", eventsOnly: false) { line, _ in texts.append(String(buffer: line)) }
         #expect(texts == [])
-        batch.forEachLine(for: subscription, client: "2", eventsOnly: false) { texts.append(String(buffer: $0)) }
+        batch.forEachLine(for: subscription, client: "2", eventsOnly: false) { line, _ in texts.append(String(buffer: line)) }
         #expect(texts == ["dropped"])
     }
 }

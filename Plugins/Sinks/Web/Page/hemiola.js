@@ -1,0 +1,4 @@
+const hemiolaInitial = null;
+(() => {
+    window.hemiolaState = hemiolaInitial;
+})();

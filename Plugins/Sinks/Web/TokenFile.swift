@@ -1,0 +1,99 @@
+internal import Hemiola
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// The file that keeps the token of the web server, so that a bookmark remains valid.
+struct TokenFile {
+    /// Random bytes in a token: 128 bits.
+    private static let byteCount = 16
+
+    let path: String
+
+    /// `hemiola/web-token` in the user's state directory.
+    ///
+    /// - Returns: nil when the environment has neither `XDG_STATE_HOME` nor `HOME`.
+    static func standard() -> TokenFile? {
+        // The XDG Base Directory Specification requires that relative paths are ignored.
+        if let state = environment("XDG_STATE_HOME") { return TokenFile(path: "\(state)/hemiola/web-token") }
+        return environment("HOME").map { TokenFile(path: "\($0)/.local/state/hemiola/web-token") }
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.hasPrefix("/") ? text : nil
+    }
+
+    /// 32 hexadecimal digits of the system's random numbers.
+    static func makeToken() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<byteCount).map { _ in
+            let byte = UInt8.random(in: 0...255, using: &generator)
+            return String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }.joined()
+    }
+
+    /// The token in the file. If there is none, or other users can read the file, a new token is written.
+    ///
+    /// - Throws: A message if the file cannot be read or written.
+    func token() throws(SinkError) -> String {
+        if let token = try read() { return token }
+        try makeFolder()
+        let token = Self.makeToken()
+        // A complete file is linked under the name, so that two programs that start at the same time use one token.
+        let newPath = "\(path).\(getpid())"
+        unlink(newPath)
+        let descriptor = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw error("create") }
+        defer { unlink(newPath) }
+        let isWritten = "\(token)\n".withCString { write(descriptor, $0, strlen($0)) == token.utf8.count + 1 }
+        guard close(descriptor) == 0, isWritten else { throw error("write") }
+        if link(newPath, path) == 0 { return token }
+        if errno == EEXIST, let token = try read() { return token }
+        // The file was unsuitable.
+        guard rename(newPath, path) == 0 else { throw error("write") }
+        return token
+    }
+
+    /// The token in the file; nil if there is no file, or it is not a private file with a token.
+    private func read() throws(SinkError) -> String? {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ELOOP { return nil }
+            throw error("read")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = systemRead(descriptor, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        let text = String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        let isToken =
+            text.utf8.count >= 2 * Self.byteCount && text.utf8.count <= 128
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        return isToken ? text : nil
+    }
+
+    /// Creates the folders above the file. New ones are private.
+    private func makeFolder() throws(SinkError) {
+        var folder = ""
+        for name in path.split(separator: "/").dropLast() {
+            folder += "/\(name)"
+            guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, F_OK) == 0 else { throw error("create the folder of") }
+        }
+    }
+
+    private func error(_ action: String) -> SinkError {
+        SinkError("cannot \(action) \(path): \(String(cString: strerror(errno))); set XDG_STATE_HOME to a folder that you can write")
+    }
+}
+
+/// `read`, whose name is also that of a method here.
+private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int { read(descriptor, bytes, count) }

@@ -1,0 +1,171 @@
+public import Hemiola
+internal import HemiolaBridge
+internal import HemiolaSignal
+internal import HemiolaVisualizer
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+extension SinkPlugin {
+    private static let port = Setting(
+        "port", default: 8043, in: 0...65_535, "TCP port. If it is in use, the next free one of the following 20 is used; 0: any free port."
+    )
+    private static let bind = Setting(
+        "bind", default: "127.0.0.1",
+        "IP address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all its networks. The connection is not encrypted.")
+    private static let page = Setting<String?>(
+        "page", default: nil, "Folder with an index.html, or HTML file, to serve instead of the built-in page.")
+    private static let origin = Setting(
+        "origin", default: [String](), "Origins of other servers' pages that may connect: http://localhost:5173.")
+    private static let handlers = Setting(
+        "handlers", default: [String](), "Names of further message handlers for the page, in window.webkit.messageHandlers.")
+    private static let maxClients = Setting("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
+    private static let exitOnClose = Setting("exit_on_close", default: false, "End the run when a page sends closeViz.")
+
+    /// Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.
+    public static let web = SinkPlugin(
+        "web", "Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.",
+        settings: [
+            port.declared, bind.declared, page.declared, origin.declared, handlers.declared, maxClients.declared, exitOnClose.declared,
+        ], primary: port.key,
+        records: [.preset, .speed, .key], fallbackControls: PageDirector.controls,
+        needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
+        make: { settings throws(ConfigurationError) in
+            if settings[page] == "" { throw ConfigurationError("the path is empty", at: page.key) }
+            guard ListeningSocket.isAddress(settings[bind]) else {
+                throw ConfigurationError(ListeningSocket.fault(inAddress: settings[bind]), at: bind.key)
+            }
+            for text in settings[origin] where !Origin.isValid(text) {
+                throw ConfigurationError("\"\(text)\" is not an origin; write it as http://HOST:PORT, without a path", at: origin.key)
+            }
+            for name in settings[handlers] where !isName(name) {
+                throw ConfigurationError("\"\(name)\" is not a name of letters, digits, _ and $", at: handlers.key)
+            }
+            return WebSink(
+                port: settings[port], address: settings[bind], page: settings[page], origins: settings[origin],
+                handlers: settings[handlers],
+                BridgeSettings(clientLimit: settings[maxClients], exitsOnClose: settings[exitOnClose]))
+        })
+
+    /// Whether a text is a JavaScript identifier of ASCII characters.
+    private static func isName(_ text: String) -> Bool {
+        guard let first = text.first, text.utf8.count <= 64 else { return false }
+        return !first.isNumber && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "$") }
+    }
+}
+
+/// The origin of a page: scheme, host and port.
+enum Origin {
+    static func isValid(_ text: String) -> Bool {
+        guard let colon = text.firstRange(of: "://"), ["http", "https"].contains(text[..<colon.lowerBound].lowercased()) else {
+            return false
+        }
+        let host = text[colon.upperBound...]
+        return !host.isEmpty && host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-:[]_".contains($0)) }
+    }
+}
+
+/// The sink `web`: a web server and its bridge.
+///
+/// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
+final class WebSink: DirectingSink {
+    private let port: Int
+    private let address: String
+    private let page: String?
+    private let origins: [String]
+    private let handlers: [String]
+    private let settings: BridgeSettings
+    private let bridge = Mutex<Bridge?>(nil)
+
+    init(port: Int, address: String, page: String?, origins: [String], handlers: [String], _ settings: BridgeSettings) {
+        self.port = port
+        self.address = address
+        self.page = page
+        self.origins = origins
+        self.handlers = handlers
+        self.settings = settings
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        var folder: PageFolder?
+        if let page {
+            do throws(PageFolder.Failure) {
+                folder = try PageFolder(page)
+            } catch {
+                throw SinkError(error.message)
+            }
+        }
+        var settings = settings
+        let limit = DescriptorLimit.raise(forClients: settings.clientLimit)
+        if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
+        settings.clientLimit = limit.clients
+        let token = try token(context)
+        let socket = try ListeningSocket(address: address, port: port)
+        let site = WebSite(
+            address: address, port: socket.port, token: token, origins: origins, handlers: handlers, files: PageFiles.all, folder: folder)
+        do {
+            let bridge = try Bridge.listen(on: socket.descriptor, context, settings, site: site)
+            self.bridge.withLock { $0 = bridge }
+        } catch {
+            socket.close()
+            throw SinkError("\(context.name): cannot listen on port \(socket.port): \(error)")
+        }
+        announce(site, context)
+    }
+
+    private func token(_ context: SinkContext) throws(SinkError) -> String {
+        if let file = TokenFile.standard() { return try file.token() }
+        context.warn("\(context.name): neither XDG_STATE_HOME nor HOME is set: the URL is valid for this run only")
+        return TokenFile.makeToken()
+    }
+
+    /// Prints the URL; for a server that other machines can reach also a warning, and a QR code on terminals.
+    private func announce(_ site: WebSite, _ context: SinkContext) {
+        if port != 0, site.port != port { context.warn("\(context.name): port \(port) is in use; using port \(site.port)") }
+        if site.isLocal { return context.inform("\(context.name): open \(site.url())", []) }
+        context.warn(
+            "\(context.name): other machines can connect to \(site.address): whoever has the URL sees the page and can control it, "
+                + "and the connection is not encrypted")
+        let isWildcard = ["0.0.0.0", "::"].contains(site.address)
+        let url = site.url(host: isWildcard ? NetworkAddress.first(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)
+        do throws(QRCode.Failure) {
+            context.inform("\(context.name): open \(url)", try QRCode(url).lines)
+        } catch {
+            context.inform("\(context.name): open \(url) (no QR code: \(error.message); Debian's package is libqrencode4)", [])
+        }
+    }
+
+    func makeDirector() throws(SinkError) -> sending any Director {
+        PageDirector()
+    }
+
+    func begin(_ stream: StreamHeader) async throws(SinkError) {
+        current?.begin(stream)
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) {
+        current?.write(batches)
+    }
+
+    func write(_ events: [Event]) async throws(SinkError) {
+        current?.write(events)
+    }
+
+    func end(_ summary: StreamSummary) async throws(SinkError) {
+        current?.end(summary)
+    }
+
+    func close() async throws(SinkError) {
+        let bridge = bridge.withLock { bridge in
+            defer { bridge = nil }
+            return bridge
+        }
+        bridge?.close()
+    }
+
+    private var current: Bridge? { bridge.withLock { $0 } }
+}

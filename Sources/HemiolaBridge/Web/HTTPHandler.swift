@@ -1,0 +1,229 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOWebSocket
+
+/// A connection of the web server, until it is upgraded to a WebSocket.
+final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Maximum number of header bytes, and of header fields.
+    static let limits = {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = 16 << 10
+        limits.maxHeaderListSize = 16 << 10
+        limits.maxHeaderFieldCount = 100
+        return limits
+    }()
+
+    /// Time to complete the first request.
+    private static let requestTimeout = TimeAmount.seconds(10)
+    /// Time between two requests of a connection.
+    private static let idleTimeout = TimeAmount.seconds(30)
+    /// Time in which a part of a response must be sent.
+    private static let sendTimeout = TimeAmount.seconds(30)
+    /// Time that a client has to read the last response, before the connection is closed.
+    private static let lingerTimeout = TimeAmount.seconds(1)
+    /// Bytes of a file that are read at once.
+    private static let partSize = 128 << 10
+
+    private enum State {
+        case waiting
+        /// A request of which only the head has been received.
+        case reading(HTTPRequestHead, hasBody: Bool)
+        case responding
+        /// No further request is read.
+        case closing
+    }
+
+    private let server: WebServer
+    private var state = State.waiting
+    private var context: ChannelHandlerContext?
+    private var timer: Scheduled<Void>?
+    private var isCounted = false
+
+    init(_ server: WebServer) {
+        self.server = server
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        isCounted = server.connections.add(self)
+        guard isCounted else { return context.close(promise: nil) }
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.channel.closeFuture.whenComplete { _ in handler.value.server.connections.remove(handler.value) }
+        startTimer(Self.requestTimeout)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    /// Closes the connection at once.
+    func abort() {
+        context?.close(promise: nil)
+    }
+
+    /// The connection has become a WebSocket.
+    func didUpgrade() {
+        server.connections.upgrade(self)
+    }
+
+    private func startTimer(_ time: TimeAmount) {
+        timer?.cancel()
+        guard let context else { return }
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        timer = context.eventLoop.scheduleTask(in: time) { handler.value.abort() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The request is answered after the attempt to upgrade has failed.
+        if error is NIOWebSocketUpgradeError { return }
+        guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
+        guard case .waiting = state else { return context.close(promise: nil) }
+        let isTooLong = error == .headerOverflow
+        let response = WebResponse(
+            isTooLong ? .requestHeaderFieldsTooLarge : .badRequest,
+            isTooLong ? "The header is longer than \(Self.limits.maxHeaderListSize) bytes." : "This is not a request of HTTP/1.1.")
+        send(response, isHead: false, keepsAlive: false)
+    }
+
+    // MARK: - Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (unwrapInboundIn(data), state) {
+        case (.head(let head), .waiting):
+            state = .reading(head, hasBody: false)
+        case (.body, .reading(let head, _)):
+            // The body is not read.
+            state = .reading(head, hasBody: true)
+            respond(to: head, hasBody: true)
+        case (.end, .reading(let head, _)):
+            respond(to: head, hasBody: false)
+        default:
+            // The rest of a request that was refused.
+            break
+        }
+    }
+
+    private func respond(to head: HTTPRequestHead, hasBody: Bool) {
+        let isHead = head.method == .HEAD
+        let keepsAlive = head.isKeepAlive && !hasBody
+        guard let request = WebRequest(target: head.uri) else {
+            return send(WebResponse(.badRequest, "The path is invalid."), isHead: isHead, keepsAlive: false)
+        }
+        let permission: WebAccess.Permission
+        do throws(WebAccess.Refusal) {
+            permission = try server.permission(for: head, request)
+        } catch {
+            return send(WebResponse(error.status, error.text), isHead: isHead, keepsAlive: false)
+        }
+        server.connections.accept(self)
+        if hasBody {
+            return send(WebResponse(.payloadTooLarge, "A request has no body."), isHead: isHead, keepsAlive: false)
+        }
+        guard head.method == .GET || isHead else {
+            var response = WebResponse(.methodNotAllowed, "The methods are GET and HEAD.")
+            response.headers.add(name: "Allow", value: "GET, HEAD")
+            return send(response, isHead: isHead, keepsAlive: keepsAlive)
+        }
+        let headers = server.headers(for: permission)
+        switch server.answer(head, request, permission) {
+        case .response(var response):
+            response.headers.add(contentsOf: headers)
+            send(response, isHead: isHead, keepsAlive: keepsAlive)
+        case .file(let names):
+            sendFile(names, head, headers, keepsAlive: keepsAlive)
+        }
+    }
+
+    private func sendFile(_ names: [Substring], _ head: HTTPRequestHead, _ headers: HTTPHeaders, keepsAlive: Bool) {
+        guard let context, let folder = server.folder else { return }
+        state = .responding
+        startTimer(Self.sendTimeout)
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        BackgroundThread.pool.runIfActive(eventLoop: context.eventLoop) {
+            WebServer.response(with: folder.open(names), for: head)
+        }.whenSuccess { response in
+            var response = response
+            response.headers.add(contentsOf: headers)
+            handler.value.send(response, isHead: head.method == .HEAD, keepsAlive: keepsAlive)
+        }
+    }
+
+    // MARK: - Responses
+
+    private func send(_ response: WebResponse, isHead: Bool, keepsAlive: Bool) {
+        guard let context else { return }
+        state = keepsAlive ? .responding : .closing
+        startTimer(Self.sendTimeout)
+        var headers = response.headers
+        let length =
+            switch response.body {
+            case .bytes(let bytes): bytes.readableBytes
+            case .file(let file): file.size
+            }
+        if response.status != .notModified { headers.replaceOrAdd(name: "Content-Length", value: "\(length)") }
+        if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
+        write(.head(HTTPResponseHead(version: .http1_1, status: response.status, headers: headers)))
+        if isHead || length == 0 { return finish(keepsAlive: keepsAlive) }
+        switch response.body {
+        case .bytes(let bytes):
+            write(.body(.byteBuffer(bytes)))
+            finish(keepsAlive: keepsAlive)
+        case .file(let file):
+            context.flush()
+            sendPart(of: file, at: 0, keepsAlive: keepsAlive)
+        }
+    }
+
+    /// Sends the rest of a file. The next part is read after the previous one has been sent, so that a client that does not read costs
+    /// one part of memory.
+    private func sendPart(of file: PageFile, at offset: Int, keepsAlive: Bool) {
+        guard let context else { return }
+        if offset >= file.size { return finish(keepsAlive: keepsAlive) }
+        let count = min(Self.partSize, file.size - offset)
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        BackgroundThread.pool.runIfActive(eventLoop: context.eventLoop) { file.read(at: offset, count: count) }.whenComplete { result in
+            let handler = handler.value
+            guard let context = handler.context else { return }
+            // The length has been sent: a file that has become shorter cannot be completed.
+            guard case .success(let bytes?) = result, bytes.count == count else { return handler.abort() }
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            context.writeAndFlush(handler.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: promise)
+            let boundHandler = NIOLoopBound(handler, eventLoop: context.eventLoop)
+            promise.futureResult.whenSuccess {
+                let handler = boundHandler.value
+                handler.startTimer(Self.sendTimeout)
+                handler.sendPart(of: file, at: offset + count, keepsAlive: keepsAlive)
+            }
+        }
+    }
+
+    private func write(_ part: HTTPServerResponsePart) {
+        context?.write(wrapOutboundOut(part), promise: nil)
+    }
+
+    /// Ends the response, and waits for the next request or closes the connection.
+    private func finish(keepsAlive: Bool) {
+        guard let context else { return }
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        if keepsAlive { state = .waiting }
+        promise.futureResult.whenComplete { _ in
+            let handler = handler.value
+            if keepsAlive { return handler.startTimer(Self.idleTimeout) }
+            // Closing with unread bytes of the client would discard the response.
+            handler.context?.close(mode: .output, promise: nil)
+            handler.startTimer(Self.lingerTimeout)
+        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+    }
+}

@@ -1,0 +1,149 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// The folder of the user's page.
+///
+/// Only regular files inside the folder are served: symbolic links are resolved, and their target must be inside too. Files and folders
+/// whose name begins with a dot are not served.
+public struct PageFolder: Sendable {
+    /// The folder or the page cannot be read.
+    public struct Failure: Error, Sendable {
+        /// One line: the path, what is wrong, and what to do.
+        public var message: String
+    }
+
+    /// The folder, without symbolic links.
+    let root: String
+    /// The name of the page in the folder.
+    let index: String
+
+    /// A page that is a folder with an `index.html`, or an HTML file, whose folder is served.
+    ///
+    /// - Throws: A ``Failure`` if the path does not exist, cannot be read, or is a folder without `index.html`.
+    public init(_ path: String) throws(Failure) {
+        guard let resolved = Self.resolve(path) else { throw Failure(message: "\(path): \(String(cString: strerror(errno)))") }
+        var status = stat()
+        guard stat(resolved, &status) == 0 else { throw Failure(message: "\(path): \(String(cString: strerror(errno)))") }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            (root, index) = (resolved, "index.html")
+        } else {
+            let slash = resolved.lastIndex(of: "/") ?? resolved.startIndex
+            (root, index) = (String(resolved[..<slash]), String(resolved[resolved.index(after: slash)...]))
+            guard ContentType(fileName: index).isHTML else {
+                throw Failure(message: "\(path): not an HTML file; name a folder with an index.html, or a .html file")
+            }
+        }
+        guard root != "" else { throw Failure(message: "\(path): the root folder is not served; use a folder of its own") }
+        guard open([Substring(index)]) != nil else {
+            throw Failure(message: "\(path): no readable \(index) in this folder; name a folder with an index.html, or a .html file")
+        }
+    }
+
+    /// Opens a file. Blocks.
+    ///
+    /// - Parameter names: The names of the path below the folder, none of them hidden. An empty last name stands for `index.html`.
+    /// - Returns: nil if there is no such regular file inside the folder.
+    func open(_ names: [Substring]) -> PageFile? {
+        var names = names
+        if names.last == "" { names[names.count - 1] = names.count == 1 ? Substring(index) : "index.html" }
+        guard let path = Self.resolve("\(root)/\(names.joined(separator: "/"))"), path.hasPrefix("\(root)/"),
+            path.dropFirst(root.count).split(separator: "/").allSatisfy({ !$0.hasPrefix(".") })
+        else { return nil }
+        let descriptor = systemOpen(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        return PageFile(descriptor, path: path)
+    }
+
+    /// The path without symbolic links; nil if it does not exist.
+    private static func resolve(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}
+
+/// An open file of the user's page.
+final class PageFile: Sendable {
+    /// Maximum size of a file in bytes.
+    private static let limit = 256 << 20
+
+    let name: String
+    let size: Int
+    /// Changes whenever the file changes.
+    let tag: String
+    private let descriptor: Int32
+
+    /// Takes ownership of a descriptor.
+    ///
+    /// - Returns: nil if it is not a regular file, is too large, or is not the file of this path: a folder on the path was replaced by a
+    ///   symbolic link after the path was resolved.
+    fileprivate init?(_ descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        name = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+        var status = stat()
+        let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        size = Int(status.st_size)
+        let time = status.st_mtim
+        tag = "\(String(size, radix: 16))-\(String(time.tv_sec, radix: 16))-\(String(time.tv_nsec, radix: 16))"
+        guard isRegular, size <= Self.limit, Self.path(of: descriptor) == path else { return nil }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Reads bytes. Blocks.
+    ///
+    /// - Returns: Fewer bytes than requested only at the end of the file; nil after an error.
+    func read(at offset: Int, count: Int) -> [UInt8]? {
+        var isComplete = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
+            while length < count {
+                let read = pread(descriptor, buffer.baseAddress! + length, count - length, off_t(offset + length))
+                if read < 0, errno == EINTR { continue }
+                isComplete = read >= 0
+                if read <= 0 { return }
+                length += read
+            }
+        }
+        return isComplete ? bytes : nil
+    }
+
+    private static func path(of descriptor: Int32) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink("/proc/self/fd/\(descriptor)", &buffer, Int(PATH_MAX))
+        return count < 0 ? nil : String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// `open`, whose name is also that of a method here.
+private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
+
+/// The media type of a file, by the extension of its name.
+struct ContentType {
+    private static let types: [String: String] = [
+        "html": "text/html", "htm": "text/html", "css": "text/css", "js": "text/javascript", "mjs": "text/javascript",
+        "json": "application/json", "map": "application/json", "wasm": "application/wasm", "txt": "text/plain", "md": "text/plain",
+        "ts": "text/plain", "xml": "application/xml", "svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg",
+        "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif", "ico": "image/x-icon",
+        "woff": "font/woff", "woff2": "font/woff2", "ttf": "font/ttf", "otf": "font/otf", "mp3": "audio/mpeg", "ogg": "audio/ogg",
+        "wav": "audio/wav", "flac": "audio/flac", "mp4": "video/mp4", "webm": "video/webm", "webmanifest": "application/manifest+json",
+    ]
+
+    let text: String
+
+    init(fileName: some StringProtocol) {
+        let dot = fileName.lastIndex(of: ".")
+        let suffix = dot.map { fileName[fileName.index(after: $0)...].lowercased() } ?? ""
+        text = Self.types[suffix] ?? "application/octet-stream"
+    }
+
+    var isHTML: Bool { text == "text/html" }
+
+    /// The type with the character set of the built-in files, which are UTF-8. The character set of the user's files is declared by the
+    /// files themselves.
+    var withCharacterSet: String { text.hasPrefix("text/") ? "\(text); charset=utf-8" : text }
+}

@@ -1,0 +1,150 @@
+internal import NIOHTTP1
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// Decides who may read the page and connect to the WebSocket.
+///
+/// - `Host` must name this server. Otherwise a website whose domain name is changed to resolve to this machine (DNS rebinding) would be
+///   of the same origin as the server.
+/// - `Origin`, which browsers send with requests of scripts, must be the server's own or one that the user has allowed.
+/// - Every request needs the token: in the query, in the cookie, as a bearer token, or as a subprotocol of the WebSocket.
+struct WebAccess: Sendable {
+    static let cookieName = "hemiola"
+    static let protocolName = "hemiola.v1"
+    private static let tokenProtocolPrefix = "hemiola.token."
+
+    /// Why a request is refused.
+    struct Refusal: Error, Equatable {
+        var status: HTTPResponseStatus
+        var text: String
+
+        static let host = Refusal(
+            status: .misdirectedRequest,
+            text: "This server does not have the name in the Host header; open the URL that hemiola has printed.")
+        static let origin = Refusal(
+            status: .forbidden, text: "Pages of this origin may not connect; allow it with --sink web:origin=http://HOST:PORT.")
+        static let token = Refusal(
+            status: .forbidden, text: "The token is missing or wrong; open the URL that hemiola has printed, which ends with ?token=….")
+    }
+
+    /// A request that may be served.
+    struct Permission: Equatable {
+        /// The value of `Host`.
+        var host: String
+        /// The origin of another page that the user has allowed; nil: the request has the server's own origin, or none.
+        var foreignOrigin: String?
+        /// Whether the token is in the query: the response sets the cookie.
+        var setsCookie: Bool
+    }
+
+    private let token: [UInt8]
+    private let port: Int
+    /// The accepted values of `Host`, in lower case.
+    private let hosts: Set<String>
+    /// Whether `Host` may be any IP address with the port, because the server listens on all addresses of the machine. An address
+    /// cannot be changed by DNS rebinding.
+    private let acceptsAnyAddress: Bool
+    private let origins: Set<String>
+
+    init(_ site: WebSite) {
+        token = Array(site.token.utf8)
+        port = site.port
+        var names = ["localhost", "127.0.0.1", "[::1]", site.address.contains(":") ? "[\(site.address)]" : site.address]
+        if !site.isLocal, let name = Self.machineName { names += [name, "\(name).local"] }
+        var hosts = Set(names.map { "\($0):\(site.port)".lowercased() })
+        // Browsers omit the default port.
+        if site.port == 80 { hosts.formUnion(names.map { $0.lowercased() }) }
+        self.hosts = hosts
+        acceptsAnyAddress = ["0.0.0.0", "::"].contains(site.address)
+        origins = Set(site.origins.map { $0.lowercased() })
+    }
+
+    /// Checks a request.
+    ///
+    /// - Parameter isSocket: Whether it is for the WebSocket, where a subprotocol can contain the token.
+    func check(_ head: HTTPRequestHead, _ request: WebRequest, isSocket: Bool) throws(Refusal) -> Permission {
+        let hostValues = head.headers["host"]
+        guard hostValues.count == 1, let host = hostValues.first?.lowercased(), isOwn(host) else { throw .host }
+        var foreignOrigin: String?
+        for origin in head.headers["origin"] where origin.lowercased() != "http://\(host)" {
+            guard origins.contains(origin.lowercased()) else { throw .origin }
+            foreignOrigin = origin
+        }
+        let hasQueryToken = request.queryToken.map(isToken) ?? false
+        guard
+            hasQueryToken || hasBearerToken(head.headers) || isSocket && hasTokenProtocol(head.headers)
+                || hasCookie(head.headers) && (foreignOrigin != nil || !isForSibling(head.headers))
+        else { throw .token }
+        return Permission(host: host, foreignOrigin: foreignOrigin, setsCookie: hasQueryToken)
+    }
+
+    /// The subprotocols that a client of the WebSocket offers.
+    static func offeredProtocols(_ headers: HTTPHeaders) -> [Substring] {
+        headers[canonicalForm: "sec-websocket-protocol"]
+    }
+
+    // MARK: - Host
+
+    private func isOwn(_ host: String) -> Bool {
+        if hosts.contains(host) { return true }
+        guard acceptsAnyAddress, let colon = host.lastIndex(of: ":"), host[host.index(after: colon)...] == "\(port)" else { return false }
+        let address = host[..<colon]
+        if address.hasPrefix("["), address.hasSuffix("]") { return Self.isAddress(String(address.dropFirst().dropLast()), AF_INET6) }
+        return Self.isAddress(String(address), AF_INET)
+    }
+
+    private static func isAddress(_ text: String, _ family: Int32) -> Bool {
+        var address = in6_addr()
+        return withUnsafeMutableBytes(of: &address) { inet_pton(family, text, $0.baseAddress) } == 1
+    }
+
+    private static var machineName: String? {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return nil }
+        let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.isEmpty ? nil : text
+    }
+
+    // MARK: - Token
+
+    /// Compares in constant time, so that the time of the response does not depend on the number of correct characters.
+    private func isToken(_ text: some StringProtocol) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.count == token.count else { return false }
+        return zip(bytes, token).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private func hasBearerToken(_ headers: HTTPHeaders) -> Bool {
+        headers["authorization"].contains { value in
+            let parts = value.split(separator: " ", maxSplits: 1)
+            return parts.count == 2 && parts[0].lowercased() == "bearer" && isToken(parts[1])
+        }
+    }
+
+    private func hasTokenProtocol(_ headers: HTTPHeaders) -> Bool {
+        Self.offeredProtocols(headers).contains { name in
+            name.hasPrefix(Self.tokenProtocolPrefix) && isToken(name.dropFirst(Self.tokenProtocolPrefix.count))
+        }
+    }
+
+    private func hasCookie(_ headers: HTTPHeaders) -> Bool {
+        headers["cookie"].contains { value in
+            value.split(separator: ";").contains { item in
+                let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return parts.count == 2 && parts[0].drop { $0 == " " } == Self.cookieName && isToken(parts[1])
+            }
+        }
+    }
+
+    /// Whether a page of another origin makes the request. The cookie is not accepted then: a strict cookie is also sent with requests
+    /// of other servers' pages on the same machine, because ports do not distinguish sites.
+    private func isForSibling(_ headers: HTTPHeaders) -> Bool {
+        guard let site = headers.first(name: "sec-fetch-site")?.lowercased() else { return false }
+        if site == "same-origin" || site == "none" { return false }
+        return headers.first(name: "sec-fetch-mode")?.lowercased() != "navigate"
+    }
+}

@@ -1,0 +1,206 @@
+internal import FoundationEssentials
+internal import HemiolaWire
+internal import NIOCore
+internal import NIOHTTP1
+
+/// A response to an HTTP request.
+struct WebResponse {
+    enum Body {
+        case bytes(ByteBuffer)
+        /// A file that is sent in parts.
+        case file(PageFile)
+    }
+
+    var status: HTTPResponseStatus
+    var headers: HTTPHeaders
+    var body: Body
+
+    /// A response with a line of text.
+    init(_ status: HTTPResponseStatus, _ text: String) {
+        self.init(status, type: "text/plain; charset=utf-8", ByteBuffer(string: "\(text)\n"), cache: "no-store")
+    }
+
+    init(_ status: HTTPResponseStatus = .ok, type: String, _ bytes: ByteBuffer, cache: String) {
+        self.init(status, type: type, .bytes(bytes), cache: cache)
+    }
+
+    init(_ status: HTTPResponseStatus = .ok, type: String, _ body: Body, cache: String) {
+        self.status = status
+        self.body = body
+        headers = [
+            "Content-Type": type, "Cache-Control": cache, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+        ]
+    }
+
+    /// Adds an entity tag. If the client has the same version, the response is 304 without a body.
+    mutating func setTag(_ tag: String, for head: HTTPRequestHead) {
+        let tag = "\"\(tag)\""
+        headers.add(name: "ETag", value: tag)
+        guard head.headers[canonicalForm: "if-none-match"].contains(where: { $0 == tag || $0 == "W/\(tag)" || $0 == "*" }) else { return }
+        status = .notModified
+        body = .bytes(ByteBuffer())
+    }
+}
+
+/// The web server of a bridge: access, pages and connections. Used only on the event loop.
+final class WebServer {
+    enum Answer {
+        case response(WebResponse)
+        /// The names of a file of the user's page, which is read on the background thread.
+        case file([Substring])
+    }
+
+    private static let scriptPath = "/hemiola.js"
+    private static let socketPath = "/hemiola/socket"
+    /// Seconds for which a browser keeps the cookie: a year.
+    private static let cookieAge = 31_536_000
+
+    let hub: BridgeHub
+    let connections: WebConnections
+    private let site: WebSite
+    private let access: WebAccess
+    private var files: [String: (bytes: ByteBuffer, tag: String)] = [:]
+
+    init(_ hub: BridgeHub, _ site: WebSite, connections: WebConnections) {
+        self.hub = hub
+        self.site = site
+        self.connections = connections
+        access = WebAccess(site)
+        for (path, bytes) in site.files where path != Self.scriptPath {
+            files[path] = (ByteBuffer(bytes: bytes), Self.tag(of: bytes))
+        }
+    }
+
+    /// The user's page; nil: the built-in page is served.
+    var folder: PageFolder? { site.folder }
+
+    // MARK: - WebSocket
+
+    /// Whether a request may be upgraded to a WebSocket.
+    ///
+    /// - Returns: The headers of the response; nil: the request is answered like any other.
+    func upgradeHeaders(for head: HTTPRequestHead) -> HTTPHeaders? {
+        guard let request = WebRequest(target: head.uri), request.path == Self.socketPath,
+            (try? access.check(head, request, isSocket: true)) != nil
+        else { return nil }
+        // A browser closes the connection if the server selects none of the offered subprotocols.
+        let isOffered = WebAccess.offeredProtocols(head.headers).contains { $0 == WebAccess.protocolName }
+        return isOffered ? ["Sec-WebSocket-Protocol": WebAccess.protocolName] : [:]
+    }
+
+    // MARK: - Pages
+
+    /// Checks a request.
+    ///
+    /// - Throws: The refusal.
+    func permission(for head: HTTPRequestHead, _ request: WebRequest) throws(WebAccess.Refusal) -> WebAccess.Permission {
+        try access.check(head, request, isSocket: request.path == Self.socketPath)
+    }
+
+    /// The answer to a permitted request of the method GET or HEAD.
+    func answer(_ head: HTTPRequestHead, _ request: WebRequest, _ permission: WebAccess.Permission) -> Answer {
+        switch request.path {
+        case Self.scriptPath:
+            return .response(WebResponse(type: "text/javascript; charset=utf-8", script, cache: "no-store"))
+        case "/metrics":
+            return .response(WebResponse(type: "text/plain; version=0.0.4; charset=utf-8", hub.metrics, cache: "no-store"))
+        case Self.socketPath:
+            var response = WebResponse(.upgradeRequired, "This path is a WebSocket of version 13.")
+            response.headers.add(name: "Upgrade", value: "websocket")
+            response.headers.add(name: "Sec-WebSocket-Version", value: "13")
+            return .response(response)
+        default:
+            break
+        }
+        guard let names = request.names, names.first != "hemiola" else { return .response(Self.notFound) }
+        // The declarations of the page script belong to it, whatever page is served.
+        if site.folder != nil, request.path != "/hemiola.d.ts" { return .file(names) }
+        let path = request.path == "/" ? "/index.html" : request.path
+        guard let file = files[path] else { return .response(Self.notFound) }
+        let type = ContentType(fileName: path)
+        var response = WebResponse(type: type.withCharacterSet, file.bytes, cache: "no-cache")
+        if type.isHTML { response.headers.add(name: "Content-Security-Policy", value: Self.policy(host: permission.host)) }
+        response.setTag(file.tag, for: head)
+        return .response(response)
+    }
+
+    /// The response with a file of the user's page. Blocks: called on the background thread.
+    static func response(with file: PageFile?, for head: HTTPRequestHead) -> WebResponse {
+        guard let file else { return notFound }
+        let type = ContentType(fileName: file.name)
+        guard type.isHTML else {
+            var response = WebResponse(type: type.text, .file(file), cache: "no-cache")
+            response.setTag(file.tag, for: head)
+            return response
+        }
+        guard file.size <= longestPage else {
+            return WebResponse(.internalServerError, "The HTML file is larger than \(longestPage >> 20) MiB.")
+        }
+        guard let document = file.read(at: 0, count: file.size) else {
+            return WebResponse(.internalServerError, "The file cannot be read.")
+        }
+        var response = WebResponse(type: type.text, ByteBuffer(bytes: HTMLInjection.injecting(into: document)), cache: "no-cache")
+        response.setTag("page-\(file.tag)", for: head)
+        return response
+    }
+
+    /// Maximum size in bytes of an HTML file of the user's page, which is held in memory to insert the page script.
+    private static let longestPage = 8 << 20
+
+    static let notFound = WebResponse(.notFound, "There is nothing at this path.")
+
+    /// The headers that depend on how the request was permitted.
+    func headers(for permission: WebAccess.Permission) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        if permission.setsCookie {
+            let cookie = "\(WebAccess.cookieName)=\(site.token); HttpOnly; SameSite=Strict; Path=/; Max-Age=\(Self.cookieAge)"
+            headers.add(name: "Set-Cookie", value: cookie)
+        }
+        if let origin = permission.foreignOrigin {
+            headers.add(name: "Access-Control-Allow-Origin", value: origin)
+            headers.add(name: "Vary", value: "Origin")
+        }
+        return headers
+    }
+
+    private static func policy(host: String) -> String {
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://\(host); "
+            + "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    }
+
+    /// FNV-1a of the bytes: it only has to differ between versions of a file.
+    private static func tag(of bytes: [UInt8]) -> String {
+        String(bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
+    }
+
+    // MARK: - The page script
+
+    /// The first line of the page script, which is replaced by the current state.
+    private static let placeholder = Array("const hemiolaInitial = null;".utf8)
+
+    /// The page script with the current state of the visualizer, so that a page that is loaded again keeps its preset and speed.
+    private var script: ByteBuffer {
+        let script = site.files[Self.scriptPath] ?? []
+        guard script.starts(with: Self.placeholder) else { return ByteBuffer(bytes: script) }
+        let state = hub.state
+        var line = JSONBuffer(capacity: 256)
+        line.append(#"{"presetB64":"#)
+        line.appendText(state.preset.map { Data($0.utf8).base64EncodedString() })
+        line.append(#","speed":"#)
+        line.append(significant: state.speed ?? .nan)
+        line.append(#","handlers":["#)
+        for (index, name) in site.handlers.enumerated() {
+            if index > 0 { line.append(",") }
+            line.append(string: name)
+        }
+        line.append("]}")
+        var buffer = ByteBuffer(string: "const hemiolaInitial = ")
+        // `<` occurs in strings only. Escaped, it cannot end the script element of a page that contains the script.
+        for byte in line.bytes.readableBytesView {
+            if byte == UInt8(ascii: "<") { buffer.writeString("\\u003c") } else { buffer.writeInteger(byte) }
+        }
+        buffer.writeString(";")
+        buffer.writeBytes(script.dropFirst(Self.placeholder.count))
+        return buffer
+    }
+}
