@@ -1,0 +1,215 @@
+// Flash safety after WCAG 2.3.1: a function that counts the flashes of a sequence of pictures, and a limiter that keeps the stage's
+// picture at three flashes a second or less, whatever a preset draws.
+//
+// A flash is a pair of opposing changes of relative luminance of 10 % or more, where the darker state is below 0.80 (general flash), or
+// a pair of opposing changes from or to a saturated red (red flash). Both count only if they cover more than a quarter of the picture.
+
+/// Cells of the coarse grid on which flashes are limited and counted.
+export const flashGrid = { columns: 16, rows: 9 };
+
+const GENERAL_CHANGE = 0.1;
+const DARKER_LIMIT = 0.8;
+// WCAG states the red threshold as (R - G - B) x 320 > 20.
+const RED_CHANGE = 20 / 320;
+const RED_SATURATION = 0.8;
+
+/// The frame numbers at which a series of values has made a change of `change` against the previous direction.
+function transitions(values, change, isCounted) {
+    const found = [];
+    let direction = 0;
+    let low = 0;
+    let high = 0;
+    for (let index = 1; index < values.length; index += 1) {
+        const value = values[index];
+        if (direction >= 0) {
+            if (value > values[high]) high = index;
+            if (values[high] - value >= change && isCounted(high, index)) {
+                found.push(index);
+                direction = -1;
+                low = index;
+                continue;
+            }
+        }
+        if (direction <= 0) {
+            if (value < values[low]) low = index;
+            if (value - values[low] >= change && isCounted(index, low)) {
+                found.push(index);
+                direction = 1;
+                high = index;
+            }
+        }
+    }
+    return found;
+}
+
+/// For every frame: the number of flashes in the second that ends with it.
+function flashesPerSecond(found, length, fps) {
+    const counts = new Uint16Array(length);
+    let first = 0;
+    let next = 0;
+    for (let index = 0; index < length; index += 1) {
+        while (next < found.length && found[next] <= index) next += 1;
+        while (first < next && found[first] <= index - fps) first += 1;
+        counts[index] = (next - first) >> 1;
+    }
+    return counts;
+}
+
+/// The greatest number of flashes that more than `area` of the cells have within one second: {general, red}.
+///
+/// `frames` is an array of pictures; a picture is an array of linear RGB triples in 0…1, one for each cell of a coarse grid, black
+/// behind transparent parts. `fps` is the frame rate. A picture sequence is safe if both numbers are 3 or less. Flashes of different
+/// cells count together if they lie in the same second, which is stricter than the guideline's "concurrently".
+export function countFlashes(frames, fps, { area = 0.25 } = {}) {
+    const length = frames.length;
+    if (length === 0) return { general: 0, red: 0 };
+    const cells = frames[0].length / 3;
+    const needed = Math.trunc(area * cells) + 1;
+    const general = [];
+    const red = [];
+    for (let cell = 0; cell < cells; cell += 1) {
+        const luminance = new Float32Array(length);
+        const redness = new Float32Array(length);
+        const isSaturated = new Uint8Array(length);
+        for (let index = 0; index < length; index += 1) {
+            const r = frames[index][cell * 3];
+            const g = frames[index][cell * 3 + 1];
+            const b = frames[index][cell * 3 + 2];
+            luminance[index] = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            redness[index] = Math.max(0, r - g - b);
+            isSaturated[index] = r > 0 && r / (r + g + b) >= RED_SATURATION ? 1 : 0;
+        }
+        general.push(flashesPerSecond(
+            transitions(luminance, GENERAL_CHANGE, (_, low) => luminance[low] < DARKER_LIMIT), length, fps));
+        red.push(flashesPerSecond(
+            transitions(redness, RED_CHANGE, (high, low) => isSaturated[high] === 1 || isSaturated[low] === 1), length, fps));
+    }
+    const worst = (counts) => {
+        let greatest = 0;
+        const sorted = new Uint16Array(cells);
+        for (let index = 0; index < length; index += 1) {
+            for (let cell = 0; cell < cells; cell += 1) sorted[cell] = counts[cell][index];
+            sorted.sort();
+            greatest = Math.max(greatest, sorted[cells - needed]);
+        }
+        return greatest;
+    };
+    return { general: worst(general), red: worst(red) };
+}
+
+// Four flashes in one second need eight opposing changes, that is a total change of 8 x 0.1 of luminance, or of 8 x 0.0625 of redness.
+// The limiter gives every cell a budget of change: `capacity` at once, refilled by `rate` a second. Less than 0.75 (0.47 for red) can
+// pass in any second, so that three flashes is the most. A change within the budget passes as it is.
+const capacity = 0.25;
+const rate = 0.42;
+const redWeight = GENERAL_CHANGE / RED_CHANGE;
+
+const REDUCE = `
+uniform sampler2D uPicture;
+uniform vec2 uTaps;
+void main() {
+  vec3 sum = vec3(0.0);
+  vec2 cell = floor(gl_FragCoord.xy) / uSize;
+  for (float y = 0.5; y < uTaps.y; y += 1.0)
+    for (float x = 0.5; x < uTaps.x; x += 1.0) sum += texture(uPicture, cell + vec2(x, y) / uTaps / uSize).rgb;
+  color = vec4(sum / (uTaps.x * uTaps.y), 1.0);
+}`;
+
+// The state of a cell: mean colour of the last picture shown, and the budget that is left.
+const BUDGET = `
+uniform sampler2D uBefore, uState;
+uniform float uCapacity, uRefill, uRedWeight;
+vec2 measure(vec3 c) { return vec2(luminance(c), max(0.0, c.r - c.g - c.b)); }
+void main() {
+  ivec2 cell = ivec2(gl_FragCoord.xy);
+  vec4 state = texelFetch(uState, cell, 0);
+  vec3 shown = texelFetch(uBefore, cell, 0).rgb;
+  vec2 spent = abs(measure(shown) - measure(state.rgb));
+  float budget = min(uCapacity, state.a + uRefill) - max(spent.x, uRedWeight * spent.y);
+  color = vec4(shown, budget);
+}`;
+
+const SHARE = `
+uniform sampler2D uState, uWanted;
+uniform float uRefill, uRedWeight, uCapacity;
+vec2 measure(vec3 c) { return vec2(luminance(c), max(0.0, c.r - c.g - c.b)); }
+float share(ivec2 cell) {
+  cell = clamp(cell, ivec2(0), ivec2(uSize) - 1);
+  vec4 state = texelFetch(uState, cell, 0);
+  vec2 change = abs(measure(texelFetch(uWanted, cell, 0).rgb) - measure(state.rgb));
+  float cost = max(change.x, uRedWeight * change.y);
+  float budget = max(0.0, min(uCapacity, state.a + uRefill));
+  return cost <= budget ? 1.0 : budget / cost;
+}
+void main() {
+  ivec2 cell = ivec2(gl_FragCoord.xy);
+  float least = 1.0;
+  for (int y = -1; y <= 1; y++) for (int x = -1; x <= 1; x++) least = min(least, share(cell + ivec2(x, y)));
+  color = vec4(least);
+}`;
+
+const MIX = `
+uniform sampler2D uPicture, uShown, uShare;
+void main() {
+  float share = min(1.0, texture(uShare, vUV).r);
+  color = mix(texture(uShown, vUV), texture(uPicture, vUV), share);
+}`;
+
+/// Limits the flashes of a sequence of pictures on the GPU.
+///
+/// Input and output are display-referred linear pictures. Where the picture of a cell changes by more than its budget, the cell moves
+/// from the picture shown towards the new one by the share that the budget covers, as an afterglow does.
+export class FlashLimiter {
+    #graphics;
+    #calm = false;
+
+    constructor(graphics, width, height) {
+        const { gl } = graphics;
+        this.#graphics = graphics;
+        const { columns, rows } = flashGrid;
+        // The budget has fractions below 1/255: without float targets, all cells share 8-bit values, and the limiter is stricter.
+        const cell = { filter: gl.LINEAR, format: graphics.shared.formats.hasFloat ? graphics.shared.formats.color : graphics.shared.formats.packed };
+        this.reduceProgram = graphics.program(REDUCE);
+        this.budgetProgram = graphics.program(BUDGET);
+        this.shareProgram = graphics.program(SHARE);
+        this.mixProgram = graphics.program(MIX);
+        this.shown = graphics.pair(width, height);
+        this.half = graphics.target(columns * 8, rows * 8, { format: cell.format });
+        this.wanted = graphics.target(columns, rows, cell);
+        this.before = graphics.target(columns, rows, cell);
+        this.state = graphics.pair(columns, rows, cell);
+        this.share = graphics.target(columns, rows, cell);
+    }
+
+    resize(width, height) {
+        this.#graphics.resizePair(this.shown, width, height);
+    }
+
+    /// Calm pictures change more slowly still: for people who prefer reduced motion.
+    set calm(value) { this.#calm = value; }
+
+    #reduce(picture, target) {
+        const graphics = this.#graphics;
+        const taps = (from, to) => Math.min(8, Math.max(1, Math.ceil(from / to)));
+        graphics.draw(this.reduceProgram, this.half, {
+            uPicture: picture, uTaps: [taps(picture.width, this.half.width), taps(picture.height, this.half.height)],
+        });
+        graphics.draw(this.reduceProgram, target, { uPicture: this.half, uTaps: [8, 8] });
+    }
+
+    /// Returns the target that holds the picture to show. `dt` is the time since the last picture in seconds.
+    apply(picture, dt) {
+        const graphics = this.#graphics;
+        const limits = {
+            uCapacity: this.#calm ? capacity / 4 : capacity, uRefill: (this.#calm ? rate / 2 : rate) * Math.min(dt, 0.25), uRedWeight: redWeight,
+        };
+        this.#reduce(picture, this.wanted);
+        graphics.draw(this.shareProgram, this.share, { ...limits, uState: this.state.read, uWanted: this.wanted });
+        graphics.draw(this.mixProgram, this.shown.write, { uPicture: picture, uShown: this.shown.read, uShare: this.share });
+        graphics.swap(this.shown);
+        this.#reduce(this.shown.read, this.before);
+        graphics.draw(this.budgetProgram, this.state.write, { ...limits, uState: this.state.read, uBefore: this.before });
+        graphics.swap(this.state);
+        return this.shown.read;
+    }
+}
