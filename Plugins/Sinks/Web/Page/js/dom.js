@@ -1,0 +1,48 @@
+// Access to the page's elements.
+
+export const element = (id) => document.getElementById(id);
+
+/** Sets a text only if it differs: an unchanged text costs nothing. */
+export function setText(target, text) {
+    if (target.textContent !== text) target.textContent = text;
+}
+
+/** Runs `action` when the element is activated. */
+export function onClick(id, action) {
+    element(id).addEventListener("click", action);
+}
+
+/** Fills the part of a range input's track left of the thumb, which Chromium does not style. */
+export function showRangeFill(input) {
+    const share = (100 * (input.value - input.min)) / (input.max - input.min);
+    input.style.setProperty("--track-fill", `linear-gradient(to right, var(--data) ${share}%, var(--track) ${share}%)`);
+}
+
+/** Announces text to screen readers. The same text is announced once until another one follows. */
+export function announce(text) {
+    setText(element("announcer"), text);
+}
+
+let messageTimer = 0;
+
+/** Shows a message for some seconds, and announces it. */
+export function showMessage(text) {
+    const message = element("message");
+    setText(message, text);
+    message.hidden = false;
+    announce(text);
+    clearTimeout(messageTimer);
+    messageTimer = setTimeout(() => {
+        message.hidden = true;
+        announce("");
+    }, 5000);
+}
+
+/** localStorage, or null where it is disabled. */
+export function storage() {
+    try {
+        return window.localStorage;
+    } catch {
+        return null;
+    }
+}

@@ -1,0 +1,77 @@
+// The analysis panels: which are shown, and their displays.
+
+import { BandMeters, BeatDial } from "./rhythm.js";
+import { element, setText } from "./dom.js";
+import { SpectrogramDisplay } from "./spectrogram.js";
+import { SpectrumDisplay } from "./spectrum.js";
+import { WaveformDisplay } from "./waveform.js";
+
+const narrow = matchMedia("(max-width: 720px)");
+
+export class Panels {
+    constructor(analysis, storage) {
+        this.storage = storage;
+        const spectrogram = new SpectrogramDisplay(element("spectrogram"));
+        analysis.onColumn = (decibels) => spectrogram.add(decibels);
+        this.displays = {
+            spectrum: [new SpectrumDisplay(element("spectrum"))],
+            spectrogram: [spectrogram],
+            waveform: [new WaveformDisplay(element("waveform"))],
+            rhythm: [new BeatDial(element("dial")), new BandMeters(element("bands"))],
+        };
+        this.buttons = [...document.querySelectorAll("[data-panel]")];
+        for (const button of this.buttons) {
+            button.addEventListener("click", () => {
+                this.toggle(button.dataset.panel);
+                this.store();
+            });
+        }
+        narrow.addEventListener("change", () => this.restore());
+        this.restore();
+        this.confidence = null;
+    }
+
+    /** Wide and narrow windows have their own selection. */
+    get key() {
+        return narrow.matches ? "hemiola.panels.narrow" : "hemiola.panels";
+    }
+
+    restore() {
+        let names = null;
+        try {
+            names = JSON.parse(this.storage?.getItem(this.key) ?? "null");
+        } catch {
+            // Damaged storage: the default follows.
+        }
+        const shown = Array.isArray(names) ? names : narrow.matches ? ["spectrum", "rhythm"] : Object.keys(this.displays);
+        for (const button of this.buttons) this.set(button.dataset.panel, shown.includes(button.dataset.panel));
+    }
+
+    store() {
+        const names = this.buttons.map((button) => button.dataset.panel).filter((name) => !element(`panel-${name}`).hidden);
+        try {
+            this.storage?.setItem(this.key, JSON.stringify(names));
+        } catch {
+            // Full or disabled storage: the selection lasts for this page view.
+        }
+    }
+
+    toggle(name) {
+        this.set(name, element(`panel-${name}`).hidden);
+    }
+
+    set(name, shown) {
+        element(`panel-${name}`).hidden = !shown;
+        this.buttons.find((button) => button.dataset.panel === name).setAttribute("aria-pressed", String(shown));
+    }
+
+    /** Draws the visible panels. */
+    draw(frame, values) {
+        for (const name in this.displays) for (const display of this.displays[name]) display.draw(frame, values);
+        const confidence = frame.beat.bpm === null ? -1 : Math.round(20 * frame.beat.confidence) * 5;
+        if (confidence !== this.confidence) {
+            this.confidence = confidence;
+            setText(element("confidence"), confidence < 0 ? "No beat" : `Confidence ${confidence} %`);
+        }
+    }
+}

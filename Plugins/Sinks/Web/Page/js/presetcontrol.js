@@ -1,0 +1,134 @@
+// The preset and its changes. Hemiola's preset cycler is used where the pipeline has one; else this page changes the presets itself.
+
+import { announce, element, onClick, setText, showMessage } from "./dom.js";
+import { Favourites, Playlist } from "./playlist.js";
+import { PresetList } from "./presetlist.js";
+
+const CYCLE_S = 20;
+const CYCLE_BLEND_S = 2.7;
+const REQUEST_BLEND_S = 1;
+
+/** Controls of the cycler, and what this page does without it. */
+const CONTROLS = { next: "nextPreset", previous: "previousPreset", random: "randomPreset" };
+
+export class PresetControl {
+    /** `pinned`: presets that Hemiola requests are ignored until the user changes the preset. */
+    constructor(hemiola, stage, { storage, pinned }) {
+        this.hemiola = hemiola;
+        this.stage = stage;
+        this.isPinned = pinned;
+        this.favourites = new Favourites(storage);
+        this.playlist = new Playlist(stage.names);
+        this.cycling = false;
+        this.elapsed = 0;
+        /** Whether the pipeline has a preset cycler: null until a control was sent. */
+        this.hasCycler = null;
+        const presets = stage.presets ?? stage.names.map((name) => ({ name }));
+        this.list = new PresetList(presets, this.favourites, { load: (name) => this.choose(name), marked: () => this.show() });
+        onClick("next", () => this.change("next"));
+        onClick("previous", () => this.change("previous"));
+        onClick("random", () => this.change("random"));
+        onClick("cycle", () => this.toggleCycle());
+        onClick("favourite", () => this.toggleFavourite());
+        hemiola.addEventListener("hello", (event) => {
+            this.hasCycler = event.detail.controls?.some((control) => control.name === "nextPreset") ? null : false;
+            this.setCycling(event.detail.visualizer?.cycling ?? this.cycling);
+        });
+        hemiola.addEventListener("status", (event) => {
+            if (typeof event.detail.cycling === "boolean") this.setCycling(event.detail.cycling);
+        });
+        // The stage without WebGL has no presets.
+        const empty = stage.names.length === 0;
+        for (const id of ["presets-button", "favourite", "next", "previous", "random", "cycle"]) element(id).disabled = empty;
+    }
+
+    /** Shows a preset. Returns false if there is none of this name. */
+    load(name, blendSeconds) {
+        if (!this.stage.load(name, blendSeconds)) return false;
+        this.elapsed = 0;
+        this.playlist.shown(name);
+        this.show();
+        return true;
+    }
+
+    /** A preset that Hemiola requests. */
+    loadForHost(name, blendSeconds) {
+        if (this.isPinned) return;
+        if (!this.load(name, blendSeconds)) throw new Error(`no preset ${name}`);
+    }
+
+    /** A preset that the user or this page has chosen. */
+    choose(name, blendSeconds = REQUEST_BLEND_S) {
+        this.isPinned = false;
+        if (!name || !this.load(name, blendSeconds)) return;
+        window.webkit.messageHandlers.presetHandler.postMessage(name);
+        announce(`Preset ${name}`);
+    }
+
+    async change(kind) {
+        this.isPinned = false;
+        if (await this.request(CONTROLS[kind])) return;
+        const { current } = this.stage;
+        if (kind === "next") this.choose(this.playlist.next(current));
+        else if (kind === "previous") this.choose(this.playlist.previous(current));
+        else this.choose(this.playlist.randomName(current));
+    }
+
+    /** Sends a control of the cycler. Returns false if there is no cycler or no connection. */
+    async request(type) {
+        if (this.hasCycler === false || !this.hemiola.connected) return false;
+        try {
+            const reply = await this.hemiola.send({ type });
+            if (reply.ok) {
+                this.hasCycler = true;
+            } else if (this.hasCycler) {
+                showMessage(reply.error);
+                return true;
+            } else {
+                this.hasCycler = false;
+            }
+            return reply.ok;
+        } catch {
+            return false;
+        }
+    }
+
+    async toggleCycle() {
+        if (await this.request("toggleCycle")) {
+            this.hemiola.send({ type: "status" }).catch(() => {});
+        } else {
+            this.setCycling(!this.cycling);
+            this.elapsed = 0;
+        }
+    }
+
+    setCycling(cycling) {
+        this.cycling = cycling;
+        element("cycle").setAttribute("aria-pressed", String(cycling));
+    }
+
+    /** Changes the preset when its time is over, if Hemiola does not. */
+    advance(dt) {
+        this.elapsed += dt;
+        if (!this.cycling || this.hasCycler !== false || this.elapsed < CYCLE_S) return;
+        const name = this.playlist.randomName(this.stage.current);
+        this.elapsed = 0;
+        if (name && this.load(name, CYCLE_BLEND_S)) window.webkit.messageHandlers.presetHandler.postMessage(name);
+    }
+
+    toggleFavourite() {
+        if (!this.stage.current) return;
+        const marked = this.favourites.toggle(this.stage.current);
+        this.list.refreshMarks();
+        this.show();
+        announce(marked ? "Added to the favourites" : "Removed from the favourites");
+    }
+
+    show() {
+        const name = this.stage.current;
+        setText(element("preset-name"), name ?? "–");
+        element("stage").setAttribute("aria-label", name ? `Visualizer: ${name}` : "Visualizer");
+        element("favourite").setAttribute("aria-pressed", String(Boolean(name) && this.favourites.has(name)));
+        this.list.setCurrent(name);
+    }
+}

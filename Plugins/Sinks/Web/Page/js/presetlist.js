@@ -1,0 +1,139 @@
+// The list of presets with search and favourites: a combobox whose list of options is always visible.
+
+import { element, setText } from "./dom.js";
+import { searchNames } from "./search.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export class PresetList {
+    /** `presets`: [{name, description}]; `load(name)`: the user has chosen a preset; `marked()`: the favourites have changed. */
+    constructor(presets, favourites, { load, marked }) {
+        this.presets = presets;
+        this.favourites = favourites;
+        this.load = load;
+        this.marked = marked;
+        this.input = element("search");
+        this.options = element("preset-options");
+        this.onlyFavourites = element("favourites-only");
+        this.current = null;
+        this.shown = [];
+        this.active = -1;
+        this.input.addEventListener("input", () => this.refresh());
+        this.onlyFavourites.addEventListener("change", () => this.refresh());
+        this.input.addEventListener("keydown", (event) => this.keydown(event));
+        this.options.addEventListener("click", (event) => this.click(event));
+        // The focus stays in the search field.
+        this.options.addEventListener("mousedown", (event) => event.preventDefault());
+        this.refresh();
+    }
+
+    setCurrent(name) {
+        this.current = name;
+        for (const option of this.options.children) option.setAttribute("aria-selected", String(option.dataset.name === name));
+    }
+
+    /** Shows the presets that match the search. */
+    refresh() {
+        const matches = searchNames(this.presets.map((preset) => preset.name), this.input.value).map((index) => this.presets[index]);
+        this.shown = this.onlyFavourites.checked ? matches.filter((preset) => this.favourites.has(preset.name)) : matches;
+        this.options.replaceChildren(...this.shown.map((preset, index) => this.makeOption(preset, index)));
+        this.activate(this.input.value !== "" && this.shown.length > 0 ? 0 : -1);
+        const count = this.shown.length;
+        clearTimeout(this.countTimer);
+        this.countTimer = setTimeout(() => {
+            setText(element("preset-count"), count === 0 ? "No preset matches" : count === 1 ? "1 preset" : `${count} presets`);
+        }, 400);
+    }
+
+    makeOption(preset, index) {
+        const option = document.createElement("div");
+        option.id = `preset-option-${index}`;
+        option.className = "option";
+        option.dataset.name = preset.name;
+        option.setAttribute("role", "option");
+        option.setAttribute("aria-selected", String(preset.name === this.current));
+        const text = document.createElement("span");
+        text.className = "option-text";
+        const name = document.createElement("span");
+        name.className = "option-name";
+        name.textContent = preset.name;
+        text.append(name);
+        if (preset.description) {
+            const description = document.createElement("span");
+            description.className = "option-description";
+            description.textContent = preset.description;
+            text.append(description);
+        }
+        const mark = document.createElement("span");
+        mark.className = "visually-hidden";
+        const star = document.createElement("span");
+        star.className = "option-star";
+        star.setAttribute("aria-hidden", "true");
+        const icon = document.createElementNS(SVG, "svg");
+        const use = document.createElementNS(SVG, "use");
+        use.setAttribute("href", "#i-star");
+        icon.append(use);
+        star.append(icon);
+        option.append(text, mark, star);
+        this.showMark(option);
+        return option;
+    }
+
+    showMark(option) {
+        const marked = this.favourites.has(option.dataset.name);
+        option.dataset.favourite = String(marked);
+        option.querySelector(".visually-hidden").textContent = marked ? "Favourite" : "";
+    }
+
+    /** Shows changed favourites. */
+    refreshMarks() {
+        if (this.onlyFavourites.checked) return this.refresh();
+        for (const option of this.options.children) this.showMark(option);
+    }
+
+    activate(index) {
+        this.options.children[this.active]?.classList.remove("active");
+        this.active = index;
+        const option = this.options.children[index];
+        if (option) {
+            option.classList.add("active");
+            option.scrollIntoView({ block: "nearest" });
+            this.input.setAttribute("aria-activedescendant", option.id);
+        } else {
+            this.input.removeAttribute("aria-activedescendant");
+        }
+    }
+
+    keydown(event) {
+        const count = this.shown.length;
+        if (event.isComposing || count === 0) return;
+        const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
+        if (event.key in steps) {
+            const step = steps[event.key];
+            const start = this.active < 0 ? this.shown.findIndex((preset) => preset.name === this.current) : this.active;
+            const target = Math.abs(step) === 1 ? (start + step + count) % count : Math.min(count - 1, Math.max(0, start + step));
+            this.activate(start < 0 && step < 0 ? count - 1 : target);
+        } else if (event.key === "Enter" && this.active >= 0) {
+            const { name } = this.shown[this.active];
+            if (event.ctrlKey || event.metaKey) this.toggle(name);
+            else this.load(name);
+        } else {
+            return;
+        }
+        event.preventDefault();
+    }
+
+    click(event) {
+        const option = event.target.closest(".option");
+        if (!option) return;
+        const { name } = option.dataset;
+        if (event.target.closest(".option-star")) this.toggle(name);
+        else this.load(name);
+    }
+
+    toggle(name) {
+        this.favourites.toggle(name);
+        this.refreshMarks();
+        this.marked();
+    }
+}
