@@ -106,7 +106,9 @@ let package = Package(
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
-        plugin("WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"], exclude: ["Page"]),
+        plugin(
+            "WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"],
+            exclude: ["Page", "Pictures"]),
         module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
