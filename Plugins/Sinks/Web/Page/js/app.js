@@ -48,7 +48,7 @@ resizeStage();
 
 const analysis = new AudioAnalysis();
 const beats = new BeatClock();
-const status = new StatusView(hemiola);
+const status = new StatusView(hemiola, options);
 const panels = new Panels(analysis, storage());
 const presets = new PresetControl(hemiola, stage, { storage: storage(), pinned: options.preset !== null });
 const tempo = new TempoControl(hemiola);
@@ -160,7 +160,8 @@ function setHidden(hidden) {
     controlsHidden = hidden;
     for (const part of chrome) part.hidden = hidden;
     element("show-controls").hidden = !hidden || options.bare;
-    if (hidden) document.activeElement?.blur();
+    // The next Tab key reaches the button that shows the controls again.
+    if (hidden) element("main").focus();
 }
 
 function close() {

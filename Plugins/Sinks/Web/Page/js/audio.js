@@ -113,11 +113,12 @@ export class AudioAnalysis {
         frame.time = Number.isFinite(time) ? time : frame.time + dt;
         frame.dt = dt;
         frame.speed = speed;
-        const position = Number.isFinite(time) ? Math.floor(time * this.sampleRate) : history.end;
+        // Without a stream the frames before position 0 are analyzed, which are zeros.
+        const position = Number.isFinite(time) ? Math.floor(time * this.sampleRate) : 0;
         // Samples arrive in messages: up to 1 s after the newest one, the newest is shown.
         const fresh = history.end > 0 && position - history.end < this.sampleRate;
         const end = fresh ? Math.min(position, history.end) : position;
-        this.analyzeColumns(end);
+        if (Number.isFinite(time)) this.analyzeColumns(end);
         if (end !== this.analyzedEnd) this.analyze(end);
         this.smooth(dt, slow);
         this.updateBands(dt);

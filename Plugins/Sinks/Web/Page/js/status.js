@@ -10,16 +10,16 @@ const NO_DATA_MS = 1500;
  */
 export function describeState({ connected, closed, wasConnected, ended, device, samplesAgeMs, silent, source }) {
     if (closed) return { kind: "closed", text: "Closed", detail: "The connection to Hemiola is closed." };
-    if (!connected && ended) return { kind: "outage", text: "Ended", detail: "The music has ended. Waiting for Hemiola to start again." };
-    if (!connected && wasConnected) return { kind: "outage", text: "Connection lost", detail: "Connection lost. Reconnecting." };
-    if (!connected) return { kind: "waiting", text: "Connecting", detail: "Connecting to Hemiola." };
+    if (!connected && ended) return { kind: "outage", text: "The music has ended", detail: "Waiting for Hemiola to start again." };
+    if (!connected && wasConnected) return { kind: "outage", text: "Connection lost", detail: "Connecting again automatically." };
+    if (!connected) return { kind: "waiting", text: "Connecting", detail: "Waiting for Hemiola." };
     if (device?.state === "lost") {
-        return { kind: "outage", text: "Device lost", detail: `Audio device lost: ${device.description || device.name}. Waiting for it.` };
+        return { kind: "outage", text: "Device lost", detail: `${device.description || device.name} is not available. Waiting for it.` };
     }
-    if (ended) return { kind: "waiting", text: "Ended", detail: "The music has ended." };
-    if (samplesAgeMs === null) return { kind: "waiting", text: "Waiting", detail: "Waiting for audio." };
-    if (samplesAgeMs > NO_DATA_MS) return { kind: "outage", text: "No audio data", detail: "Hemiola sends no audio data." };
-    if (silent) return { kind: "silent", text: "No signal", detail: `No signal: ${source || "the source"} is silent.` };
+    if (ended) return { kind: "waiting", text: "The music has ended", detail: "" };
+    if (samplesAgeMs === null) return { kind: "waiting", text: "Waiting for audio", detail: "" };
+    if (samplesAgeMs > NO_DATA_MS) return { kind: "outage", text: "No audio data", detail: "Hemiola sends no samples." };
+    if (silent) return { kind: "silent", text: "No signal", detail: `${source || "The source"} is silent.` };
     return { kind: "live", text: "Live", detail: "Audio is received." };
 }
 

@@ -7,27 +7,31 @@ import { describeState, formatDuration } from "./status.js";
 const ANNOUNCE_AFTER_MS = 1200;
 
 export class StatusView {
-    constructor(hemiola) {
+    /** `bare`: a page without controls shows no outage; the stage becomes dark. */
+    constructor(hemiola, { bare }) {
         this.hemiola = hemiola;
+        this.bare = bare;
         this.facts = {
-            connected: hemiola.connected, closed: false, wasConnected: false, ended: false, device: null, samplesAgeMs: null, silent: true,
+            connected: false, closed: false, wasConnected: false, ended: false, device: null, samplesAgeMs: null, silent: true,
             source: "",
         };
         this.samplesTime = null;
-        this.kind = null;
+        this.sentence = "";
         this.since = performance.now();
         this.announced = "";
         hemiola.addEventListener("connection", (event) => {
             const { facts } = this;
             facts.wasConnected ||= facts.connected;
-            facts.connected = event.detail.connected;
+            facts.connected &&= event.detail.connected;
             facts.closed = event.detail.closed;
-            if (facts.connected) facts.device = null;
+            facts.device = null;
             this.samplesTime = null;
             this.update();
         });
         hemiola.addEventListener("hello", (event) => {
             const { source } = event.detail;
+            // A connection counts from its first message.
+            this.facts.connected = true;
             this.facts.ended = false;
             this.facts.source = String(source?.name ?? "").split("/").at(-1);
             setText(element("source"), this.facts.source);
@@ -62,9 +66,9 @@ export class StatusView {
         const { facts } = this;
         facts.samplesAgeMs = this.samplesTime === null ? null : now - this.samplesTime;
         const state = describeState(facts);
-        if (state.detail !== this.detail) {
-            this.detail = state.detail;
-            this.kind = state.kind;
+        const sentence = `${state.text}. ${state.detail}`.trim();
+        if (sentence !== this.sentence) {
+            this.sentence = sentence;
             this.since = now;
             element("state").dataset.kind = state.kind;
             setText(element("state-text"), state.text);
@@ -74,16 +78,19 @@ export class StatusView {
         const duration = now - this.since;
         // "Connecting" is shown large only if it lasts.
         const visible = state.kind === "outage" || state.kind === "closed" || (!facts.connected && duration > 2000);
-        element("outage").hidden = !visible;
         element("reconnect").hidden = facts.connected;
+        setText(element("reconnect"), facts.closed ? "Open again" : "Connect now");
+        element("outage").hidden = !visible || this.bare;
+        if (state.kind === "closed" && !this.isClosed && !this.bare) element("reconnect").focus();
+        this.isClosed = state.kind === "closed";
         setText(element("outage-time"), duration < 3000 || facts.closed ? "" : formatDuration(duration / 1000));
-        this.announceLater(state, duration);
+        this.announceLater(state.kind, sentence, duration);
     }
 
     /** Announces states that last; "live" only after another state was announced. */
-    announceLater({ kind, detail }, duration) {
-        if (duration < ANNOUNCE_AFTER_MS || detail === this.announced) return;
-        if (kind !== "live" || this.announced !== "") announce(detail);
-        this.announced = detail;
+    announceLater(kind, sentence, duration) {
+        if (duration < ANNOUNCE_AFTER_MS || sentence === this.announced) return;
+        if (kind !== "live" || this.announced !== "") announce(sentence);
+        this.announced = sentence;
     }
 }
