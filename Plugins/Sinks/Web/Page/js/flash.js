@@ -150,8 +150,17 @@ void main() {
 
 const MIX = `
 uniform sampler2D uPicture, uShown, uShare;
+uniform vec2 uCells;
 void main() {
-  float share = min(1.0, texture(uShare, vUV).r);
+  // A cubic B-spline: the cells have no visible borders.
+  vec2 p = vUV * uCells - 0.5, i = floor(p), f = p - i;
+  vec2 f2 = f * f, f3 = f2 * f;
+  vec2 w0 = (1.0 - f) * (1.0 - f) * (1.0 - f) / 6.0, w1 = (4.0 - 6.0 * f2 + 3.0 * f3) / 6.0, w3 = f3 / 6.0, w2 = 1.0 - w0 - w1 - w3;
+  vec2 a = w0 + w1, b = w2 + w3;
+  vec2 low = (i - 0.5 + w1 / a) / uCells, high = (i + 1.5 + w3 / b) / uCells;
+  float share = a.y * (a.x * texture(uShare, low).r + b.x * texture(uShare, vec2(high.x, low.y)).r)
+    + b.y * (a.x * texture(uShare, vec2(low.x, high.y)).r + b.x * texture(uShare, high).r);
+  share = share > 0.996 ? 1.0 : share;
   color = mix(texture(uShown, vUV), texture(uPicture, vUV), share);
 }`;
 
@@ -162,6 +171,7 @@ void main() {
 export class FlashLimiter {
     #graphics;
     #calm = false;
+    #isFirst = true;
 
     constructor(graphics, width, height) {
         const { gl } = graphics;
@@ -203,9 +213,15 @@ export class FlashLimiter {
         const limits = {
             uCapacity: this.#calm ? capacity / 4 : capacity, uRefill: (this.#calm ? rate / 2 : rate) * Math.min(dt, 0.25), uRedWeight: redWeight,
         };
-        this.#reduce(picture, this.wanted);
-        graphics.draw(this.shareProgram, this.share, { ...limits, uState: this.state.read, uWanted: this.wanted });
-        graphics.draw(this.mixProgram, this.shown.write, { uPicture: picture, uShown: this.shown.read, uShare: this.share });
+        if (this.#isFirst) {
+            // The first picture appears at once: one change, without an opposing one.
+            graphics.clear(this.share, [1, 1, 1, 1]);
+            this.#isFirst = false;
+        } else {
+            this.#reduce(picture, this.wanted);
+            graphics.draw(this.shareProgram, this.share, { ...limits, uState: this.state.read, uWanted: this.wanted });
+        }
+        graphics.draw(this.mixProgram, this.shown.write, { uPicture: picture, uShown: this.shown.read, uShare: this.share, uCells: [flashGrid.columns, flashGrid.rows] });
         graphics.swap(this.shown);
         this.#reduce(this.shown.read, this.before);
         graphics.draw(this.budgetProgram, this.state.write, { ...limits, uState: this.state.read, uBefore: this.before });

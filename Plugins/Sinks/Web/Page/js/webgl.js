@@ -320,6 +320,15 @@ export class Graphics {
         gl.clear(gl.COLOR_BUFFER_BIT | (target?.depth ? gl.DEPTH_BUFFER_BIT : 0));
     }
 
+    #use(program, uniforms, target) {
+        this.gl.useProgram(program.handle);
+        for (const [name, set] of program.uniforms) {
+            const value = name === "uSize" ? [target.width, target.height] : uniforms[name] ?? this.shared.uniforms[name];
+            if (value === undefined) throw new Error(`preset ${this.label}: uniform ${name} has no value`);
+            set(value);
+        }
+    }
+
     /// Draws with the given uniforms; without further options, one triangle that covers the target.
     /// `blend`: null (replace), "add" or "over" (premultiplied alpha).
     draw(program, target, uniforms = {}, { blend = null, array = this.array, mode = this.gl.TRIANGLES, count = 3, instances = 0, depth = false } = {}) {
@@ -334,15 +343,26 @@ export class Graphics {
         }
         if (depth) gl.enable(gl.DEPTH_TEST);
         else gl.disable(gl.DEPTH_TEST);
-        gl.useProgram(program.handle);
-        for (const [name, set] of program.uniforms) {
-            const value = name === "uSize" ? [target.width, target.height] : uniforms[name] ?? this.shared.uniforms[name];
-            if (value === undefined) throw new Error(`preset ${this.label}: uniform ${name} has no value`);
-            set(value);
-        }
+        this.#use(program, uniforms, target);
         gl.bindVertexArray(array);
         if (instances > 0) gl.drawArraysInstanced(mode, 0, count, instances);
         else gl.drawArrays(mode, 0, count);
+        gl.bindVertexArray(null);
+    }
+
+    /// Runs the vertex shader for `count` vertices and stores its varyings in `output`; no pixel is drawn.
+    transform(program, uniforms, array, count, output) {
+        const { gl } = this;
+        this.#use(program, uniforms, { width: 1, height: 1 });
+        gl.bindVertexArray(array);
+        gl.bindTransformFeedback(gl.TRANSFORM_FEEDBACK, null);
+        gl.bindBufferBase(gl.TRANSFORM_FEEDBACK_BUFFER, 0, output);
+        gl.enable(gl.RASTERIZER_DISCARD);
+        gl.beginTransformFeedback(gl.POINTS);
+        gl.drawArrays(gl.POINTS, 0, count);
+        gl.endTransformFeedback();
+        gl.disable(gl.RASTERIZER_DISCARD);
+        gl.bindBufferBase(gl.TRANSFORM_FEEDBACK_BUFFER, 0, null);
         gl.bindVertexArray(null);
     }
 

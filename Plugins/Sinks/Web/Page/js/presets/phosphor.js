@@ -15,7 +15,7 @@ vec3 point(int i) {
   float n = float(i);
   vec2 now = smoothWave(n), later = smoothWave(n + 56.0), last = smoothWave(n + 112.0);
   vec3 p = vec3(now.x, later.y, 0.5 * (last.x + last.y)) * uGain;
-  float a = n / 440.0 * TAU;
+  float a = n / 880.0 * TAU;
   // In silence, a slow closed curve.
   vec3 idle = vec3(sin(a * 3.0 + uTime * 0.4), sin(a * 2.0), cos(a * 5.0 - uTime * 0.3)) * vec3(0.55, 0.5, 0.4);
   p = mix(idle, p, smoothstep(0.0, 0.15, uDrive));
@@ -38,7 +38,7 @@ void main() {
   vec2 p = (end < 0.0 ? a.xy : b.xy) + direction * end * wide + vec2(-direction.y, direction.x) * side * wide;
   vAcross = vec2(end < 0.0 ? -wide : size + wide, side * wide) / wide;
   vEnergy = size / wide;
-  gl_Position = vec4(p * vec2(uSize.y / uSize.x, 1.0) * 1.75, 0.0, 1.0);
+  gl_Position = vec4(p * vec2(uSize.y / uSize.x, 1.0) * 2.05, 0.0, 1.0);
 }`;
 
 // The light of a beam that moves at constant power along a segment: the integral of a Gauss profile.

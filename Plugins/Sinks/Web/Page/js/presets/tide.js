@@ -15,7 +15,7 @@ void main() {
   vec2 move = -p * zoom * (0.45 + r) + vec2(-p.y, p.x) * spin + flow * (0.055 + 0.05 * uSoft.y);
   vec3 light = texture(uLast, vUV + move * uStep / aspect).rgb;
   // Turn the hue about the grey axis; older light is cooler.
-  float angle = 0.62 * uStep, c = cos(angle), s = sin(angle), k = (1.0 - c) / 3.0, w = s * 0.57735;
+  float angle = -0.55 * uStep, c = cos(angle), s = sin(angle), k = (1.0 - c) / 3.0, w = s * 0.57735;
   light = mat3(c + k, k + w, k - w, k - w, c + k, k + w, k + w, k - w, c + k) * light;
   color = vec4(max(light * exp(-uStep / 1.7) - 0.0004 * uStep, 0.0), 0.0);
 }`;
