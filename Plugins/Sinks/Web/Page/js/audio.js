@@ -114,7 +114,7 @@ export class AudioAnalysis {
         frame.dt = dt;
         frame.speed = speed;
         // Without a stream the frames before position 0 are analyzed, which are zeros.
-        const position = Number.isFinite(time) ? Math.floor(time * this.sampleRate) : 0;
+        const position = Number.isFinite(time) ? Math.round(time * this.sampleRate) : 0;
         // Samples arrive in messages: up to 1 s after the newest one, the newest is shown.
         const fresh = history.end > 0 && position - history.end < this.sampleRate;
         const end = fresh ? Math.min(position, history.end) : position;

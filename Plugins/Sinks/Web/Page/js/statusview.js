@@ -40,8 +40,9 @@ export class StatusView {
         });
         hemiola.addEventListener("device", (event) => this.setDevice(event.detail));
         hemiola.addEventListener("status", (event) => this.setDevice(event.detail.device));
-        hemiola.addEventListener("end", () => {
-            this.facts.ended = true;
+        hemiola.addEventListener("end", (event) => {
+            // Also sent when Hemiola is stopped.
+            this.facts.ended = event.detail.reason === "end-of-input";
             this.update();
         });
         hemiola.addEventListener("samples", () => (this.samplesTime = performance.now()));
