@@ -69,7 +69,7 @@ void main() {
   vec2 e = vec2(0.75, 0.0) / uCells;
   vec2 here = cubic(uv);
   float x = cubic(uv + e).x - here.x, y = cubic(uv + vec2(0.0, 0.75 / uCells.y)).x - here.x;
-  vec3 normal = normalize(vec3(-vec2(x, y) * 6.5, 1.0));
+  vec3 normal = normalize(vec3(-vec2(x, y) * 9.0, 1.0));
   float r = length(p);
   float wave = pow(historyAt(0.03 + 0.12 * noise(p * 3.0), r * 55.0), 2.0);
   float shimmer = pow(historyAt(0.35 + 0.5 * here.y, r * 24.0), 2.0);
@@ -79,9 +79,9 @@ void main() {
   float tone = saturate(here.x * 0.95 + 0.10 * sin(uTime * 0.05 + p.x * 2.0) + 0.12 * here.y - 0.05);
   float row = uTime * 0.008 + 0.22 * (noise(p * 1.4 + 9.0 + uTime * 0.03) - 0.5);
   vec3 body = texture(uColors, vec2(tone, row)).rgb;
-  vec3 c = body * (0.10 + 0.80 * lit) * (0.42 + 0.25 * uDrive + 1.5 * wave * uDrive);
+  vec3 c = body * (0.06 + 0.80 * lit * lit) * (0.34 + 0.16 * uDrive + 1.1 * wave * uDrive);
   c += texture(uColors, vec2(0.80, row + 0.33)).rgb * rim * smoothstep(0.10, 0.45, here.x) * (0.05 + 0.8 * shimmer * uDrive + 0.3 * wave);
-  c += vec3(1.0, 0.94, 0.86) * gloss * (0.16 + 0.45 * wave * uDrive) * smoothstep(0.1, 0.5, here.x);
+  c += vec3(1.0, 0.94, 0.86) * gloss * (0.22 + 0.5 * wave * uDrive) * smoothstep(0.25, 0.6, here.x);
   // Light that moves in the water above.
   float sea = fbm(p * 3.0 + vec2(uTime * 0.13, -uTime * 0.10), 3);
   c *= 0.80 + 0.65 * pow(1.0 - abs(2.0 * sea - 1.0), 6.0);
@@ -99,9 +99,9 @@ export default {
         const relief = graphics.program(HEIGHT);
         const show = graphics.program(SHOW);
         const colors = graphics.gradient([
-            ["#04121f", "#0a3a4f", "#177e89", "#f26b5e", "#ffd9b0"],
-            ["#090a24", "#2a1f6b", "#7a3fae", "#f08fb4", "#fff0dc"],
-            ["#06170f", "#0f4a3c", "#2f9a6a", "#f0b44c", "#fff3cf"],
+            ["#04182b", "#07405c", "#0f7f8a", "#d9433f", "#ff9a6b", "#ffe3bd"],
+            ["#0c0a38", "#2a1f7a", "#6a3fc4", "#d14d9e", "#ff9db0", "#fff0dc"],
+            ["#041f26", "#0a4f55", "#169a84", "#d98a2b", "#ffc766", "#fff3cf"],
         ]);
         const rows = Math.min(150, Math.max(60, Math.round(height / 2)));
         const columns = Math.min(360, Math.max(96, Math.round((rows * width) / height)));

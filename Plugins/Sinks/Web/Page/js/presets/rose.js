@@ -39,8 +39,8 @@ void main() {
   vec3 tint = texture(uColors, vec2(saturate(hue * 0.92 + 0.16 * (glass - 0.5)), (floor(hash(vec2(id, 13.0)) * 3.0) + 0.5) / 3.0)).rgb;
   vec2 sun = 0.16 * vec2(sin(uTime * 0.12), cos(uTime * 0.10));
   float d = length(p - sun);
-  float shine = exp(-d * (3.4 - 1.2 * uBeat.w)) * (0.55 + 0.5 * uDrive + 0.75 * uBeat.w * uDrive) + 0.10;
-  vec3 c = tint * (shine * 0.52 + lit * (0.35 + 1.55 * uDrive)) * (0.62 + 0.55 * glass + 0.25 * ripple);
+  float shine = exp(-d * (2.5 - 0.8 * uBeat.w)) * (0.55 + 0.5 * uDrive + 0.75 * uBeat.w * uDrive) + 0.10;
+  vec3 c = tint * (shine * 0.64 + lit * (0.35 + 1.55 * uDrive)) * (0.62 + 0.55 * glass + 0.25 * ripple);
   c = mix(c, c.rrr * vec3(1.0, 0.9, 0.72) + c, 0.10 * smoothstep(0.5, 1.2, lit));
   // Lead between the panes, rounded, with a little light at its rim.
   if (r < 0.125) edge = 0.128 - r;
@@ -50,12 +50,15 @@ void main() {
   c += vec3(0.030, 0.026, 0.024) * lead * (0.4 + 1.6 * shine) * smoothstep(0.0, 0.006, edge);
   // The middle: a small sun.
   float heart = smoothstep(0.128, 0.128 - px, r);
-  c = mix(c, texture(uColors, vec2(0.92, 0.83)).rgb * (0.5 + 1.0 * uBeat.w * uDrive + 0.4 * spectrumAt(0.1)) * (0.8 + 0.4 * glass), heart * (1.0 - lead) * 0.85);
+  float flower = 0.088 + 0.026 * cos(n * (a - slow));
+  vec3 sunlight = mix(texture(uColors, vec2(0.35 + 0.2 * uBeat.w, 0.5)).rgb, texture(uColors, vec2(0.8, 0.833)).rgb, smoothstep(flower + 0.012, flower - 0.012, r));
+  sunlight *= (0.35 + 0.55 * uBeat.w * uDrive + 0.25 * spectrumAt(0.1)) * (0.75 + 0.5 * glass) * (1.0 - 0.9 * smoothstep(0.008, 0.003, abs(r - flower)));
+  c = mix(c, sunlight, heart * (1.0 - lead));
   // Stone around the window, and rays of coloured light on it.
   float outside = smoothstep(1.0 - px, 1.0 + px, r);
   float ray = pow(historyAt(0.05 + 0.8 * abs(fract((a + slow) / TAU * n) * 2.0 - 1.0), 10.0 + r * 12.0), 2.0);
   vec3 wall = vec3(0.010, 0.010, 0.016) * (0.6 + 0.8 * fbm(p * 6.0, 3)) * (1.0 - uTransparent);
-  wall += texture(uColors, vec2(fract((a + slow) / TAU * 3.0), 0.5)).rgb * exp(-(r - 1.0) * 2.6) * (0.02 + 0.30 * ray * uDrive);
+  wall += texture(uColors, vec2(0.2 + 0.7 * abs(fract((a + slow) / TAU * 3.0) * 2.0 - 1.0), 0.5)).rgb * exp(-(r - 1.0) * 2.6) * (0.02 + 0.30 * ray * uDrive);
   float frame = smoothstep(0.018 + px, 0.018, abs(r - 1.0));
   c = mix(c, wall, outside);
   c = mix(c, vec3(0.035, 0.031, 0.030) * (0.5 + 2.0 * shine + 0.6 * glass), frame);
@@ -69,7 +72,7 @@ export default {
     create(gl, { random, graphics }) {
         const rose = graphics.program(WINDOW);
         const colors = graphics.gradient([
-            ["#0b1f6b", "#1448c8", "#2a8be0", "#58c4e8"], ["#5c0a1e", "#c3122f", "#f2542d", "#f7b538"], ["#0d4f3a", "#1f9e6b", "#b8a31a", "#ffd35c", "#fff0c0"],
+            ["#0b1f6b", "#1448c8", "#2a8be0", "#58c4e8"], ["#5c0a1e", "#c3122f", "#f2542d", "#f7b538"], ["#3a0f5c", "#0f8f8a", "#2fc29a", "#ffc93c", "#ffe9a8"],
         ]);
         const petals = [8, 9, 10, 12][Math.trunc(random() * 4)];
         let time = random() * 300;

@@ -102,7 +102,7 @@ export default {
         const programs = Object.fromEntries(
             Object.entries({ advect: ADVECT, push: PUSH, divergence: DIVERGENCE, pressure: PRESSURE, project: PROJECT, ink: INK, show: SHOW })
                 .map(([name, source]) => [name, graphics.program(source)]));
-        // Each jet takes the colours of the list in turn, so that the folds of the dye have stripes.
+        // Each jet takes the colours of the list in turn, so that the dye has stripes.
         const stops = ["#ff3b2f", "#ff9a1f", "#ffd9a0", "#12b5a5", "#1f5fff", "#7a2bff", "#ff2f86", "#ffb3c7"].map(linearColor);
         const rows = Math.min(128, Math.max(48, Math.round(height * 0.4)));
         const columns = Math.min(280, Math.max(80, Math.round((rows * width) / height)));

@@ -19,13 +19,14 @@ vec3 plane(vec2 p, float side) {
   float fine = noise(vec2(x * 150.0 + side * 31.0, row * 0.5 + 77.0));
   float blur = smoothstep(9.0, 1.5, z);
   float streak = mix(0.62, thread * (0.55 + 0.9 * fine * fine), blur);
-  float hue = fract(0.16 * abs(x) + uTime * 0.017 + z * 0.02 + 0.21 * side);
-  vec3 tint = texture(uColors, vec2(abs(hue * 2.0 - 1.0), uTime * 0.009 + 0.25 * side)).rgb;
-  tint = mix(tint, tint * tint * 1.5, 0.6);
-  vec3 hot = mix(tint, vec3(1.0, 0.95, 0.88), smoothstep(0.5, 1.3, level * streak));
+  // The colour follows the frequency, and drifts along the flight.
+  float hue = 0.10 + 0.78 * f + 0.16 * sin(row * 0.05 + uTime * 0.11);
+  vec3 tint = texture(uColors, vec2(hue, uTime * 0.009 + 0.10 * side)).rgb;
+  tint = mix(tint, tint * tint * 1.6, 0.5);
+  vec3 hot = mix(tint, vec3(1.0, 0.95, 0.88), 0.8 * smoothstep(0.6, 1.4, level * streak));
   float fog = exp(-z * 0.036) * smoothstep(0.45, 1.1, z);
   float idle = 0.035 * thread * fine;
-  return hot * (level * streak * (1.7 + 0.8 * uBeat.w) + idle) * fog;
+  return hot * (level * streak * (2.1 + 0.9 * uBeat.w) + idle) * fog;
 }
 void main() {
   vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
@@ -49,10 +50,10 @@ export default {
     create(gl, { random, graphics }) {
         const corridor = graphics.program(CORRIDOR);
         const colors = graphics.gradient([
-            ["#1e0a5c", "#5b1fd1", "#ff2e88", "#ff9b42", "#ffe7a0"],
-            ["#00223a", "#0077a8", "#22d3c5", "#b8f26a", "#fff6c9"],
-            ["#2a0733", "#b3123f", "#ff5a36", "#ffb347", "#fff0d1"],
-            ["#04102e", "#1552c9", "#6d7dff", "#d38bff", "#ffd9f0"],
+            ["#ff8a1f", "#ff2e5f", "#c41fd1", "#5b2bff", "#1fa8ff"],
+            ["#ff3d6e", "#a12bff", "#2b5bff", "#14c8e0", "#7dffe0"],
+            ["#ffc23d", "#ff6a1f", "#e0214f", "#8a1fa8", "#4d3dff"],
+            ["#1f6bff", "#14b8e0", "#4df0c8", "#ff9ad1", "#ff3d8a"],
         ]);
         let time = random() * 300;
         let flow = 0;
