@@ -43,11 +43,29 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "js/presetlist.js"
 #include EMBED
+#define PAGE_FILE "js/presets/coral.js"
+#include EMBED
+#define PAGE_FILE "js/presets/dial.js"
+#include EMBED
 #define PAGE_FILE "js/presets/index.js"
+#include EMBED
+#define PAGE_FILE "js/presets/massif.js"
+#include EMBED
+#define PAGE_FILE "js/presets/murmuration.js"
+#include EMBED
+#define PAGE_FILE "js/presets/nebula.js"
 #include EMBED
 #define PAGE_FILE "js/presets/phosphor.js"
 #include EMBED
+#define PAGE_FILE "js/presets/rose.js"
+#include EMBED
+#define PAGE_FILE "js/presets/silk.js"
+#include EMBED
+#define PAGE_FILE "js/presets/slitscan.js"
+#include EMBED
 #define PAGE_FILE "js/presets/tide.js"
+#include EMBED
+#define PAGE_FILE "js/presets/vinyl.js"
 #include EMBED
 #define PAGE_FILE "js/rhythm.js"
 #include EMBED

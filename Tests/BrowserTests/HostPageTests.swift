@@ -90,6 +90,35 @@ extension BrowserTests {
             #expect(try page.evaluate("[atob(early[1]), early[2]]", as: [JSONValue].self) == [.text("Rain"), .number(0.25)])
         }
 
+        @Test func `examples/page: works unchanged`() throws {
+            let program = try WebProgram(.noise, web: "port=0,page=\(repository)/examples/page,handlers=lamp")
+            let page = try Browser().open(program.url, size: (480, 320))
+            let ready = try program.next("control", ["control": .text("ready")])
+            #expect(ready["presets"] == .array([.text("Rings"), .text("Bars"), .text("Étincelles")]))
+            #expect(try program.next("preset")["name"] == .text("Rings"))
+            try page.wait(for: "getStatistics().received > 86 && getStatistics().level > 0.01 && getStatistics().audio === 'suspended'")
+            let rings = try page.picture()
+            try page.click("#next")
+            #expect(try program.next("preset")["name"] == .text("Bars"))
+            try page.wait(for: "getStatistics().audio === 'running'")
+            #expect(try page.picture().difference(to: rings) > 1)
+            #expect(try program.send("loadPreset", ["name=etincelles"]).status == 0)
+            try page.wait(for: "getCurrentPreset() === 'Étincelles'")
+            #expect(try program.send("setSpeed", ["speed=0.3"]).status == 0)
+            try page.wait(for: "getStatistics().speed === 0.3")
+            try page.run("document.getElementById('speed').focus()")
+            try page.press("ArrowRight")
+            try program.next("speed", ["speed": .number(0.35)])
+            try page.run("document.activeElement.blur()")
+            for key in "awsedftgyhujkolp".map(String.init) {
+                try page.press(key)
+                try program.next("key", ["key": .text(key)])
+            }
+            try page.reload()
+            try page.wait(for: "getCurrentPreset() === 'Étincelles' && getStatistics().speed === 0.35")
+            #expect(page.messages == [])
+        }
+
         @Test func `page of another server: connects with the token if its origin is allowed`() throws {
             // The page contains the address of the program, which is started later.
             let server = try BrowserFileServer(texts: ["/": "<!doctype html><meta charset=utf-8><title>Dev</title>"])
