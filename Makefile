@@ -19,9 +19,9 @@ SWIFT_TEST = swift test $(TEST_FLAGS)
 SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 
 # Tests of sound servers and of time run after all others: in parallel with computing tests, a wait of one second may take a minute.
-REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.SocketTests|EndToEndTests.WebTests
+REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.SocketTests|EndToEndTests.WebTests|^BrowserTests
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots lint format vectors music \
 	program install uninstall man dist deb test-install clean
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -104,6 +104,9 @@ format: ## Format the sources.
 
 docs: setup ## Render the libraries' documentation into .build/docs; a public symbol without a comment fails.
 	scripts/docs
+
+screenshots: setup ## Render the documentation's pictures of the web page in Chromium.
+	HEMIOLA_SCREENSHOTS=1 $(SWIFT_TEST) --filter ScreenshotTests
 
 vectors: ## Recompute the tests' reference vectors.
 	Tests/References/make

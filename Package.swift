@@ -106,7 +106,9 @@ let package = Package(
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
-        plugin("WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"], exclude: ["Page"]),
+        plugin(
+            "WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"],
+            exclude: ["Page", "Pictures"]),
         module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
@@ -145,7 +147,9 @@ let package = Package(
         .target(
             name: "BridgeSupport", dependencies: ["TestSupport", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"],
             path: "Tests/SocketSinkTests/Support", swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["Hemiola"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["Hemiola", nioCore, nioPosix, nioHTTP, nioWebSocket], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests("ArchitectureTests", uses: []),
         tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
@@ -208,6 +212,7 @@ let package = Package(
             ]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
+        tests("BrowserTests", uses: ["HemiolaMain", "TestSupport"], exclude: ["Page"]),
         tests(
             "HemiolaCommandLineTests",
             uses: [

@@ -146,6 +146,18 @@ extension ChildProcess {
         }
     }
 
+    /// Waits for a line of standard error that contains a text. The outcome's errors contain it too.
+    public func readErrorLine(containing text: String, timeout seconds: Double = 30) throws -> String {
+        let deadline = Self.deadline(in: seconds)
+        while true {
+            let lines = String(decoding: errors, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            // The last one is incomplete.
+            if let line = lines.dropLast().first(where: { $0.contains(text) }) { return String(line) }
+            guard standardError != nil else { throw Failure(description: "\(title) ended without \(text): \(lines)") }
+            try exchange(until: deadline)
+        }
+    }
+
     /// Reads and writes for a number of seconds.
     public func exchange(for seconds: Double) throws {
         let end = Self.now + seconds
