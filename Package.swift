@@ -122,8 +122,8 @@ let package = Package(
         cLibrary("CFFTW"),
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
-        cLibrary("CYAML"),
-        cLibrary("CZstd"),
+        cLibrary("CYAML", isLoadedOnDemand: true),
+        cLibrary("CZstd", isLoadedOnDemand: true),
 
         // Tests
         .target(
