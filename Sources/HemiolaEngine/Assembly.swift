@@ -186,7 +186,7 @@ extension PluginRegistry {
         var names = SinkNames()
         for (index, spec) in configuration.sinks.enumerated() {
             let path = "sinks[\(index)]"
-            let common = PluginDescription(id: spec.id, settings: Self.commonSinkSettings)
+            let common = PluginDescription(id: spec.id, settings: { Self.commonSinkSettings })
             let shared = spec.keeping(common.keys)
             guard let plugin = found(spec.id, in: sinks, role: "sink", path, &problems),
                 let values = plugin.about.values(

@@ -237,7 +237,7 @@ final class InputRun {
             case .noReaders: .interrupted
             }
         let sections = slots.compactMap { slot -> StreamSummary.Section? in
-            guard let analyzer = slot.analyzer as? any SummarizingAnalyzer else { return nil }
+            guard let analyzer = slot.analyzer.summarizing else { return nil }
             return StreamSummary.Section(analyzer: slot.name, values: analyzer.summary())
         }
         let summary = StreamSummary(

@@ -18,13 +18,23 @@ final class ZstdStream {
     // Unsafe: memory that the C library writes to; owned by this object.
     private let output: UnsafeMutableRawBufferPointer
 
-    init(level: Int) {
+    /// - Throws: Zstandard is not installed.
+    init(level: Int) throws(OutputError) {
+        if let fault = czstd_load() {
+            throw OutputError(
+                "cannot compress: \(String(cString: fault)); install it: apt install libzstd1, or write without compression")
+        }
         guard let context = ZSTD_createCCtx() else { fatalError("out of memory for zstd") }
         self.context = context
         output = .allocate(byteCount: ZSTD_CStreamOutSize(), alignment: 16)
         // Neither call can fail: the library clamps the level and supports checksums since 1.0.
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Int32(level))
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+    }
+
+    /// The version of Zstandard; nil: not installed.
+    static var libraryVersion: String? {
+        czstd_load() == nil ? String(cString: ZSTD_versionString()) : nil
     }
 
     deinit {

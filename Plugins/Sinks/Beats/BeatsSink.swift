@@ -11,7 +11,7 @@ extension SinkPlugin {
     /// Writes beat times and bar positions in formats of other programs.
     public static let beats = SinkPlugin(
         "beats", "Beat times and bar positions only, as text, Audacity labels, JAMS, JSON or MIDI.",
-        settings: [path.declared, format.declared], primary: path.key,
+        settings: [path.declared, format.declared], primary: "path",
         needs: { settings in
             let format = settings[format].resolved(for: settings[path]) ?? .text
             return Needs(

@@ -8,7 +8,7 @@ extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.
     public static let presets = SinkPlugin(
         "presets", "Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.",
-        settings: PresetSettings.declared, primary: PresetSettings.path.key, records: PresetCycler.records,
+        settings: PresetSettings.declared, primary: "path", records: PresetCycler.records,
         controls: ControlType.presetControls,
         needs: { settings in
             let analyzers = PresetSettings(settings).analyzers
