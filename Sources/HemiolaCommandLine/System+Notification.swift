@@ -15,7 +15,9 @@ extension System {
         /// - Parameter name: The value of the variable; nil: it is unset.
         /// - Returns: nil when there is none, or its name is not valid.
         init?(_ name: String?) {
-            guard let name, name.hasPrefix("/") || name.hasPrefix("@"), name.utf8.count < MemoryLayout<sockaddr_un>.size - 2 else { return nil }
+            guard let name, name.hasPrefix("/") || name.hasPrefix("@"), name.utf8.count < MemoryLayout<sockaddr_un>.size - 2 else {
+                return nil
+            }
             #if canImport(Glibc)
                 let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             #else

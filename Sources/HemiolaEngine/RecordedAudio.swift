@@ -33,7 +33,8 @@ final class RecordedAudio {
         // The records may begin inside of the file.
         position = -header.format.frame(at: min(max(0, header.source.start ?? 0), 1e9))
         let source = try capture.open(
-            FormatRequest(sampleRate: header.format.sampleRate, batchFrames: header.batching.batchFrames, isCancelled: isCancelled, warn: warn))
+            FormatRequest(
+                sampleRate: header.format.sampleRate, batchFrames: header.batching.batchFrames, isCancelled: isCancelled, warn: warn))
         isOpen = true
         try check(source.format)
     }

@@ -31,7 +31,8 @@ public final class Recording: Sendable {
                 self.reader = Mutex(reader)
                 return
             case .over(let failure?): throw failure
-            case .batch, .end, .over(nil): throw CaptureError("\(reader.name): no records; write a recording with hemiola analyze FILE -o \(reader.name)")
+            case .batch, .end, .over(nil):
+                throw CaptureError("\(reader.name): no records; a recording is the output of hemiola analyze or listen")
             }
         }
     }

@@ -104,7 +104,9 @@ final class RecordingReader {
         do throws(RecordFault) {
             record = try decoder.decode(line)
         } catch {
-            throw fault(error.message)
+            // No record precedes it.
+            let hint = lines.lineNumber == 1 ? "; a recording is the output of hemiola analyze or listen" : ""
+            throw fault(error.message + hint)
         }
         try add(record, byteCount: line.count)
         for type in decoder.undeclared.dropFirst(warnedTypes) {

@@ -182,7 +182,8 @@ final class RecordingRun {
         }
         if let audio, audio.isAtEnd, audio.position < end, !isEndReported {
             isEndReported = true
-            receiver.report(.recording("\(audio.name): ends at \(seconds(audio.position)) s, before the recording; the samples after it are silence"))
+            receiver.report(
+                .recording("\(audio.name): ends at \(seconds(audio.position)) s, before the recording; the samples after it are silence"))
         }
     }
 

@@ -71,7 +71,8 @@ public final class LineReader {
         while true {
             if let line = takeLine() { return .line(line) }
             guard pending.count - start <= Self.longestLine else {
-                throw CaptureError("\(name):\(lineNumber + 1): the line is longer than \(Self.longestLine >> 20) MiB; this is not a recording")
+                throw CaptureError(
+                    "\(name):\(lineNumber + 1): the line is longer than \(Self.longestLine >> 20) MiB; this is not a recording")
             }
             if isAtEnd {
                 guard pending.count > start else { return .end }

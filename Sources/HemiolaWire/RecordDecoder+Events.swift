@@ -91,36 +91,54 @@ extension RecordDecoder {
         let members = (record.members ?? []).filter { !["type", "file", "file_base64", "t"].contains($0.key) }
         let emitted = record["emitted_t"]?.double == nil ? nil : try Self.time("emitted_t", RecordFields(record), header.format)
         var fields: [Field] = []
-        var stored: [ParameterValue] = []
+        var stored: [(place: Int, value: ParameterValue)] = []
         for member in members {
+            guard !fields.contains(where: { $0.name == member.key }) else { throw RecordFault("\"\(member.key)\" occurs twice") }
             switch member.key {
             case "frame" where member.value.integer.map { abs(Double($0) - time * Double(header.format.sampleRate)) < 1 } ?? false:
                 fields.append(.frame)
             case "emitted_t" where emitted != nil: fields.append(.emittedTime)
             case "due_in_s" where emitted != nil && member.value.double != nil: fields.append(.timeUntilEvent)
             default:
-                let (own, values) = try inferredFields([member])
-                guard !fields.contains(where: { $0.name == member.key }) else {
-                    throw RecordFault("\"\(member.key)\" occurs twice")
+                if let frames = Self.frames(of: member, in: members, header.format) {
+                    fields.append(.seconds(member.key, ofFramesIn: frames, Self.summary))
+                } else {
+                    let own = try inferredFields([member])
+                    stored.append((fields.count, own.values[0]))
+                    fields += own.fields
                 }
-                fields += own
-                stored += values
             }
         }
+        // An event stores a few values; texts may be part of its type.
+        let hasConstants = stored.count > Event.capacity
+        while stored.count > Event.capacity, let index = stored.firstIndex(where: { $0.value.string != nil }) {
+            let (place, value) = stored.remove(at: index)
+            fields[place] = .constant(fields[place].name, value.string ?? "", Self.summary)
+        }
         guard stored.count <= Event.capacity else { throw RecordFault("the record has more than \(Event.capacity) fields") }
-        guard Set(fields.map(\.name)).count == fields.count else { throw RecordFault("a key occurs twice") }
-        let type = inferredType(name, fields)
+        let type = hasConstants ? RecordType(name, Self.summary, fields: fields) : inferredType(name, fields)
         var event = Event(at: time, type)
-        for (slot, value) in stored.enumerated() { event[slot] = value }
+        for (slot, stored) in stored.enumerated() { event[slot] = stored.value }
         event.time = try exactTime(time, type, RecordFields(record), emitted, header.format)
         return .event(event, emitted: emitted)
+    }
+
+    private static let summary = "A record of another program."
+
+    /// The member with the same duration in frames; nil: a member is not the duration of a number of frames.
+    private static func frames(of member: JSONValue.Member, in members: [JSONValue.Member], _ format: StreamFormat) -> String? {
+        guard member.key.hasSuffix("_s"), case .number(let seconds) = member.value else { return nil }
+        return members.first { other in
+            guard other.key != "frame", let frames = other.value.integer else { return false }
+            return abs(format.seconds(at: Int64(frames)) - seconds) <= 0.5e-6
+        }?.key
     }
 
     /// A type with these fields: one instance for all records with the same fields.
     private mutating func inferredType(_ name: String, _ fields: [Field]) -> RecordType {
         let signature = fields.reduce(name) { "\($0)\u{0}\($1.name)\u{0}\($1.kind.name)\u{0}\($1.unit.rawValue)" }
         if let type = inferredTypes[signature] { return type }
-        let type = RecordType(name, "A record of another program.", fields: fields)
+        let type = RecordType(name, Self.summary, fields: fields)
         // A file of a stranger may have many.
         if inferredTypes.count < 100 { inferredTypes[signature] = type }
         return type

@@ -5,7 +5,8 @@ extension StreamHeader {
     init(_ fields: RecordFields, _ catalog: RecordCatalog) throws(RecordFault) {
         let schema = try fields.integer("schema")
         guard schema == Self.schema else {
-            throw RecordFault("schema \(schema) is not supported: another version of Hemiola wrote it; this one reads schema \(Self.schema)")
+            throw RecordFault(
+                "schema \(schema) is not supported: another version of Hemiola wrote it; this one reads schema \(Self.schema)")
         }
         let format = StreamFormat(
             sampleRate: try fields.integer("sample_rate"), channelCount: try fields.integer("channels"),
@@ -28,7 +29,8 @@ extension StreamHeader {
         guard Set(analyzers.map(\.name)).count == analyzers.count else { throw RecordFault("two analyzers have the same \"id\"") }
         self.init(
             source: try StreamSource(RecordFields(source), format), file: try fields.optionalText("file"),
-            fileBytes: try [UInt8](base64: fields, "file_base64"), isLive: false, batching: batching, seed: UInt64(try fields.count("seed")),
+            fileBytes: try [UInt8](base64: fields, "file_base64"), isLive: false, batching: batching,
+            seed: UInt64(try fields.count("seed")),
             analyzers: analyzers, catalog: catalog)
     }
 }

@@ -108,7 +108,8 @@ public struct RecordDecoder: Sendable {
             }
         }
         return BatchRecord(
-            number: try fields.count("n"), frame: try fields.count("frame"), isPartial: try fields.optionalFlag("partial") ?? false, row: row)
+            number: try fields.count("n"), frame: try fields.count("frame"), isPartial: try fields.optionalFlag("partial") ?? false,
+            row: row)
     }
 
     private static func value(_ value: JSONValue, _ analyzer: String, _ feature: Feature) throws(RecordFault) -> Float {
