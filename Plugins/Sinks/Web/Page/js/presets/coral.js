@@ -132,7 +132,9 @@ export default {
                     spore = [0, 0, 0];
                 }
                 graphics.draw(relief, surface, { uField: field.read });
-                graphics.draw(show, target, { uHeight: surface, uColors: colors, uCells: [columns, rows], uTime: time, uAspect: columns / rows });
+                graphics.draw(show, target, {
+                    uHeight: surface, uColors: colors, uCells: [columns, rows], uTime: time, uAspect: columns / rows,
+                });
             },
             resize() {},
             dispose() { graphics.dispose(); },
