@@ -118,7 +118,7 @@ void main() {
 // The state of a cell: mean colour of the last picture shown, and the budget that is left.
 const BUDGET = `
 uniform sampler2D uBefore, uState;
-uniform float uCapacity, uRefill, uRedWeight;
+uniform float uCapacity, uRefill, uRedWeight, uIsFirst;
 vec2 measure(vec3 c) { return vec2(luminance(c), max(0.0, c.r - c.g - c.b)); }
 void main() {
   ivec2 cell = ivec2(gl_FragCoord.xy);
@@ -126,7 +126,7 @@ void main() {
   vec3 shown = texelFetch(uBefore, cell, 0).rgb;
   vec2 spent = abs(measure(shown) - measure(state.rgb));
   float budget = min(uCapacity, state.a + uRefill) - max(spent.x, uRedWeight * spent.y);
-  color = vec4(shown, budget);
+  color = vec4(shown, uIsFirst > 0.5 ? uCapacity : budget);
 }`;
 
 const SHARE = `
@@ -238,7 +238,8 @@ export class FlashLimiter {
             uCapacity: this.#calm ? capacity / 4 : capacity, uRefill: (this.#calm ? rate / 2 : rate) * Math.min(dt, 0.25),
             uRedWeight: redWeight,
         };
-        if (this.#isFirst) {
+        const isFirst = this.#isFirst;
+        if (isFirst) {
             // The first picture appears at once: one change, without an opposing one.
             graphics.clear(this.share, [1, 1, 1, 1]);
             this.#isFirst = false;
@@ -253,7 +254,9 @@ export class FlashLimiter {
         });
         graphics.swap(this.shown);
         this.#reduce(this.shown.read, this.before);
-        graphics.draw(this.budgetProgram, this.state.write, { ...limits, uState: this.state.read, uBefore: this.before });
+        graphics.draw(this.budgetProgram, this.state.write, {
+            ...limits, uState: this.state.read, uBefore: this.before, uIsFirst: isFirst ? 1 : 0,
+        });
         graphics.swap(this.state);
         return this.shown.read;
     }

@@ -58,7 +58,7 @@ void main() {
   // Stone around the window, and rays of coloured light on it.
   float outside = smoothstep(1.0 - px, 1.0 + px, r);
   float ray = pow(historyAt(0.05 + 0.8 * abs(fract((a + slow) / TAU * n) * 2.0 - 1.0), 10.0 + r * 12.0), 2.0);
-  vec3 wall = vec3(0.010, 0.010, 0.016) * (0.6 + 0.8 * fbm(p * 6.0, 3)) * (1.0 - uTransparent);
+  vec3 wall = vec3(0.005, 0.005, 0.009) * (0.6 + 0.8 * fbm(p * 6.0, 3)) * (1.0 - uTransparent);
   float around = 0.2 + 0.7 * abs(fract((a + slow) / TAU * 3.0) * 2.0 - 1.0);
   wall += texture(uColors, vec2(around, 0.5)).rgb * exp(-(r - 1.0) * 2.6) * (0.02 + 0.30 * ray * uDrive);
   float frame = smoothstep(0.018 + px, 0.018, abs(r - 1.0));
