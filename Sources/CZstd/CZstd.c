@@ -14,6 +14,10 @@
       (ZSTD_CCtx *context, ZSTD_outBuffer *output, ZSTD_inBuffer *input, ZSTD_EndDirective step), (context, output, input, step)) \
     X(ZSTD_CCtx *, ZSTD_createCCtx, (void), ()) \
     X(size_t, ZSTD_freeCCtx, (ZSTD_CCtx *context), (context)) \
+    X(ZSTD_DCtx *, ZSTD_createDCtx, (void), ()) \
+    X(size_t, ZSTD_freeDCtx, (ZSTD_DCtx *context), (context)) \
+    X(size_t, ZSTD_DStreamOutSize, (void), ()) \
+    X(size_t, ZSTD_decompressStream, (ZSTD_DCtx *context, ZSTD_outBuffer *output, ZSTD_inBuffer *input), (context, output, input)) \
     X(const char *, ZSTD_getErrorName, (size_t code), (code)) \
     X(unsigned, ZSTD_isError, (size_t code), (code)) \
     X(const char *, ZSTD_versionString, (void), ())

@@ -124,7 +124,11 @@ public final class LineReader {
         if !isFormatKnown, pending.count >= ZstdReader.signature.count || isAtEnd {
             isFormatKnown = true
             if pending.starts(with: ZstdReader.signature) {
-                decompressor = ZstdReader()
+                do throws(OutputError) {
+                    decompressor = try ZstdReader()
+                } catch {
+                    throw CaptureError("\(name): \(error.message)")
+                }
                 compressed = pending[...]
                 (pending, start, searched, isAtEnd) = ([], 0, 0, false)
             }

@@ -81,7 +81,11 @@ final class ZstdReader {
     /// The bytes with which a zstd frame begins.
     static let signature: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
 
-    init() {
+    /// - Throws: Zstandard is not installed.
+    init() throws(OutputError) {
+        if let fault = czstd_load() {
+            throw OutputError("cannot decompress: \(String(cString: fault)); install it: apt install libzstd1")
+        }
         guard let context = ZSTD_createDCtx() else { fatalError("out of memory for zstd") }
         self.context = context
         output = .allocate(byteCount: ZSTD_DStreamOutSize(), alignment: 16)
