@@ -161,7 +161,10 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
         BackgroundThread.pool.runIfActive(eventLoop: hub.loop) { Self.parse(bytes, catalog) }.whenComplete { result in
             let handler = handler.value
             handler.isParsing = false
-            if case .success(let message) = result, let client = handler.client { Self.deliver(message, to: client) }
+            if case .success(let message) = result, let client = handler.client {
+                Self.deliver(message, to: client)
+                handler.limiter.refund(byteCount: client.takeImportedBytes())
+            }
             handler.resume()
         }
     }
@@ -226,5 +229,10 @@ struct RateLimiter {
     /// Counts a message that is read.
     mutating func count(byteCount: Int) {
         arrival = arrival + Self.interval * Int64(1 + byteCount >> 10)
+    }
+
+    /// Takes back the count of bytes whose rate is limited in another way.
+    mutating func refund(byteCount: Int) {
+        arrival = arrival - Self.interval * Int64(byteCount >> 10)
     }
 }
