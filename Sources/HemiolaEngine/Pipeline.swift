@@ -201,11 +201,15 @@ public final class Pipeline: Sendable {
         return sinkEntries.first { $0.sink.directing != nil }.map { .directing(sink: $0.name) }
     }
 
+    /// The number of runs of this process.
+    private static let runCount = Atomic<Int>(0)
+
     private func makeRunners(
         inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
     ) -> [SinkRunner] {
         // One sink writes to standard output: the one that needs it, else the first that can use it.
         let startTime = Int(time(nil))
+        let run = Self.runCount.add(1, ordering: .relaxed).newValue
         let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
         return sinkEntries.enumerated().map { index, entry in
             let name = entry.name
@@ -218,7 +222,7 @@ public final class Pipeline: Sendable {
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
                     warn: { report(.sinkWarning(sink: name, $0)) },
                     inform: { report(.sinkInformation(sink: name, $0, figure: $1)) }, endRun: { [weak self] in self?.stop() },
-                    startTime: startTime, syncsFiles: configuration.syncsFiles,
+                    startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,
                     isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }),
                 events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
