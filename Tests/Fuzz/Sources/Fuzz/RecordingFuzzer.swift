@@ -1,10 +1,10 @@
 import Hemiola
 import HemiolaPlugins
-import HemiolaSignal
 import HemiolaWire
 
 @testable import HemiolaEngine
 @testable import HemiolaOutput
+@testable import HemiolaSignal
 
 extension Fuzzer {
     /// Any bytes as a recording: an error names a line, batches are in order, and what is decoded has the same text when it is written and
@@ -59,7 +59,7 @@ extension Fuzzer {
             encoder.encode(BatchBlock(storage)[0], into: &buffer)
         case .event(let event, let emitted):
             let format = encoder.header.format
-            encoder.encode(event, batchEnd: emitted.map { format.seconds(at: format.frame(at: $0)) } ?? event.time, into: &buffer)
+            encoder.encode(event, batchEnd: format.seconds(at: format.frame(at: emitted ?? event.time)), into: &buffer)
         case .end(let summary): encoder.encodeEnd(summary, into: &buffer)
         }
         return buffer.withUnsafeBytes { Array($0) }
