@@ -145,6 +145,9 @@ let package = Package(
             name: "AnalysisSupport", dependencies: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"],
             path: "Tests/SpectrumAnalyzerTests/Support", swiftSettings: settings),
         .target(
+            name: "BridgeSupport", dependencies: ["TestSupport", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"],
+            path: "Tests/SocketSinkTests/Support", swiftSettings: settings),
+        .target(
             name: "TestSupport", dependencies: ["Hemiola", nioCore, nioPosix, nioHTTP, nioWebSocket], path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
@@ -199,10 +202,14 @@ let package = Package(
             ]),
         tests(
             "SocketSinkTests",
-            uses: ["SocketSink", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
+            uses: ["SocketSink", "BridgeSupport", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"],
+            exclude: ["Support"]),
         tests(
             "WebSinkTests",
-            uses: ["WebSink", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "HemiolaBridge", "Hemiola", "HemiolaSignal"]),
+            uses: [
+                "WebSink", "BridgeSupport", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "HemiolaBridge", "Hemiola",
+                "HemiolaSignal",
+            ]),
         tests(
             "EndToEndTests", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
         tests("BrowserTests", uses: ["HemiolaMain", "TestSupport"], exclude: ["Page"]),

@@ -1,3 +1,4 @@
+import BridgeSupport
 import Foundation
 import HemiolaSignal
 import HemiolaVisualizer
@@ -129,7 +130,8 @@ import Testing
         let lines: [[UInt8]] = [
             Array("not JSON".utf8), Array("[1,2]".utf8), [0x7B, 0xFF, 0xFE, 0x7D], Array("{\"type\":\"frob\"}".utf8),
             Array(String(repeating: "[", count: 100_000).utf8), Array(#"{"type":"subscribe","streams":["x"]}"#.utf8),
-            Array(#"{"type":"subscribe","payload":"mp3"}"#.utf8), [UInt8](repeating: 0x78, count: 3 << 20),
+            Array(#"{"type":"subscribe","payload":"mp3"}"#.utf8), Array(#"{"type":"subscribe","payload":"binary"}"#.utf8),
+            [UInt8](repeating: 0x78, count: 3 << 20),
             Array("</script><script>alert(1)</script>".utf8), [0, 1, 2, 3],
         ]
         for (index, line) in lines.enumerated() {

@@ -1,3 +1,4 @@
+import BridgeSupport
 import Hemiola
 import SocketSink
 import TestSupport

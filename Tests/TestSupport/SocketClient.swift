@@ -6,7 +6,7 @@ import Foundation
     import Musl
 #endif
 
-/// A client of a Unix socket that sends and receives lines. Use from one thread. All calls block it, each with a time limit.
+/// A client of a Unix or TCP socket that sends and receives lines or bytes. Use from one thread. All calls block it, each with a time limit.
 public final class SocketClient {
     public struct Failure: Error, CustomStringConvertible {
         public var description: String
@@ -31,6 +31,25 @@ public final class SocketClient {
                 throw Failure(description: "cannot connect to \(path): \(String(cString: strerror(number)))")
             }
             usleep(2000)
+        }
+    }
+
+    /// Connects to a TCP port of this machine.
+    public init(port: Int, address: String = "127.0.0.1") throws {
+        let isIPv6 = address.contains(":")
+        descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var (old, new) = (sockaddr_in(), sockaddr_in6())
+        (old.sin_family, old.sin_port) = (sa_family_t(AF_INET), in_port_t(port).bigEndian)
+        (new.sin6_family, new.sin6_port) = (sa_family_t(AF_INET6), in_port_t(port).bigEndian)
+        inet_pton(AF_INET, address, &old.sin_addr)
+        inet_pton(AF_INET6, address, &new.sin6_addr)
+        let result = isIPv6 ? Self.connect(descriptor, new) : Self.connect(descriptor, old)
+        guard result == 0 else { throw Failure(description: "cannot connect to port \(port): \(String(cString: strerror(errno)))") }
+    }
+
+    private static func connect<Address>(_ descriptor: Int32, _ address: Address) -> Int32 {
+        withUnsafeBytes(of: address) {
+            Foundation.connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t($0.count))
         }
     }
 
@@ -60,6 +79,15 @@ public final class SocketClient {
         try send(bytes: Array((line + "\n").utf8))
     }
 
+    /// Whether the other side has closed the connection. Bytes that were not read are lost.
+    public var isClosedByPeer: Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count <= 0 { return count == 0 || errno != EAGAIN && errno != EINTR }
+        }
+    }
+
     /// Closes the sending side.
     public func finishSending() {
         shutdown(descriptor, Int32(SHUT_WR))
@@ -77,6 +105,30 @@ public final class SocketClient {
             start = 0
             guard try fill(until: deadline) else { return nil }
         }
+    }
+
+    /// A number of bytes; nil if the connection ends before.
+    public func readBytes(_ count: Int, timeout seconds: Double = 30) throws -> [UInt8]? {
+        let deadline = Self.now + seconds * Sanitizer.slowness
+        while bytes.count - start < count {
+            guard try fill(until: deadline) else { return nil }
+        }
+        defer {
+            start += count
+            if start > 1 << 16 {
+                bytes.removeFirst(start)
+                start = 0
+            }
+        }
+        return Array(bytes[start..<start + count])
+    }
+
+    /// All bytes up to the end.
+    public func readToEnd(timeout seconds: Double = 30) throws -> [UInt8] {
+        let deadline = Self.now + seconds * Sanitizer.slowness
+        while try fill(until: deadline) {}
+        defer { start = bytes.count }
+        return Array(bytes[start...])
     }
 
     /// The next line that contains a text; lines before it are skipped.

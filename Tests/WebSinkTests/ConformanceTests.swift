@@ -1,11 +1,15 @@
+import Hemiola
 import HemiolaTesting
 import TestSupport
 import Testing
-import WebSink
+
+@testable import WebSink
 
 @Suite(.mayNotHang) struct ConformanceTests {
     @Test func `conformance suites of sinks and directors: pass`() async throws {
-        try await SinkConformanceSuite(.web, settings: "0").run()
-        try await DirectorConformanceSuite(.web, settings: "0").run()
+        let folder = try TemporaryFolder()
+        let plugin = SinkPlugin.web(tokenFile: { TokenFile(path: folder("web-token")) })
+        try await SinkConformanceSuite(plugin, settings: "0").run()
+        try await DirectorConformanceSuite(plugin, settings: "0").run()
     }
 }

@@ -27,29 +27,34 @@ extension SinkPlugin {
     private static let exitOnClose = Setting("exit_on_close", default: false, "End the run when a page sends closeViz.")
 
     /// Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.
-    public static let web = SinkPlugin(
-        "web", "Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.",
-        settings: [
-            port.declared, bind.declared, page.declared, origin.declared, handlers.declared, maxClients.declared, exitOnClose.declared,
-        ], primary: port.key,
-        records: [.preset, .speed, .key], fallbackControls: PageDirector.controls,
-        needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
-        make: { settings throws(ConfigurationError) in
-            if settings[page] == "" { throw ConfigurationError("the path is empty", at: page.key) }
-            guard ListeningSocket.isAddress(settings[bind]) else {
-                throw ConfigurationError(ListeningSocket.fault(inAddress: settings[bind]), at: bind.key)
-            }
-            for text in settings[origin] where !Origin.isValid(text) {
-                throw ConfigurationError("\"\(text)\" is not an origin; write it as http://HOST:PORT, without a path", at: origin.key)
-            }
-            for name in settings[handlers] where !isName(name) {
-                throw ConfigurationError("\"\(name)\" is not a name of letters, digits, _ and $", at: handlers.key)
-            }
-            return WebSink(
-                port: settings[port], address: settings[bind], page: settings[page], origins: settings[origin],
-                handlers: settings[handlers],
-                BridgeSettings(clientLimit: settings[maxClients], exitsOnClose: settings[exitOnClose]))
-        })
+    public static let web = web(tokenFile: TokenFile.standard)
+
+    /// - Parameter tokenFile: The file with the token; nil: the token is valid for one run.
+    static func web(tokenFile: @escaping @Sendable () -> TokenFile?) -> SinkPlugin {
+        SinkPlugin(
+            "web", "Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.",
+            settings: [
+                port.declared, bind.declared, page.declared, origin.declared, handlers.declared, maxClients.declared, exitOnClose.declared,
+            ], primary: port.key,
+            records: [.preset, .speed, .key], fallbackControls: PageDirector.controls,
+            needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
+            make: { settings throws(ConfigurationError) in
+                if settings[page] == "" { throw ConfigurationError("the path is empty", at: page.key) }
+                guard ListeningSocket.isAddress(settings[bind]) else {
+                    throw ConfigurationError(ListeningSocket.fault(inAddress: settings[bind]), at: bind.key)
+                }
+                for text in settings[origin] where !Origin.isValid(text) {
+                    throw ConfigurationError("\"\(text)\" is not an origin; write it as http://HOST:PORT, without a path", at: origin.key)
+                }
+                for name in settings[handlers] where !isName(name) {
+                    throw ConfigurationError("\"\(name)\" is not a name of letters, digits, _ and $", at: handlers.key)
+                }
+                return WebSink(
+                    port: settings[port], address: settings[bind], page: settings[page], origins: settings[origin],
+                    handlers: settings[handlers], tokenFile: tokenFile(),
+                    BridgeSettings(clientLimit: settings[maxClients], exitsOnClose: settings[exitOnClose]))
+            })
+    }
 
     /// Whether a text is a JavaScript identifier of ASCII characters.
     private static func isName(_ text: String) -> Bool {
@@ -78,15 +83,19 @@ final class WebSink: DirectingSink {
     private let page: String?
     private let origins: [String]
     private let handlers: [String]
+    private let tokenFile: TokenFile?
     private let settings: BridgeSettings
     private let bridge = Mutex<Bridge?>(nil)
 
-    init(port: Int, address: String, page: String?, origins: [String], handlers: [String], _ settings: BridgeSettings) {
+    init(
+        port: Int, address: String, page: String?, origins: [String], handlers: [String], tokenFile: TokenFile?, _ settings: BridgeSettings
+    ) {
         self.port = port
         self.address = address
         self.page = page
         self.origins = origins
         self.handlers = handlers
+        self.tokenFile = tokenFile
         self.settings = settings
     }
 
@@ -118,7 +127,7 @@ final class WebSink: DirectingSink {
     }
 
     private func token(_ context: SinkContext) throws(SinkError) -> String {
-        if let file = TokenFile.standard() { return try file.token() }
+        if let tokenFile { return try tokenFile.token() }
         context.warn("\(context.name): neither XDG_STATE_HOME nor HOME is set: the URL is valid for this run only")
         return TokenFile.makeToken()
     }
