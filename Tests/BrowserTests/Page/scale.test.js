@@ -1,4 +1,6 @@
-import { colourMap, FREQUENCY_LABELS, frequencyOfPosition, positionOfFrequency, positionOfLevel } from "../../../Plugins/Sinks/Web/Page/js/scale.js";
+import {
+    colourMap, FREQUENCY_LABELS, frequencyOfPosition, positionOfFrequency, positionOfLevel,
+} from "../../../Plugins/Sinks/Web/Page/js/scale.js";
 import { equal, isTrue, near } from "./check.js";
 
 /** Relative luminance of an entry of the colour map. */

@@ -11,7 +11,10 @@ export const tests = [
     { name: "letters without decomposition: compared by their base letters", run: () => equal(found("lodz"), ["Łódź"]) },
     { name: "sharp s: equals ss", run: () => equal(found("STRASSE"), ["Straße 7"]) },
     { name: "words: match in any order", run: () => equal(found("rain night"), ["Night Rain"]) },
-    { name: "several matches: beginnings of names first, then of words", run: () => equal(found("rain"), ["Rain", "Night Rain", "terrain"]) },
+    {
+        name: "several matches: beginnings of names first, then of words",
+        run: () => equal(found("rain"), ["Rain", "Night Rain", "terrain"]),
+    },
     { name: "empty query: matches all names in their order", run: () => equal(found("  "), names) },
     { name: "no match: empty list", run: () => equal(found("xyz"), []) },
     { name: "punctuation: separates words", run: () => equal(normalizeForSearch("Flexi - mindblob (mix)"), "flexi mindblob mix") },

@@ -26,7 +26,13 @@ export const tests = [
         },
     },
     { name: "opened device: live", run: () => equal(state({ device: { state: "opened", name: "x" } }).kind, "live") },
-    { name: "end of the music, then no connection: not an error", run: () => isTrue(state({ connected: false, ended: true }).text.includes("ended"), "text") },
+    {
+        name: "end of the music, then no connection: says that the music has ended",
+        run: () => equal(state({ connected: false, wasConnected: true, ended: true }).text, "The music has ended"),
+    },
     { name: "closed by the user: closed", run: () => equal(state({ connected: false, closed: true }).kind, "closed") },
-    { name: "durations: minutes and seconds", run: () => equal([0, 59.9, 61, 3600].map(formatDuration), ["0:00", "0:59", "1:01", "60:00"]) },
+    {
+        name: "durations: minutes and seconds",
+        run: () => equal([0, 59.9, 61, 3600].map(formatDuration), ["0:00", "0:59", "1:01", "60:00"]),
+    },
 ];

@@ -19,8 +19,8 @@ const hemiolaInitial = null;
     const RETRY_MIN_MS = 250;
     const RETRY_MAX_MS = 5000;
     const CLOCK_INTERVAL_MS = 5000;
-    // Without any message for this time the connection is closed and opened again.
-    const SILENT_CONNECTION_MS = 12000;
+    // After so many intervals without any message the connection is closed and opened again.
+    const SILENT_INTERVALS = 3;
     const ANSWER_TIMEOUT_MS = 5000;
     const MAX_MESSAGE_BYTES = 1024 * 1024;
     const MAX_TEXT_BYTES = 1000;
@@ -315,7 +315,9 @@ const hemiolaInitial = null;
         /** Selects the streams that this client receives: record types and "pushSamples". Kept when the connection is opened again. */
         subscribe(streams) {
             subscription.streams = [...streams];
-            return this.connected ? this.send({ type: "subscribe", ...subscription }) : Promise.resolve({ ok: true, error: null });
+            if (!this.connected) return Promise.resolve({ ok: true, error: null });
+            // A lost connection is no error: the subscription is sent again.
+            return this.send({ type: "subscribe", ...subscription }).catch(() => ({ ok: true, error: null }));
         }
 
         /** Reports the progress of the call that the page works on: any JSON value. */
@@ -354,6 +356,7 @@ const hemiolaInitial = null;
     let retryDelay = RETRY_MIN_MS;
     let retryTimer = 0;
     let lastMessageTime = 0;
+    let hasReceived = false;
     let attempt = 0;
 
     const hemiola = new Hemiola();
@@ -393,7 +396,7 @@ const hemiolaInitial = null;
     function opened() {
         hemiola.connected = true;
         attempt = 0;
-        lastMessageTime = performance.now();
+        hasReceived = true;
         clockOffset.measurements.length = 0;
         transmit({ type: "subscribe", ...subscription });
         for (let i = 0; i < 4; i++) setTimeout(measureClock, 60 * i);
@@ -424,21 +427,23 @@ const hemiolaInitial = null;
         transmit({ type: "clock", sent: performance.now() });
     }
 
+    // Counts intervals without any message, not the time: a page that was blocked receives its messages after the timer.
+    let silentIntervals = 0;
     setInterval(() => {
         if (!socket || !hemiola.connected) return;
-        if (performance.now() - lastMessageTime > SILENT_CONNECTION_MS) {
-            // The closing handshake of a broken connection can take minutes.
-            const broken = socket;
-            broken.onclose = broken.onmessage = null;
-            broken.close();
-            disconnected();
-        } else {
-            measureClock();
-        }
+        silentIntervals = hasReceived ? 0 : silentIntervals + 1;
+        hasReceived = false;
+        if (silentIntervals < SILENT_INTERVALS) return measureClock();
+        // The closing handshake of a broken connection can take minutes.
+        const broken = socket;
+        broken.onclose = broken.onmessage = null;
+        broken.close();
+        disconnected();
     }, CLOCK_INTERVAL_MS);
 
     function received(data) {
         lastMessageTime = performance.now();
+        hasReceived = true;
         if (typeof data !== "string") {
             const message = decodeSamples(data);
             if (message) receivedSamples(message);

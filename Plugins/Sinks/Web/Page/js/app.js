@@ -35,6 +35,8 @@ const stage = createStage(canvas, {
     strobe: options.strobe,
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
     reducedMotion: reducedMotion.matches,
+    // Errors of presets become page errors in Hemiola's log.
+    onerror: ({ message, error }) => reportError(error instanceof Error ? error : new Error(message)),
 });
 reducedMotion.addEventListener("change", () => location.reload());
 
@@ -54,7 +56,7 @@ const presets = new PresetControl(hemiola, stage, { storage: storage(), pinned: 
 const tempo = new TempoControl(hemiola);
 let speed = 1;
 
-hemiola.subscribe(["pushSamples", "beat", "device", "control", "end"]);
+hemiola.subscribe(["pushSamples", "beat", "preset", "device", "control", "end"]);
 hemiola.addEventListener("hello", () => {
     analysis.reset();
     analysis.setSampleRate(hemiola.sampleRate || 44100);

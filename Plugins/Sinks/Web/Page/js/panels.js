@@ -6,7 +6,8 @@ import { SpectrogramDisplay } from "./spectrogram.js";
 import { SpectrumDisplay } from "./spectrum.js";
 import { WaveformDisplay } from "./waveform.js";
 
-const narrow = matchMedia("(max-width: 720px)");
+// As in the style sheet.
+const NARROW_WIDTH = 720;
 
 export class Panels {
     constructor(analysis, storage) {
@@ -26,14 +27,22 @@ export class Panels {
                 this.store();
             });
         }
-        narrow.addEventListener("change", () => this.restore());
-        this.restore();
+        this.isNarrow = null;
+        new ResizeObserver(() => this.resized()).observe(document.body);
+        this.resized();
         this.confidence = null;
     }
 
-    /** Wide and narrow windows have their own selection. */
+    /** Wide and narrow pages have their own selection. */
+    resized() {
+        const isNarrow = document.body.clientWidth <= NARROW_WIDTH;
+        if (isNarrow === this.isNarrow) return;
+        this.isNarrow = isNarrow;
+        this.restore();
+    }
+
     get key() {
-        return narrow.matches ? "hemiola.panels.narrow" : "hemiola.panels";
+        return this.isNarrow ? "hemiola.panels.narrow" : "hemiola.panels";
     }
 
     restore() {
@@ -43,7 +52,7 @@ export class Panels {
         } catch {
             // Damaged storage: the default follows.
         }
-        const shown = Array.isArray(names) ? names : narrow.matches ? ["spectrum", "rhythm"] : Object.keys(this.displays);
+        const shown = Array.isArray(names) ? names : this.isNarrow ? ["spectrum", "rhythm"] : Object.keys(this.displays);
         for (const button of this.buttons) this.set(button.dataset.panel, shown.includes(button.dataset.panel));
     }
 

@@ -32,14 +32,18 @@ export class PresetControl {
         onClick("favourite", () => this.toggleFavourite());
         hemiola.addEventListener("hello", (event) => {
             this.hasCycler = event.detail.controls?.some((control) => control.name === "nextPreset") ? null : false;
-            this.setCycling(event.detail.visualizer?.cycling ?? this.cycling);
+            this.readCycling(event.detail.visualizer ?? {});
         });
-        hemiola.addEventListener("status", (event) => {
-            if (typeof event.detail.cycling === "boolean") this.setCycling(event.detail.cycling);
-        });
+        for (const type of ["status", "preset"]) hemiola.addEventListener(type, (event) => this.readCycling(event.detail));
         // The stage without WebGL has no presets.
         const empty = stage.names.length === 0;
         for (const id of ["presets-button", "favourite", "next", "previous", "random", "cycle"]) element(id).disabled = empty;
+    }
+
+    /** Reads whether Hemiola changes the presets: from `cycling`, or from the time of the next change. */
+    readCycling({ cycling, next_in_s: nextChange }) {
+        if (typeof cycling === "boolean") this.setCycling(cycling);
+        else if (typeof nextChange === "number") this.setCycling(true);
     }
 
     /** Shows a preset. Returns false if there is none of this name. */

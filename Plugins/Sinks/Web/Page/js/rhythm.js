@@ -18,24 +18,26 @@ export class BeatDial extends Surface {
         const x = this.width / 2;
         const y = this.height / 2;
         const gap = 0.07;
-        const segment = TURN / beatsPerBar;
         const active = beat.bpm !== null;
+        // Without a position in the bar, the ring is one beat.
+        const segments = active && beat.bar === null ? 1 : beatsPerBar;
+        const segment = TURN / segments;
         // A slow display shows the beat without a flash.
         const pulse = slow ? 0 : beat.pulse;
         context.lineWidth = Math.max(5, radius * 0.13);
         context.lineCap = "butt";
-        for (let i = 0; i < beatsPerBar; i++) {
+        for (let i = 0; i < segments; i++) {
             const start = -TURN / 4 + i * segment + gap / 2;
-            const current = active && beat.bar === i + 1;
+            const current = active && (beat.bar === null || beat.bar === i + 1);
             this.arc(context, x, y, radius, start, start + segment - gap, theme.track, 1);
             if (current) {
-                this.arc(context, x, y, radius, start, start + segment - gap, theme.beat, 0.45 + 0.55 * (slow ? 1 : pulse));
+                this.arc(context, x, y, radius, start, start + segment - gap, theme.beat, 0.4 + 0.6 * (slow ? 1 : pulse));
             } else if (active && beat.bar !== null && i + 1 < beat.bar) {
                 this.arc(context, x, y, radius, start, start + segment - gap, theme["beat-soft"], 1);
             }
         }
         if (active) {
-            const position = ((beat.bar ?? 1) - 1 + (slow ? 0 : beat.phase)) / beatsPerBar;
+            const position = ((beat.bar ?? 1) - 1 + (slow ? 0 : beat.phase)) / segments;
             const angle = -TURN / 4 + TURN * position;
             context.fillStyle = theme.text;
             context.beginPath();

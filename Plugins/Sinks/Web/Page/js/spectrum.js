@@ -32,14 +32,15 @@ export class SpectrumDisplay extends Surface {
         });
         context.textBaseline = "alphabetic";
         context.textAlign = "center";
-        for (const [hertz, label] of FREQUENCY_LABELS) {
+        const every = plot.width / FREQUENCY_LABELS.length < 27 ? 2 : 1;
+        FREQUENCY_LABELS.forEach(([hertz, label], index) => {
             const x = Math.round(plot.x + plot.width * positionOfFrequency(hertz)) + 0.5;
             context.beginPath();
             context.moveTo(x, plot.y);
             context.lineTo(x, plot.y + plot.height + 3);
             context.stroke();
-            context.fillText(label, Math.min(x, this.width - 9), this.height - 5);
-        }
+            if (index % every === 1 % every) context.fillText(label, Math.min(x, this.width - 9), this.height - 5);
+        });
         this.fill = context.createLinearGradient(0, plot.y, 0, plot.y + plot.height);
         this.fill.addColorStop(0, theme.beat);
         this.fill.addColorStop(0.35, theme.data);
