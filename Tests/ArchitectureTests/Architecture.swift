@@ -240,7 +240,10 @@ struct Manifest {
             if name == "arguments" { return "ArgumentParser" }
             if name == "nioCore" { return "NIOCore" }
             if name == "nioPosix" { return "NIOPosix" }
+            if name == "nioHTTP" { return "NIOHTTP1" }
+            if name == "nioWebSocket" { return "NIOWebSocket" }
             if name == "socketSink" { return "SocketSink" }
+            if name == "webSink" { return "WebSink" }
             return name.hasPrefix("\"") ? name.trimmingCharacters(in: ["\""]) : nil
         }
     }

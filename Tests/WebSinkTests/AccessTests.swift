@@ -54,7 +54,7 @@ import Testing
         try await fixture.close()
     }
 
-    @Test func `foreign Origin: is refused unless it is allowed`() async throws {
+    @Test func `Origin of another server: is refused unless it is allowed`() async throws {
         let fixture = try await WebSinkFixture("origin=http://localhost:5173+https://show.example")
         let cookie = ["Cookie": "hemiola=\(fixture.token)"]
         for origin in ["http://\(fixture.host)", "http://localhost:5173", "https://SHOW.example"] {

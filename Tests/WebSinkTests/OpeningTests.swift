@@ -91,7 +91,7 @@ import Testing
         try await fixture.close()
     }
 
-    @Test func `bind=0.0.0.0: warns, shows a QR code, and accepts IP addresses as Host, but no foreign name`() async throws {
+    @Test func `bind=0.0.0.0: warns, shows a QR code, and accepts IP addresses as Host, but no other name`() async throws {
         let fixture = try await WebSinkFixture("bind=0.0.0.0")
         #expect(fixture.warnings.count == 1 && fixture.warnings[0].contains("other machines can connect"))
         #expect(fixture.url.host() != "0.0.0.0")

@@ -164,7 +164,7 @@ import Testing
         try await fixture.close()
     }
 
-    @Test func `large file: is sent completely; a client that does not read it delays nobody`() async throws {
+    @Test func `large file: is sent completely; a client that does not read it delays no other client`() async throws {
         let fixture = try await WebSinkFixture("page=DIR", files: ["index.html": "x"])
         let bytes = (0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         try fixture.folder.write(bytes, to: "large.bin")

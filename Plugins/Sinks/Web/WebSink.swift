@@ -137,7 +137,7 @@ final class WebSink: DirectingSink {
         if port != 0, site.port != port { context.warn("\(context.name): port \(port) is in use; using port \(site.port)") }
         if site.isLocal { return context.inform("\(context.name): open \(site.url())", []) }
         context.warn(
-            "\(context.name): other machines can connect to \(site.address): whoever has the URL sees the page and can control it, "
+            "\(context.name): other machines can connect to \(site.address): everyone who has the URL sees the page and can control it, "
                 + "and the connection is not encrypted")
         let isWildcard = ["0.0.0.0", "::"].contains(site.address)
         let url = site.url(host: isWildcard ? NetworkAddress.first(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)

@@ -36,7 +36,7 @@ struct WebAccess: Sendable {
         /// The value of `Host`.
         var host: String
         /// The origin of another page that the user has allowed; nil: the request has the server's own origin, or none.
-        var foreignOrigin: String?
+        var allowedOrigin: String?
         /// Whether the token is in the query: the response sets the cookie.
         var setsCookie: Bool
     }
@@ -69,17 +69,17 @@ struct WebAccess: Sendable {
     func check(_ head: HTTPRequestHead, _ request: WebRequest, isSocket: Bool) throws(Refusal) -> Permission {
         let hostValues = head.headers["host"]
         guard hostValues.count == 1, let host = hostValues.first?.lowercased(), isOwn(host) else { throw .host }
-        var foreignOrigin: String?
+        var allowedOrigin: String?
         for origin in head.headers["origin"] where origin.lowercased() != "http://\(host)" {
             guard origins.contains(origin.lowercased()) else { throw .origin }
-            foreignOrigin = origin
+            allowedOrigin = origin
         }
         let hasQueryToken = request.queryToken.map(isToken) ?? false
         guard
             hasQueryToken || hasBearerToken(head.headers) || isSocket && hasTokenProtocol(head.headers)
-                || hasCookie(head.headers) && (foreignOrigin != nil || !isForSibling(head.headers))
+                || hasCookie(head.headers) && (allowedOrigin != nil || !isForSibling(head.headers))
         else { throw .token }
-        return Permission(host: host, foreignOrigin: foreignOrigin, setsCookie: hasQueryToken)
+        return Permission(host: host, allowedOrigin: allowedOrigin, setsCookie: hasQueryToken)
     }
 
     /// The subprotocols that a client of the WebSocket offers.
@@ -97,9 +97,9 @@ struct WebAccess: Sendable {
         return Self.isAddress(String(address), AF_INET)
     }
 
-    private static func isAddress(_ text: String, _ family: Int32) -> Bool {
+    private static func isAddress(_ text: String, _ kind: Int32) -> Bool {
         var address = in6_addr()
-        return withUnsafeMutableBytes(of: &address) { inet_pton(family, text, $0.baseAddress) } == 1
+        return withUnsafeMutableBytes(of: &address) { inet_pton(kind, text, $0.baseAddress) } == 1
     }
 
     private static var machineName: String? {

@@ -156,7 +156,7 @@ final class WebServer {
             let cookie = "\(WebAccess.cookieName)=\(site.token); HttpOnly; SameSite=Strict; Path=/; Max-Age=\(Self.cookieAge)"
             headers.add(name: "Set-Cookie", value: cookie)
         }
-        if let origin = permission.foreignOrigin {
+        if let origin = permission.allowedOrigin {
             headers.add(name: "Access-Control-Allow-Origin", value: origin)
             headers.add(name: "Vary", value: "Origin")
         }
