@@ -17,7 +17,10 @@ extension BrowserTests {
         private func violations(_ page: BrowserPage) throws -> [String] {
             try page.runScript(Self.script())
             // Colours are checked after transitions.
-            try page.wait(for: "document.getAnimations().every(a => a.playState !== 'running' || a.effect.getComputedTiming().iterations === Infinity)")
+            try page.wait(
+                for:
+                    "document.getAnimations().every(a => a.playState !== 'running' || a.effect.getComputedTiming().iterations === Infinity)"
+            )
             return try page.evaluate(
                 """
                 axe.run(document, {resultTypes: ['violations']}).then(results => results.violations.flatMap(violation =>
