@@ -16,6 +16,11 @@ extension BrowserTests {
         /// The violations as `RULE: ELEMENT: REASON`.
         private func violations(_ page: BrowserPage) throws -> [String] {
             try page.runScript(Self.script())
+            // Colours are checked after transitions.
+            try page.wait(
+                for:
+                    "document.getAnimations().every(a => a.playState !== 'running' || a.effect.getComputedTiming().iterations === Infinity)"
+            )
             return try page.evaluate(
                 """
                 axe.run(document, {resultTypes: ['violations']}).then(results => results.violations.flatMap(violation =>
@@ -55,7 +60,8 @@ extension BrowserTests {
                     try page.wait(for: "!document.getElementById('outage').hidden")
                 case .phone: try page.setSize(390, 760, pixelRatio: 2, isPhone: true)
                 }
-                #expect(try violations(page) == [], "\(state)")
+                let found = try violations(page)
+                #expect(found == [], "\(state)")
             }
         }
 

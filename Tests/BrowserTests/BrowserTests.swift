@@ -15,6 +15,13 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
+extension BrowserPage {
+    /// Errors of the console and exceptions, except that there is no icon at the address where browsers look for one.
+    var errors: [String] {
+        messages.filter { !$0.hasPrefix("warning") && !$0.contains("/favicon.ico") }
+    }
+}
+
 /// Waits until a condition is true.
 ///
 /// - Parameter seconds: The time limit; generous, because a machine may be busy.

@@ -55,7 +55,7 @@ extension BrowserTests {
                 #expect(outcome.status == 0, "\(outcome)")
                 #expect(outcome.output.trimmingCharacters(in: .newlines) == value, "\(outcome)")
             }
-            #expect(page.messages == [])
+            #expect(page.errors == [])
         }
 
         @Test func `call that fails: one error line, and the next call works`() throws {

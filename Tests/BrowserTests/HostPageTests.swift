@@ -102,7 +102,7 @@ extension BrowserTests {
             #expect(try program.next("preset")["name"] == .text("Bars"))
             try page.wait(for: "getStatistics().audio === 'running'")
             #expect(try page.picture().difference(to: rings) > 1)
-            #expect(try program.send("loadPreset", ["name=etincelles"]).status == 0)
+            #expect(try program.send("loadPreset", ["name=Étincelles"]).status == 0)
             try page.wait(for: "getCurrentPreset() === 'Étincelles'")
             #expect(try program.send("setSpeed", ["speed=0.3"]).status == 0)
             try page.wait(for: "getStatistics().speed === 0.3")
@@ -116,7 +116,7 @@ extension BrowserTests {
             }
             try page.reload()
             try page.wait(for: "getCurrentPreset() === 'Étincelles' && getStatistics().speed === 0.35")
-            #expect(page.messages == [])
+            #expect(page.errors == [])
         }
 
         @Test func `page of another server: connects with the token if its origin is allowed`() throws {

@@ -75,7 +75,7 @@ extension BrowserTests {
             let program = try WebProgram()
             let page = try Browser().open(program.url, size: (320, 180))
             try page.wait(for: "window.hemiola?.connected")
-            #expect(page.messages == [], "the page itself violates no policy")
+            #expect(page.errors == [], "the page itself violates no policy")
             try page.run(
                 """
                 window.violations = [];
