@@ -56,7 +56,7 @@ final class BridgeClient {
     private var wasCongested = false
     private var importedBytes = 0
     /// Whether the client sends a file faster than the page receives it.
-    private var isReadingHeld = false
+    private(set) var isReadingHeld = false
     private var errorCount = 0
     private var reportedDrops = SendQueue.DropCount()
     /// Stream time of the last report of drops, in seconds.
@@ -79,7 +79,8 @@ final class BridgeClient {
 
     /// Whether the client has to read what waits for it, or a page has to receive the client's file, before its next message is read.
     var isCongested: Bool {
-        linesAfterHello.count + queue.count > Self.congestionThreshold || replies.count > Self.congestionThreshold || isReadingHeld
+        linesAfterHello.count + queue.count > Self.congestionThreshold || replies.count > Self.congestionThreshold
+            || callLines.count > 2 * Self.congestionThreshold || isReadingHeld
     }
 
     // MARK: - Sending

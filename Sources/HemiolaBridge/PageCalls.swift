@@ -102,6 +102,10 @@ final class PageCalls {
         guard let page = page(request.page, for: requester) else {
             return reply(to: id, of: requester, .error(Self.missing(request.page)))
         }
+        // Calls that have been sent to a page that does not read are in its queue only.
+        guard page.waitingCallBytes <= Self.answerCapacity else {
+            return reply(to: id, of: requester, .error("busy: the page does not read its messages"))
+        }
         lastNumber += 1
         let line: ByteBuffer
         var file: FileTransfer?

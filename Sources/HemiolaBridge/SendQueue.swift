@@ -144,6 +144,7 @@ struct CallLineQueue {
     private(set) var byteCount = 0
 
     var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
 
     /// - Parameter call: The number of the call whose progress the line is: replaces its last progress that waits.
     mutating func append(_ line: ByteBuffer, progressOf call: Int?) {

@@ -89,6 +89,7 @@ extension RecordDecoder {
     ) throws(RecordFault) -> Record {
         note(undeclared: name)
         let members = (record.members ?? []).filter { !["type", "file", "file_base64", "t"].contains($0.key) }
+        try Self.checkCount(of: members)
         let emitted = record["emitted_t"]?.double == nil ? nil : try Self.time("emitted_t", RecordFields(record), header.format)
         var fields: [Field] = []
         var stored: [(place: Int, value: ParameterValue)] = []
@@ -144,8 +145,16 @@ extension RecordDecoder {
         return type
     }
 
+    /// Maximum number of members of a record whose type is not declared.
+    private static let memberLimit = 64
+
+    private static func checkCount(of members: [JSONValue.Member]) throws(RecordFault) {
+        if members.count > memberLimit { throw RecordFault("the record has more than \(memberLimit) members") }
+    }
+
     /// Declarations that fit the members of a record, and their values.
     private func inferredFields(_ members: [JSONValue.Member]) throws(RecordFault) -> (fields: [Field], values: [ParameterValue]) {
+        try Self.checkCount(of: members)
         let summary = "A field of another program."
         var fields: [Field] = []
         var values: [ParameterValue] = []

@@ -57,7 +57,10 @@ import Testing
             ["analyze", "a", "--analyzer", "levels", "--analyzer", "levels"],
             "--analyzer levels: two analyzers have the name \"levels\"; rename one with as=NAME"
         ),
-        (["analyze", "a", "--sink", "foo"], "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines, presets, socket"),
+        (
+            ["analyze", "a", "--sink", "foo"],
+            "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines, presets, socket, web"
+        ),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
             "json-lines and json-lines-2 both write to standard output; use a path for one of them"
@@ -69,7 +72,7 @@ import Testing
         (["send", "setSpeed", "fast"], "speed is a number, not \"fast\""),
         (["send", "tap", "1"], "\"1\" is not key=value; tap has no field"),
         (["send", "setSpeed", "1", "2"], "\"2\" is not key=value; write key=value, or the value alone first"),
-        (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is outside 0...3600 seconds; see hemiola send --help"),
+        (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is not above 0 and at most 3600 seconds; see hemiola send --help"),
         (
             ["analyze", "a", "--sink", "socket:/\(String(repeating: "x", count: 107))"],
             "--sink socket:/\(String(repeating: "x", count: 107)): path: the socket path is too long: 108 bytes, "

@@ -12,6 +12,8 @@ struct ListeningSocket {
     static let furtherPorts = 20
 
     let descriptor: Int32
+    /// The address in its canonical form, which browsers send as `Host`.
+    let address: String
     /// The port that the system has assigned.
     let port: Int
 
@@ -28,6 +30,11 @@ struct ListeningSocket {
         defer { freeaddrinfo(info) }
         var storage = sockaddr_storage()
         memcpy(&storage, info.pointee.ai_addr, Int(info.pointee.ai_addrlen))
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard
+            getnameinfo(info.pointee.ai_addr, info.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+        else { throw SinkError(Self.fault(inAddress: address)) }
+        self.address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let last = port == 0 ? 0 : min(65_535, port + Self.furtherPorts)
         for candidate in port...last {
             Self.setPort(candidate, of: &storage)

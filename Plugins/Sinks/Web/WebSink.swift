@@ -78,6 +78,9 @@ enum Origin {
 ///
 /// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
 final class WebSink: DirectingSink {
+    /// Descriptors of connections that are not clients, and of the files that they read.
+    private static let furtherDescriptors = 256
+
     private let port: Int
     private let address: String
     private let page: String?
@@ -109,13 +112,13 @@ final class WebSink: DirectingSink {
             }
         }
         var settings = settings
-        let limit = DescriptorLimit.raise(forClients: settings.clientLimit)
+        let limit = DescriptorLimit.raise(forClients: settings.clientLimit, others: Self.furtherDescriptors)
         if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
         settings.clientLimit = limit.clients
         let token = try token(context)
         let socket = try ListeningSocket(address: address, port: port)
         let site = WebSite(
-            address: address, port: socket.port, token: token, origins: origins, handlers: handlers, files: PageFiles.all, folder: folder)
+            address: socket.address, port: socket.port, token: token, origins: origins, handlers: handlers, files: PageFiles.all, folder: folder)
         do {
             let bridge = try Bridge.listen(on: socket.descriptor, context, settings, site: site)
             self.bridge.withLock { $0 = bridge }

@@ -216,7 +216,6 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard let context else { return }
         let promise = context.eventLoop.makePromise(of: Void.self)
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        if keepsAlive { state = .waiting }
         promise.futureResult.whenComplete { _ in
             let handler = handler.value
             if keepsAlive { return handler.startTimer(Self.idleTimeout) }
@@ -224,6 +223,12 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             handler.context?.close(mode: .output, promise: nil)
             handler.startTimer(Self.lingerTimeout)
         }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+        // A pipelined request is delivered within the call that ends the response: without a turn of the event loop, the calls would nest.
+        context.eventLoop.execute {
+            let handler = handler.value
+            guard let context = handler.context else { return promise.fail(ChannelError.ioOnClosedChannel) }
+            if keepsAlive { handler.state = .waiting }
+            context.writeAndFlush(handler.wrapOutboundOut(.end(nil)), promise: promise)
+        }
     }
 }

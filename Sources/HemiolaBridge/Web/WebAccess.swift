@@ -91,8 +91,11 @@ struct WebAccess: Sendable {
 
     private func isOwn(_ host: String) -> Bool {
         if hosts.contains(host) { return true }
-        guard acceptsAnyAddress, let colon = host.lastIndex(of: ":"), host[host.index(after: colon)...] == "\(port)" else { return false }
-        let address = host[..<colon]
+        guard acceptsAnyAddress else { return false }
+        let suffix = ":\(port)"
+        // Browsers omit the default port.
+        guard host.hasSuffix(suffix) || port == 80 else { return false }
+        let address = host.hasSuffix(suffix) ? host.dropLast(suffix.count) : host[...]
         if address.hasPrefix("["), address.hasSuffix("]") { return Self.isAddress(String(address.dropFirst().dropLast()), AF_INET6) }
         return Self.isAddress(String(address), AF_INET)
     }

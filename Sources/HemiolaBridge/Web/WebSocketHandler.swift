@@ -90,7 +90,8 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
         case .binary where message == nil:
             fail(.unacceptableData)
         case .ping:
-            pong(frame.unmaskedData)
+            // Of several pings in one read, only the last is answered (RFC 6455, section 5.5.3).
+            pendingPong = frame.unmaskedData
         case .pong:
             break
         case .connectionClose:
@@ -104,11 +105,18 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
 
     private func receive(_ frame: WebSocketFrame) {
         var buffer = message ?? ByteBuffer()
+        // A second reference to the storage would copy the message so far with every frame.
+        message = nil
         let part = frame.unmaskedData
         guard buffer.readableBytes + part.readableBytes <= Self.limit else { return fail(.messageTooLarge) }
         if buffer.readableBytes == 0 { buffer = part } else { buffer.writeImmutableBuffer(part) }
         message = frame.fin ? nil : buffer
         if frame.fin { processor.add(CollectionOfOne(.line(Array(buffer.readableBytesView)))) }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if let data = pendingPong { pong(data) }
+        context.fireChannelReadComplete()
     }
 
     /// Passes a read request of the channel on, or delays it while messages of the client wait.
@@ -157,6 +165,8 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     // MARK: - Control frames
 
     private func ping() {
+        // While the reading of an import is held, the client's pongs are not read. The time limit of the import bounds this.
+        if processor.client?.isReadingHeld == true { lastFrameTime = .now() }
         guard lastFrameTime + Self.silenceTimeout > .now() else { return abort() }
         write(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()))
         flush()

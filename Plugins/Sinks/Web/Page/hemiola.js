@@ -26,6 +26,8 @@ const hemiolaInitial = null;
     const MAX_TEXT_BYTES = 1000;
     const MAX_ERRORS_PER_MINUTE = 20;
     const MAX_IMPORT_BYTES = 32 * 1024 * 1024;
+    // Hemiola accepts 512 levels in a message.
+    const MAX_DEPTH = 500;
 
     // MARK: Pure parts
 
@@ -105,17 +107,23 @@ const hemiolaInitial = null;
         }
     }
 
-    /** Shortens a text to at most `limit` bytes of UTF-8. */
+    /** Shortens a text to at most `limit` bytes of UTF-8, and replaces unpaired surrogates, which JSON in UTF-8 cannot contain. */
     function shorten(text, limit = MAX_TEXT_BYTES) {
+        const wellFormed = String(text).replace(/\p{Surrogate}/gu, "\ufffd");
         let bytes = 0;
         let end = 0;
-        for (const character of String(text)) {
-            const code = character.codePointAt(0);
-            bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-            if (bytes > limit) return String(text).slice(0, end);
+        for (const character of wellFormed) {
+            bytes += byteCount(character);
+            if (bytes > limit) return wellFormed.slice(0, end);
             end += character.length;
         }
-        return String(text);
+        return wellFormed;
+    }
+
+    /** Bytes of a character in UTF-8. */
+    function byteCount(character) {
+        const code = character.codePointAt(0);
+        return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     }
 
     /** Text of an error or of any other thrown value. */
@@ -159,7 +167,12 @@ const hemiolaInitial = null;
         }
         if (!value || typeof value !== "object") return [];
         const list = Array.isArray(value) ? value : Object.keys(value);
-        return list.map(presetName).filter((name) => name !== null).slice(0, 10000);
+        const names = list.map(presetName).filter((name) => name !== null).slice(0, 10000);
+        // The names must fit into one message.
+        let bytes = 0;
+        const sent = names.filter((name) => (bytes += new TextEncoder().encode(JSON.stringify(name)).length + 1) < MAX_MESSAGE_BYTES - 1024);
+        if (sent.length < names.length) console.warn(`hemiola: only ${sent.length} of ${names.length} presets are reported: 1 MiB`);
+        return sent;
     }
 
     /** A preset's name from a message body or a function's value, or null. */
@@ -322,7 +335,7 @@ const hemiolaInitial = null;
 
         /** Reports the progress of the call that the page works on: any JSON value. */
         progress(value) {
-            if (currentCall !== null) transmit({ type: "progress", call: currentCall, value: value ?? null });
+            if (currentCall && cancelledCalls.size === 0) transmit({ type: "progress", call: currentCall.number, value: value ?? null });
         }
 
         /** Opens the connection at once, also after closeViz. */
@@ -397,6 +410,7 @@ const hemiolaInitial = null;
         hemiola.connected = true;
         attempt = 0;
         hasReceived = true;
+        hasGreeted = false;
         clockOffset.measurements.length = 0;
         transmit({ type: "subscribe", ...subscription });
         for (let i = 0; i < 4; i++) setTimeout(measureClock, 60 * i);
@@ -408,6 +422,7 @@ const hemiolaInitial = null;
     function disconnected() {
         socket = null;
         hemiola.connected = false;
+        if (currentCall) cancelledCalls.add(currentCall);
         currentCall = null;
         currentImport = null;
         visualizer.stop();
@@ -429,9 +444,11 @@ const hemiolaInitial = null;
 
     // Counts intervals without any message, not the time: a page that was blocked receives its messages after the timer.
     let silentIntervals = 0;
+    // Before `hello` nothing is sent: the capture waits for its source.
+    let hasGreeted = false;
     setInterval(() => {
         if (!socket || !hemiola.connected) return;
-        silentIntervals = hasReceived ? 0 : silentIntervals + 1;
+        silentIntervals = hasReceived || !hasGreeted ? 0 : silentIntervals + 1;
         hasReceived = false;
         if (silentIntervals < SILENT_INTERVALS) return measureClock();
         // The closing handshake of a broken connection can take minutes.
@@ -479,6 +496,7 @@ const hemiolaInitial = null;
     const receivers = {
         hello(message) {
             hemiola.hello = message;
+            hasGreeted = true;
             retryDelay = RETRY_MIN_MS;
             streamClock.reset();
             visualizer.restore(message.visualizer);
@@ -506,6 +524,7 @@ const hemiolaInitial = null;
         call: (message) => call(message.call, message.function, message.arguments ?? []),
         import: (message) => beginImport(message),
         importData: (message) => continueImport(message),
+        cancel: (message) => cancel(message.call),
     };
 
     // MARK: The page as a visualizer
@@ -696,7 +715,7 @@ const hemiolaInitial = null;
         const message = { type: "pageError", message: shorten(describe(error)) };
         if (source) message.source = shorten(String(source).replace(/([?&]token=)[^&]*/, "$1…"));
         if (Number.isInteger(line) && line > 0) message.line = line;
-        if (!transmit(message)) waitingErrors.push(message);
+        if (!transmit(message) && waitingErrors.length < MAX_ERRORS_PER_MINUTE) waitingErrors.push(message);
     }
 
     window.addEventListener("error", (event) => {
@@ -710,10 +729,13 @@ const hemiolaInitial = null;
 
     let currentCall = null;
     let currentImport = null;
+    // Calls that were cancelled and whose functions still run: which function reports its progress is then unknown.
+    const cancelledCalls = new Set();
 
     /** Calls a function of the page and sends its value. A value that is not JSON, an exception and a missing function are answers too. */
     async function call(number, name, values) {
-        currentCall = number;
+        const running = { number };
+        currentCall = running;
         const answer = { type: "result", call: number };
         try {
             const target = pageFunction(name);
@@ -724,8 +746,34 @@ const hemiolaInitial = null;
             delete answer.value;
             answer.error = shorten(describe(error));
         }
-        if (currentCall === number) currentCall = null;
+        if (currentCall === running) currentCall = null;
+        if (cancelledCalls.delete(running)) return;
+        if (depth(answer.value) > MAX_DEPTH) {
+            delete answer.value;
+            answer.error = `the result has more than ${MAX_DEPTH} levels`;
+        }
         if (!transmit(answer)) transmit({ type: "result", call: number, error: "the result is longer than 1 MiB" });
+    }
+
+    /** The number of levels of a value that is a list or an object, at most MAX_DEPTH + 1. */
+    function depth(value) {
+        let level = [value];
+        for (let count = 0; count <= MAX_DEPTH; count++) {
+            level = level.filter((item) => item !== null && typeof item === "object");
+            if (level.length === 0) return count;
+            level = level.flatMap((item) => Object.values(item));
+        }
+        return MAX_DEPTH + 1;
+    }
+
+    /** The host waits no longer for the answer to a call. */
+    function cancel(number) {
+        if (currentImport?.number === number) {
+            currentImport = null;
+        } else if (currentCall?.number === number) {
+            cancelledCalls.add(currentCall);
+            currentCall = null;
+        }
     }
 
     function beginImport({ call: number, name, size }) {
