@@ -19,7 +19,7 @@ SWIFT_TEST = swift test $(TEST_FLAGS)
 SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 
 # Tests of sound servers and of time run after all others: in parallel with computing tests, a wait of one second may take a minute.
-REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.SocketTests|EndToEndTests.WebTests|^BrowserTests
+REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.(Socket|Web|Recording|Service)Tests|^BrowserTests
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots lint format vectors music \
 	program install uninstall man dist deb test-install clean

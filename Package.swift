@@ -131,8 +131,8 @@ let package = Package(
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CQREncode", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
-        cLibrary("CYAML"),
-        cLibrary("CZstd"),
+        cLibrary("CYAML", isLoadedOnDemand: true),
+        cLibrary("CZstd", isLoadedOnDemand: true),
         // The files of Plugins/Sinks/Web/Page, compiled into the program.
         .target(name: "CWebPage"),
 

@@ -67,6 +67,8 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "js/presets/vinyl.js"
 #include EMBED
+#define PAGE_FILE "js/resolution.js"
+#include EMBED
 #define PAGE_FILE "js/rhythm.js"
 #include EMBED
 #define PAGE_FILE "js/samples.js"

@@ -22,9 +22,14 @@ public protocol Analyzer: AnyObject {
 
     /// Restores the state after `prepare`: a reset analyzer has the same outputs as a new one.
     func reset()
+
+    /// Itself if it is a ``SummarizingAnalyzer``, else nil. A requirement with a default, because a cast makes the Swift runtime
+    /// search all conformances of the program at the end of the first stream.
+    var summarizing: (any SummarizingAnalyzer)? { get }
 }
 
 extension Analyzer {
+    public var summarizing: (any SummarizingAnalyzer)? { nil }
     public func skip(_ gap: Gap) {}
     public func finish(into events: inout EventList) {}
 }
@@ -66,6 +71,10 @@ public protocol OfflineAnalyzer: Analyzer {
 public protocol SummarizingAnalyzer: Analyzer {
     /// The values of the whole stream, in the order in which they are written. Called after `finish`.
     func summary() -> [SummaryValue]
+}
+
+extension SummarizingAnalyzer {
+    public var summarizing: (any SummarizingAnalyzer)? { self }
 }
 
 /// An analyzer or director that handles controls. Called between batches, on the analysis thread, before the first hop of the batch in

@@ -1,13 +1,18 @@
 public import HemiolaSignal
 
 /// The declaration that every plugin has.
-public struct PluginDescription: Sendable, Hashable {
+public struct PluginDescription: Sendable {
     /// Kebab-case noun, stable for ever: `json-lines`.
     public var id: String
     /// One sentence for people.
     public var summary: String
     /// What can be set, in the order in which help prints it.
-    public var settings: [DeclaredSetting]
+    public var settings: [DeclaredSetting] {
+        get { declareSettings() }
+        set { declareSettings = { newValue } }
+    }
+    /// Called when the settings are needed: a plugin that is not named takes no time to declare them.
+    private var declareSettings: @Sendable () -> [DeclaredSetting]
     /// The setting that the first item without `=` of a SPEC stands for.
     public var primary: String?
     /// Raised when the outputs' meaning changes.
@@ -20,15 +25,15 @@ public struct PluginDescription: Sendable, Hashable {
     public var fallbackControls: [ControlType]
 
     package init(
-        id: String, summary: String = "", settings: [DeclaredSetting], primary: String? = nil, version: Int = 1,
-        records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = []
+        id: String, summary: String = "", settings: @escaping @Sendable () -> [DeclaredSetting], primary: String? = nil,
+        version: Int = 1, records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = []
     ) {
         self.records = records
         self.controls = controls
         self.fallbackControls = fallbackControls
         self.id = id
         self.summary = summary
-        self.settings = settings
+        declareSettings = settings
         self.primary = primary
         self.version = version
     }
@@ -59,14 +64,15 @@ public struct CapturePlugin: Plugin {
     /// - Parameters:
     ///   - id: Kebab-case noun, stable for ever.
     ///   - summary: One sentence for people.
-    ///   - settings: What can be set: the `declared` of each ``Setting``.
+    ///   - settings: What can be set: the `declared` of each ``Setting``. Evaluated whenever the settings are needed.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
     ///   - devices: Lists the devices; nil for a capture without devices.
     ///   - loopback: Makes an output that this capture can record; nil where there is none.
     ///   - make: Checks the settings; opens nothing.
     public init(
-        _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
+        primary: String? = nil, version: Int = 1,
         devices: (@Sendable () throws(CaptureError) -> DeviceList)? = nil,
         loopback: (@Sendable () throws(CaptureError) -> any Loopback)? = nil,
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
@@ -89,14 +95,15 @@ public struct AnalyzerPlugin: Plugin {
     /// - Parameters:
     ///   - id: Kebab-case noun, stable for ever.
     ///   - summary: One sentence for people.
-    ///   - settings: What can be set: the `declared` of each ``Setting``.
+    ///   - settings: What can be set: the `declared` of each ``Setting``. Evaluated whenever the settings are needed.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
     ///   - records: The record types that it emits, besides those of the plugin API.
     ///   - controls: The controls that it handles; it is a ``ControlHandler`` then.
     ///   - make: Checks the settings; opens nothing.
     public init(
-        _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
+        primary: String? = nil, version: Int = 1,
         records: [RecordType] = [], controls: [ControlType] = [],
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
     ) {
@@ -170,7 +177,7 @@ public struct SinkPlugin: Plugin {
     /// - Parameters:
     ///   - id: Kebab-case noun, stable for ever.
     ///   - summary: One sentence for people.
-    ///   - settings: What can be set: the `declared` of each ``Setting``.
+    ///   - settings: What can be set: the `declared` of each ``Setting``. Evaluated whenever the settings are needed.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
     ///   - records: The record types that its director emits, besides those of the plugin API.
@@ -179,7 +186,8 @@ public struct SinkPlugin: Plugin {
     ///   - needs: What it needs of its pipeline, given its settings.
     ///   - make: Checks the settings; opens nothing.
     public init(
-        _ id: String, _ summary: String, settings: [DeclaredSetting] = [], primary: String? = nil, version: Int = 1,
+        _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
+        primary: String? = nil, version: Int = 1,
         records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
         needs: @escaping @Sendable (SettingValues) -> Needs = { _ in Needs() },
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Sink

@@ -83,7 +83,7 @@ extension PluginDescription {
                 problems.append(ConfigurationProblem(path, "\(id) takes no \"\(item.text)\" without a key; write key=value"))
             }
         }
-        let known = keys + common.map(\.key)
+        let known = given.isEmpty ? [] : keys + common.map(\.key)
         for key in given.keys.sorted() where !known.contains(key) {
             let hint =
                 key.nearest(in: known + ["as"]).map { "did you mean \($0)?" }

@@ -146,7 +146,8 @@ extension Array: SettingType where Element: SettingType {
         }
         self = elements
     }
-    public var parameterValue: ParameterValue { .list(map(\.parameterValue)) }
+    // A closure, here and below: a key path of a generic type is made at run time, at a high cost.
+    public var parameterValue: ParameterValue { .list(map { $0.parameterValue }) }
     public static var kind: DeclaredSetting.Kind { .list(of: Element.kind) }
 }
 
@@ -160,7 +161,7 @@ extension Optional: SettingType where Wrapped: SettingType {
             return nil
         }
     }
-    public var parameterValue: ParameterValue { map(\.parameterValue) ?? .none }
+    public var parameterValue: ParameterValue { map { $0.parameterValue } ?? .none }
     public static var kind: DeclaredSetting.Kind { Wrapped.kind }
 }
 
@@ -176,7 +177,7 @@ extension SettingChoice {
     /// The choice's name.
     public var parameterValue: ParameterValue { .text(rawValue) }
     /// The names to choose from.
-    public static var kind: DeclaredSetting.Kind { .choice(allCases.map(\.rawValue)) }
+    public static var kind: DeclaredSetting.Kind { .choice(allCases.map { $0.rawValue }) }
 }
 
 extension WindowShape: SettingChoice {}

@@ -64,6 +64,8 @@ public struct SinkContext: Sendable {
     public var endRun: @Sendable () -> Void
     /// The start of the run, in seconds since 1970. For the names of files; nothing that is analysed may depend on it.
     public var startTime: Int
+    /// The number of the run in this process, 1…; 0 outside a run. The sinks of one run have the same number.
+    public var run: Int
     /// Whether files and their folders are synchronized with the disk when they are complete.
     public var syncsFiles: Bool
     /// Whether all inputs were taken to their ends, or as far as they could be read. Final when the sink is closed; false then if the
@@ -76,7 +78,7 @@ public struct SinkContext: Sendable {
         mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
-        endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, syncsFiles: Bool = false,
+        endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, run: Int = 0, syncsFiles: Bool = false,
         isRunComplete: @escaping @Sendable () -> Bool = { true }
     ) {
         self.name = name
@@ -89,6 +91,7 @@ public struct SinkContext: Sendable {
         self.inform = inform
         self.endRun = endRun
         self.startTime = startTime
+        self.run = run
         self.syncsFiles = syncsFiles
         self.isRunComplete = isRunComplete
     }

@@ -6,9 +6,17 @@
 
 /// Runs a closure on a new thread, which ends with the closure. Traps if the system cannot create a thread.
 public func startThread(_ body: @escaping @Sendable () -> Void) {
+    let code = startThreadIfPossible(body)
+    precondition(code == 0, "cannot create a thread: error \(code)")
+}
+
+/// Runs a closure on a new thread, which ends with the closure.
+///
+/// - Returns: 0, or the error number of `pthread_create`. The closure is released then.
+package func startThreadIfPossible(_ body: @escaping @Sendable () -> Void) -> Int32 {
     let (thread, code) = startJoinableThread(body)
-    guard let thread else { preconditionFailure("cannot create a thread: error \(code)") }
-    pthread_detach(thread)
+    if let thread { pthread_detach(thread) }
+    return code
 }
 
 /// Runs a closure on a new thread, which the caller must join or detach.

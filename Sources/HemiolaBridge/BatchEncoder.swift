@@ -230,7 +230,8 @@ extension JSONBuffer {
     /// - Parameters:
     ///   - tempo: Beats per minute.
     ///   - source: The name of the stream's source; nil before the first stream.
-    mutating func appendStatus(_ state: VisualizerState, tempo: Double?, source: String?, device: DeviceEvent?) {
+    ///   - pages: Number of pages that have sent `ready`.
+    mutating func appendStatus(_ state: VisualizerState, tempo: Double?, source: String?, device: DeviceEvent?, pages: Int) {
         append(#"{"type":"status","#)
         appendMembers(of: state)
         append(#","bpm":"#)
@@ -249,6 +250,8 @@ extension JSONBuffer {
         } else {
             append("null")
         }
+        append(#","pages":"#)
+        append(integer: pages)
         append("}\n")
     }
 

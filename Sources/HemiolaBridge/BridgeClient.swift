@@ -38,10 +38,11 @@ final class BridgeClient {
 
     let name: String
     private(set) var subscription: Subscription
-    private let hub: BridgeHub
+    let hub: BridgeHub
     private let connection: any ClientConnection
     private var queue = SendQueue()
     private var replies = ReplyQueue<ByteBuffer?>()
+    private var callLines = CallLineQueue()
     /// Lines that must follow the `hello`, which has not been sent yet.
     private var linesAfterHello: [ByteBuffer] = []
     private var hasSentHello = false
@@ -53,6 +54,9 @@ final class BridgeClient {
     private var isSendingQueue = false
     /// Whether the client was congested at the last check: the connection may have stopped reading and must be resumed.
     private var wasCongested = false
+    private var importedBytes = 0
+    /// Whether the client sends a file faster than the page receives it.
+    private var isReadingHeld = false
     private var errorCount = 0
     private var reportedDrops = SendQueue.DropCount()
     /// Stream time of the last report of drops, in seconds.
@@ -71,10 +75,12 @@ final class BridgeClient {
     var hasSentLongLine = false
 
     /// The client's name in `control` records.
-    private var origin: String { "\(hub.name)/\(name)" }
+    var origin: String { "\(hub.name)/\(name)" }
 
-    /// Whether the client has to read what waits for it before its next message is read.
-    var isCongested: Bool { linesAfterHello.count + queue.count > Self.congestionThreshold || replies.count > Self.congestionThreshold }
+    /// Whether the client has to read what waits for it, or a page has to receive the client's file, before its next message is read.
+    var isCongested: Bool {
+        linesAfterHello.count + queue.count > Self.congestionThreshold || replies.count > Self.congestionThreshold || isReadingHeld
+    }
 
     // MARK: - Sending
 
@@ -132,8 +138,13 @@ final class BridgeClient {
             }
             connection.flush()
         }
+        // Samples have precedence over calls and their answers.
+        while hasSentHello, connection.isWritable, queue.isEmpty, let line = callLines.next() {
+            connection.write(line)
+            connection.flush()
+        }
         isSendingQueue = false
-        if isClosing, queue.isEmpty { connection.finish() }
+        if isClosing, queue.isEmpty, callLines.isEmpty || !hasSentHello { connection.finish() }
         checkCongestion()
     }
 
@@ -175,6 +186,9 @@ final class BridgeClient {
     /// Whether the client gets messages that only pages use: it has not named streams, or it has sent `ready`.
     private var getsPageLines: Bool { !subscription.isBare && (!subscription.isExplicit || isReady) }
 
+    /// Whether the client has named its streams and is not a page, as `hemiola send`.
+    private var isControlClient: Bool { subscription.isExplicit && !isReady }
+
     private func gets(_ command: PageCommand) -> Bool {
         guard !subscription.isBare, isReady || !command.requiresReady && !subscription.isExplicit else { return false }
         return command.excludedOrigin != origin
@@ -196,7 +210,32 @@ final class BridgeClient {
         sendQueue()
     }
 
+    /// The number of bytes of calls and answers that the client has not read.
+    var waitingCallBytes: Int { callLines.byteCount }
+
+    /// Sends a message of a call. It is not dropped, and sent when no batch waits.
+    ///
+    /// - Parameter call: The number of the call whose progress it is: replaces an older progress message that waits.
+    func send(callLine line: ByteBuffer, progressOf call: Int?) {
+        if isClosing || subscription.isBare { return }
+        callLines.append(line, progressOf: call)
+        sendQueue()
+    }
+
+    /// Stops or continues to read messages of the client, because a page does not receive its file as fast.
+    func holdReading(_ isHeld: Bool) {
+        isReadingHeld = isHeld
+        checkCongestion()
+    }
+
     // MARK: - Receiving
+
+    /// The number of bytes of files in the messages since the last call of this method. These messages do not count for the rate limit:
+    /// the page limits their rate.
+    func takeImportedBytes() -> Int {
+        defer { importedBytes = 0 }
+        return importedBytes
+    }
 
     func receive(_ message: ClientMessage) {
         if isClosing { return }
@@ -209,7 +248,23 @@ final class BridgeClient {
         case .status:
             send(hub.status)
             reply(to: message.id, error: nil)
+        case .request(let request):
+            hub.calls.add(request, id: message.id, from: self)
+        case .importData(let data):
+            if hub.calls.add(data, id: message.id, from: self) { importedBytes += data.base64.utf8.count }
+        case .answer(let answer, let call):
+            let isExpected = hub.calls.receive(answer, call: call, from: self)
+            reply(to: message.id, error: isExpected ? nil : "call \(call) does not wait for an answer of this client")
+        case .pageError(let error):
+            hub.pageErrors.report(error, of: origin)
+            reply(to: message.id, error: nil)
         case .close:
+            if isControlClient, !hub.exitsOnClose {
+                return reply(
+                    to: message.id,
+                    error: hub.calls.pageCount == 0
+                        ? "no page is connected" : "closeViz closes the page that sends it; with exit_on_close=true it also ends the run")
+            }
             reply(to: message.id, error: nil)
             close()
             hub.clientDidClose()
@@ -273,6 +328,7 @@ final class BridgeClient {
 
     private func becomeReady(requestsPresetNames: Bool) {
         isReady = true
+        hub.calls.add(page: self)
         if requestsPresetNames { send(PageCommand.getPresetNamesLine) }
         if let speed = hub.state.speed { send(hub.line { $0.appendSetSpeed(speed) }) }
         if let preset = hub.state.preset { send(hub.line { $0.appendLoadPreset(preset, blend: 0) }) }

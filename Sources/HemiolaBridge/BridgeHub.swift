@@ -10,9 +10,13 @@ final class BridgeHub {
     let controls: ControlPort
     let catalog: StreamCatalog
     private(set) var state = VisualizerState()
+    /// The calls of pages, shared with the other bridges of the run.
+    let calls: PageCalls
+    let pageErrors: PageErrorLog
 
     let counters: BridgeCounters
     private let settings: BridgeSettings
+    private let run: Int
     private let endRun: @Sendable () -> Void
     private let subscriptions: SubscriptionUnion
     /// Maximum number of bytes in the send queues of all clients together.
@@ -44,10 +48,17 @@ final class BridgeHub {
         name = context.name
         controls = context.controls
         catalog = StreamCatalog(context.catalog)
+        run = context.run
         endRun = context.endRun
+        calls = PageCalls.join(run: context.run, on: loop)
+        pageErrors = PageErrorLog(on: loop, warn: context.warn)
         self.settings = settings
         self.subscriptions = subscriptions
         self.loop = loop
+    }
+
+    deinit {
+        PageCalls.leave(run: run)
     }
 
     // MARK: - Clients
@@ -81,6 +92,7 @@ final class BridgeHub {
         guard let index = clients.firstIndex(where: { $0 === client }) else { return }
         clients.remove(at: index)
         client.reportDrops()
+        calls.remove(client)
         if client.hasUsedMuchMemory { memory.trim(soonAfter: loop) }
         updateSubscriptions()
         if clients.isEmpty {
@@ -101,15 +113,20 @@ final class BridgeHub {
     /// Maximum number of bytes in the send queue of one client.
     var byteLimit: Int { min(SendQueue.byteCapacity, Self.byteCapacity / max(1, clients.count)) }
 
+    /// Whether a client's `closeViz` ends the run.
+    var exitsOnClose: Bool { settings.exitsOnClose }
+
     /// Handles a client's `closeViz`.
     func clientDidClose() {
-        if settings.exitsOnClose { endRun() }
+        if exitsOnClose { endRun() }
     }
 
     /// Closes every client after its waiting lines have been sent, or after a time limit.
     func close(within timeout: TimeAmount) -> EventLoopFuture<Void> {
         closeOtherConnections()
         let promise = loop.makePromise(of: Void.self)
+        calls.remove(clients)
+        pageErrors.endInterval()
         if clients.isEmpty {
             promise.succeed()
         } else {
@@ -194,11 +211,11 @@ final class BridgeHub {
         return bytes.readableBytes > 0 ? bytes : nil
     }
 
-    /// The `status` message: state of the visualizer, tempo, source and device. Unknown values are null.
+    /// The `status` message: state of the visualizer, tempo, source, device and number of pages. Unknown values are null.
     var status: ByteBuffer {
         let state = currentState
         let tempo = beat.flatMap { abs($0.time - time) <= Self.tempoSeconds ? $0.beatsPerMinute : nil }
-        return line { $0.appendStatus(state, tempo: tempo, source: encoders?.source, device: device) }
+        return line { $0.appendStatus(state, tempo: tempo, source: encoders?.source, device: device, pages: calls.pageCount) }
     }
 
     /// The `dropped` line for a client; nil before the first stream.

@@ -17,6 +17,14 @@ public struct ClientMessage: Sendable, Hashable {
         case clock(sent: Double)
         /// The visualizer has closed.
         case close
+        /// Requests a page to call a function or to import a file.
+        case request(PageRequest)
+        /// The next bytes of a file to import.
+        case importData(ImportData)
+        /// The answer of a page to the call of that number.
+        case answer(PageAnswer, call: Int)
+        /// An error in the page's scripts.
+        case pageError(PageError)
     }
 
     /// The client's identifier of a request. The reply repeats it.
@@ -75,7 +83,7 @@ public struct ClientMessage: Sendable, Hashable {
         guard StrictJSON.isValid(line) else { throw Fault(text: "invalid JSON") }
         let fields: MessageFields
         do {
-            fields = try JSONDecoder().decode(MessageFields.self, from: Data(line), configuration: catalog)
+            fields = try JSONDecoder().decode(MessageFields.self, from: Data(line), configuration: .init(catalog: catalog, line: line))
         } catch let error as DecodingError {
             throw Fault(text: Self.text(error), id: Self.id(in: line))
         } catch {
@@ -128,8 +136,14 @@ private struct MessageFields: DecodableWithConfiguration {
         case type, id, streams, payload, sent
     }
 
+    struct Configuration {
+        var catalog: RecordCatalog
+        /// The message, from which values of any type are copied.
+        var line: [UInt8]
+    }
+
     /// - Throws: `DecodingError` if a field has another JSON type than declared.
-    init(from decoder: any Decoder, configuration catalog: RecordCatalog) throws {
+    init(from decoder: any Decoder, configuration: Configuration) throws {
         let message = try decoder.container(keyedBy: CodingKeys.self)
         let type = try message.decode(String.self, forKey: .type)
         id = try message.decodeIfPresent(ClientMessage.ID.self, forKey: .id)
@@ -145,8 +159,15 @@ private struct MessageFields: DecodableWithConfiguration {
             body = .success(.clock(sent: try message.decode(Double.self, forKey: .sent)))
         case "closeViz":
             body = .success(.close)
+        case "call", "import", "importData", "importReady", "result", "progress", "pageError":
+            let fields = PageFields(try decoder.container(keyedBy: PageFields.Key.self), line: configuration.line)
+            do {
+                body = .success(try fields.body(of: type, hasID: id != nil))
+            } catch let fault as ControlFault {
+                body = .failure(fault)
+            }
         default:
-            guard let control = catalog.control(type) else {
+            guard let control = configuration.catalog.control(type) else {
                 body = .failure(
                     Self.error(of: .text(type), "type") ?? ControlFault(message: "unknown message type \"\(type.prefix(64))\""))
                 return
@@ -161,6 +182,9 @@ private struct MessageFields: DecodableWithConfiguration {
             if let error = error(of: value, field.name) { return .failure(error) }
         }
         var control = control
+        if control.type == .pageMessage, !StrictJSON.isValid(Array((control["body"].string ?? "").utf8)) {
+            return .failure(ControlFault(message: "\"body\" is not JSON text"))
+        }
         if control.type == .keyHandler, control["note"] == .none, let key = control["key"].string {
             control["note"] = .optional(KeyStroke.note(of: key))
         }

@@ -130,7 +130,10 @@ final class MessageProcessor {
         BackgroundThread.pool.runIfActive(eventLoop: hub.loop) { Self.parse(bytes, catalog) }.whenComplete { result in
             let processor = processor.value
             processor.isParsing = false
-            if case .success(let message) = result, let client = processor.client { Self.deliver(message, to: client) }
+            if case .success(let message) = result, let client = processor.client {
+                Self.deliver(message, to: client)
+                processor.limiter.refund(byteCount: client.takeImportedBytes())
+            }
             processor.connection?.resume()
         }
     }
@@ -173,5 +176,10 @@ struct RateLimiter {
     /// Counts a message that is read.
     mutating func count(byteCount: Int) {
         arrival = arrival + Self.interval * Int64(1 + byteCount >> 10)
+    }
+
+    /// Takes back the count of bytes whose rate is limited in another way.
+    mutating func refund(byteCount: Int) {
+        arrival = arrival - Self.interval * Int64(byteCount >> 10)
     }
 }

@@ -2,13 +2,15 @@ public import Hemiola
 public import HemiolaSignal
 internal import HemiolaVisualizer
 
-/// Relays preset, speed and key messages from pages and clients if the pipeline has no preset cycler.
+/// Relays preset, speed and key messages from pages and clients if the pipeline has no preset cycler, and always the messages of pages to
+/// handlers that Hemiola does not have.
 ///
 /// Each becomes an event for every sink; the bridges send it to the other pages.
 public final class PageDirector: Director, ControlHandler {
     /// The controls that it handles: fallback controls, which a preset cycler handles if there is one.
     public static let controls: [ControlType] = [
         .loadPreset, .setSpeed, .ready, .presetNames, .presetHandler, .presetRefused, .speedHandler, .keyHandler,
+        .pageMessage,
     ]
 
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
@@ -40,6 +42,8 @@ public final class PageDirector: Director, ControlHandler {
         case .keyHandler:
             guard let stroke = KeyStroke(control), KeyStroke.notes.contains(stroke.note ?? 0) else { return .refused(Self.noteFault) }
             add(stroke)
+        case .pageMessage:
+            if let message = PageMessage(control) { add(message) }
         case .setSpeed:
             guard let speed = control["speed"].number, SpeedChange.range.contains(speed) else { return .refused(Self.speedFault) }
             add(SpeedChange(speed))

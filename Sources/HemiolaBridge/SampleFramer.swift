@@ -24,6 +24,7 @@ struct SampleFramer: Sendable {
     ///   - frame: Position of the batch's first frame in the stream.
     ///   - body: Called with each complete message: position of its first frame, and 2048 samples in −1…1.
     mutating func add(_ batch: Span<Float>, at frame: Int64, _ body: (Int64, Span<Float>) -> Void) {
+        if batch.isEmpty { return }
         if frame != start + Int64(filledFrames) {
             finish(body)
             start = frame

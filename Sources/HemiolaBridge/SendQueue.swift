@@ -132,3 +132,34 @@ struct SendQueue {
         dropped.events += new.events
     }
 }
+
+/// The messages of calls that wait for a client: none is dropped. Their number is bounded by the number of calls.
+struct CallLineQueue {
+    private struct Entry {
+        var line: ByteBuffer
+        var progressOf: Int?
+    }
+
+    private var entries: [Entry] = []
+    private(set) var byteCount = 0
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// - Parameter call: The number of the call whose progress the line is: replaces its last progress that waits.
+    mutating func append(_ line: ByteBuffer, progressOf call: Int?) {
+        byteCount += line.readableBytes
+        if let call, let index = entries.firstIndex(where: { $0.progressOf == call }) {
+            byteCount -= entries[index].line.readableBytes
+            entries[index].line = line
+        } else {
+            entries.append(Entry(line: line, progressOf: call))
+        }
+    }
+
+    mutating func next() -> ByteBuffer? {
+        guard !entries.isEmpty else { return nil }
+        let line = entries.removeFirst().line
+        byteCount -= line.readableBytes
+        return line
+    }
+}

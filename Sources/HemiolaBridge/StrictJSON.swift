@@ -6,25 +6,48 @@ struct StrictJSON {
 
     private let bytes: [UInt8]
     private var position = 0
+    /// The key whose value is looked up in the outermost object; nil: none.
+    private let key: [UInt8]?
+    /// Whether the last key of the outermost object is that key.
+    private var isWanted = false
+    /// Where the values of that key begin and end.
+    private var values: [Range<Int>] = []
 
     /// Whether the bytes are one JSON text.
     ///
     /// - Parameter bytes: Valid UTF-8.
     /// - Complexity: O(bytes), without recursion.
     static func isValid(_ bytes: [UInt8]) -> Bool {
-        var scanner = StrictJSON(bytes: bytes)
+        var scanner = StrictJSON(bytes, key: nil)
         return scanner.readText()
     }
 
-    private init(bytes: [UInt8]) {
+    /// The JSON text of a member of an object, on one line.
+    ///
+    /// - Parameters:
+    ///   - key: The name of the member; only a key without escapes is found.
+    ///   - bytes: Valid JSON.
+    /// - Returns: nil if the text is not an object with one member of this name.
+    /// - Complexity: O(bytes), without recursion.
+    static func member(_ key: String, of bytes: [UInt8]) -> [UInt8]? {
+        var scanner = StrictJSON(bytes, key: Array("\"\(key)\"".utf8))
+        guard scanner.readText(), scanner.values.count == 1, let range = scanner.values.first else { return nil }
+        // In valid JSON, line breaks are only between tokens.
+        return bytes[range].map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+    }
+
+    private init(_ bytes: [UInt8], key: [UInt8]?) {
         self.bytes = bytes
+        self.key = key
     }
 
     private mutating func readText() -> Bool {
         // For each open bracket: whether it opens an object.
         var open: [Bool] = []
+        var valueStart: Int?
         while true {
             skipWhitespace()
+            if isWanted, open.count == 1 { valueStart = position }
             guard let first = peek() else { return false }
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
                 position += 1
@@ -35,7 +58,7 @@ struct StrictJSON {
                 } else {
                     guard open.count < Self.maximumDepth else { return false }
                     open.append(isObject)
-                    if isObject, !readKey() { return false }
+                    if isObject, !readKey(isOutermost: open.count == 1) { return false }
                     continue
                 }
             } else if !readScalar(first) {
@@ -43,13 +66,17 @@ struct StrictJSON {
             }
             // After a value: a comma or closing brackets.
             while true {
+                if open.count == 1, let start = valueStart {
+                    values.append(start..<position)
+                    valueStart = nil
+                }
                 skipWhitespace()
                 guard let isObject = open.last else { return position == bytes.count }
                 guard let next = peek() else { return false }
                 position += 1
                 if next == UInt8(ascii: ",") {
                     skipWhitespace()
-                    if isObject, !readKey() { return false }
+                    if isObject, !readKey(isOutermost: open.count == 1) { return false }
                     break
                 }
                 guard next == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
@@ -58,8 +85,11 @@ struct StrictJSON {
         }
     }
 
-    private mutating func readKey() -> Bool {
+    /// - Parameter isOutermost: Whether the key is one of the outermost object.
+    private mutating func readKey(isOutermost: Bool) -> Bool {
+        let start = position
         guard peek() == UInt8(ascii: "\""), readString() else { return false }
+        if isOutermost, let key { isWanted = bytes[start..<position].elementsEqual(key) }
         skipWhitespace()
         return take(UInt8(ascii: ":"))
     }

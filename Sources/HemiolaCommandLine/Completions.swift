@@ -49,7 +49,17 @@ struct Completions: Sendable {
         return (registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)).map(\.id)
     }
     static let control = kind { completions, _ in ControlMessage.types(completions.registry.catalog) }
-    static let controlField = kind { completions, _ in completions.registry.catalog.fieldsOfControls.map { "\($0.name)=" } }
+    static let controlField = CompletionKind.custom { words, index, prefix in
+        let completions = current.withLock { $0 }
+        let word = words.indices.contains(index) ? words[index] : prefix
+        let found: [String] =
+            switch words.first(where: { ControlMessage.pageRequests.contains($0) }) {
+            case "import": System.paths(startingWith: word) + ["name=", "page="]
+            case "call": ["function=", "arguments=", "page="]
+            default: completions.registry.catalog.fieldsOfControls.map { "\($0.name)=" }
+            }
+        return found.filter { $0.hasPrefix(word) }
+    }
 
     // MARK: - Candidates
 

@@ -72,6 +72,8 @@ struct Environment {
     var transform: String?
     /// The version of libyaml; nil: not loaded.
     var yaml: String?
+    /// The version of Zstandard; nil: not loaded.
+    var compression: String?
     /// The devices, or why they cannot be listed; nil when the program contains no live capture plugin.
     var devices: Result<DeviceList, CaptureError>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
@@ -98,6 +100,7 @@ extension DoctorReport {
                 finding: found.ffmpeg ?? "not installed; M4A, AAC and other formats need it: apt install ffmpeg"),
             Self.library("FFTW", found.transform, package: "libfftw3-single3"),
             Self.library("libyaml", found.yaml, package: "libyaml-0-2"),
+            Self.library("Zstandard", found.compression, package: "libzstd1"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [

@@ -23,8 +23,9 @@ final class MessagePrinter: Sendable {
         /// Whether the status line was removed for good.
         var isStatusOver = false
         var isWriting = false
-        /// The pipes of the thread, once it is started: `wake` is signalled when text is pending, `progress` after each chunk.
+        /// The pipes of the thread, made by `start`: `wake` is signalled when text is pending, `progress` after each chunk.
         var pipes: (wake: System.WakeUpPipe, progress: System.WakeUpPipe)?
+        var hasStarted = false
         /// Whether `finish` timed out: a second call does not wait again.
         var isGivenUp = false
 
@@ -83,20 +84,11 @@ final class MessagePrinter: Sendable {
         self.writeStatus = writeStatus
     }
 
-    /// Starts the thread before the first message: a run that has used up all file descriptors can still print.
+    /// Makes the pipes of the thread before the first message: a run that has used up all file descriptors can still print.
     func start() {
         guard hasThread else { return }
-        let isNew = state.withLock { state in
-            if state.pipes != nil { return false }
-            state.pipes = (System.WakeUpPipe(), System.WakeUpPipe())
-            return true
-        }
-        guard isNew, let wake = state.withLock({ $0.pipes?.wake }) else { return }
-        startThread { [self] in
-            while true {
-                writeAll()
-                _ = wake.wait(timeout: nil)
-            }
+        state.withLock { state in
+            if state.pipes == nil { state.pipes = (System.WakeUpPipe(), System.WakeUpPipe()) }
         }
     }
 
@@ -126,10 +118,13 @@ final class MessagePrinter: Sendable {
 
     /// Removes the status line; none is drawn afterwards.
     func endStatus() {
-        state.withLock { state in
-            (state.statusLine, state.isStatusNew, state.isStatusOver) = (nil, true, true)
+        let wasShown = state.withLock { state in
+            state.isStatusOver = true
+            guard state.statusLine != nil else { return false }
+            (state.statusLine, state.isStatusNew) = (nil, true)
+            return true
         }
-        wake()
+        if wasShown { wake() }
     }
 
     /// Waits until all text is written, the output has accepted nothing for `timeout` seconds, or `limit` seconds have passed.
@@ -150,10 +145,26 @@ final class MessagePrinter: Sendable {
 
     // MARK: - The thread that writes
 
+    /// Starts the thread at the first message: most runs print none.
     private func wake() {
         guard hasThread else { return writeAll() }
         start()
-        state.withLock { $0.pipes?.wake }?.wakeUp()
+        let (wake, isNew) = state.withLock { state in
+            defer { state.hasStarted = true }
+            return (state.pipes?.wake, !state.hasStarted)
+        }
+        guard let wake else { return }
+        guard isNew else { return wake.wakeUp() }
+        let code = startThreadIfPossible { [self] in
+            while true {
+                writeAll()
+                _ = wake.wait(timeout: nil)
+            }
+        }
+        guard code != 0 else { return }
+        // The calling thread writes, and the next message tries again.
+        state.withLock { $0.hasStarted = false }
+        writeAll()
     }
 
     private func writeAll() {

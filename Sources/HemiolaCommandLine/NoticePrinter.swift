@@ -25,7 +25,7 @@ final class NoticePrinter: Sendable {
             console.remark(notice.text)
         case .sinkInformation(_, _, let figure):
             console.remark(notice.text, figure: figure)
-        case .silence, .nonFinite, .sinkTrouble, .sinkWarning, .sinkRecovered, .pacing, .singleJob, .controlRefused:
+        case .silence, .nonFinite, .sinkTrouble, .sinkWarning, .sinkRecovered, .pacing, .singleJob, .controlRefused, .recording:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
@@ -93,6 +93,8 @@ extension PipelineNotice {
             return "\(sink) requires real time: processing at real-time speed"
         case .singleJob(let requested, let reason):
             return "inputs are analysed one at a time, not \(requested): \(reason.text)"
+        case .recording(let remark):
+            return remark
         case .controlRefused(let input, let control, let reason):
             return "\(input): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"
         case .finished(let input, let summary):

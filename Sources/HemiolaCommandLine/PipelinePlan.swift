@@ -101,6 +101,16 @@ struct PipelinePlan {
         configuration.sampleRate = rate
     }
 
+    /// `hemiola replay`.
+    init(_ registry: PluginRegistry, _ command: ReplayCommand) throws(Failure) {
+        try self.init(registry, captures: command.audio.map { captureSpec(for: $0) })
+        configuration.selection = try Self.items(of: command.select)
+        configuration.syncsFiles = command.writing.sync
+        configuration.isPaced = command.realtime
+        try setSinks(command.sinks, output: command.output, defaultSink: Self.jsonLines)
+        try checkThatNoInputIsOverwritten([command.recording] + command.audio)
+    }
+
     private mutating func addCaptures(_ texts: [String]) throws(Failure) {
         for text in texts {
             captureTexts[configuration.captures.count] = text
@@ -110,13 +120,13 @@ struct PipelinePlan {
 
     /// Writes JSON Lines to standard output, unless a sink writes there already.
     mutating func addJSONLines() {
-        guard !configuration.sinks.contains(where: { usesStandardOutput($0, \.standardOutput) }) else { return }
+        guard !configuration.sinks.contains(where: { needsStandardOutput($0) }) else { return }
         append(PluginSpec(Self.jsonLines))
     }
 
     /// Shows the live line, unless a sink needs standard output or shows it already.
     mutating func addLiveLine() {
-        guard !configuration.sinks.contains(where: { usesStandardOutput($0, \.standardOutput) }) else { return }
+        guard !configuration.sinks.contains(where: { needsStandardOutput($0) }) else { return }
         configuration.sinks.append(PluginSpec(SinkPlugin.liveLineID))
         sinkTexts.append(nil)
     }
@@ -142,6 +152,17 @@ struct PipelinePlan {
     func assemble() throws(Failure) -> Pipeline {
         do throws(ConfigurationError) {
             return try registry.assemble(configuration)
+        } catch {
+            throw Failure(error.problems.map(line(for:)))
+        }
+    }
+
+    /// Builds the pipeline that sends a recording to the sinks.
+    ///
+    /// - Throws: One line per problem, each naming the option that causes it.
+    func assemble(replaying recording: Recording) throws(Failure) -> Pipeline {
+        do throws(ConfigurationError) {
+            return try registry.assemble(replaying: recording, configuration)
         } catch {
             throw Failure(error.problems.map(line(for:)))
         }
@@ -195,7 +216,7 @@ struct PipelinePlan {
             return
         }
         // A sink that uses standard output only if no other sink does, like presets, does not take the path.
-        if let place = configuration.sinks.firstIndex(where: { usesStandardOutput($0, \.standardOutput) }) {
+        if let place = configuration.sinks.firstIndex(where: { needsStandardOutput($0) }) {
             let spec = configuration.sinks[place]
             guard plugin(of: spec)?.about.primary == "path" else {
                 throw Failure("--output: \(spec.id) writes to standard output and takes no path; leave one out")
@@ -242,12 +263,12 @@ struct PipelinePlan {
 
     /// The index of the sink that uses standard output: one that needs it, else one that uses it if no other sink does.
     private var standardOutputSink: Int? {
-        configuration.sinks.firstIndex { usesStandardOutput($0, \.standardOutput) }
-            ?? configuration.sinks.firstIndex { usesStandardOutput($0, \.spareStandardOutput) }
+        let needs = configuration.sinks.map(needs(of:))
+        return needs.firstIndex { $0?.standardOutput == true } ?? needs.firstIndex { $0?.spareStandardOutput == true }
     }
 
-    private func usesStandardOutput(_ spec: PluginSpec, _ need: KeyPath<SinkPlugin.Needs, Bool>) -> Bool {
-        needs(of: spec)?[keyPath: need] ?? false
+    private func needsStandardOutput(_ spec: PluginSpec) -> Bool {
+        needs(of: spec)?.standardOutput == true
     }
 
     /// The needs of a sink; nil when its settings are invalid, which `assemble` reports.

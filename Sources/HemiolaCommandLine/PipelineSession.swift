@@ -32,14 +32,19 @@ struct PipelineSession {
 
     func run() async -> CommandStatus {
         let configuration = pipeline.configuration
+        let notifier = ServiceNotifier(pipeline)
         if configuration.jobCount == 1 || configuration.captures.count == 1 { System.useOneArena() }
         console.start()
         printPipeline()
         let listener = System.SignalListener()
-        startThread { [self] in handleSignals(from: listener) }
+        startThread { [self] in handleSignals(from: listener, notifier) }
         let printer = NoticePrinter(pipeline, console)
-        let outcome = await pipeline.run(replaying: replay) { printer.print($0) }
+        let outcome = await pipeline.run(replaying: replay) { notice in
+            notifier?.count(notice)
+            printer.print(notice)
+        }
         listener.finish()
+        notifier?.stop()
         console.endBar()
         console.finish()
         return CommandStatus(outcome, signal: listener.signal)
@@ -48,9 +53,10 @@ struct PipelineSession {
     private func printPipeline() {
         let configuration = pipeline.configuration
         let count = configuration.captures.count
+        let inputs = pipeline.recordingName ?? "\(count) file\(count == 1 ? "" : "s")"
         console.note(
             "\(pipeline.analyzerNames.joined(separator: ", ")) to \(pipeline.sinkNames.joined(separator: ", ")); "
-                + "\(count) file\(count == 1 ? "" : "s"), \(configuration.batchFrames) frames per batch")
+                + "\(inputs), \(configuration.batchFrames) frames per batch")
         guard console.verbosity.detail >= 2 else { return }
         for (name, settings) in pipeline.settings {
             console.note("\(name)\(settings.isEmpty ? " has no settings" : ": \(settings)")", detail: 2)
@@ -59,8 +65,8 @@ struct PipelineSession {
 
     // MARK: - Signals and progress
 
-    /// Waits for signals and draws the progress bar, on a separate thread.
-    private func handleSignals(from listener: System.SignalListener) {
+    /// Waits for signals, draws the progress bar and notifies the service manager, on a separate thread.
+    private func handleSignals(from listener: System.SignalListener, _ notifier: ServiceNotifier?) {
         var meter = ProgressMeter(start: System.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = ProgressLine.Style(environment: System.environment)
@@ -68,11 +74,13 @@ struct PipelineSession {
         var deadline = Double.infinity
         while true {
             let timeout = showsBar ? ProgressLine.interval : deadline - System.now
-            switch listener.next(timeout: min(timeout, 3600)) {
+            let notification = notifier?.update(at: System.now) ?? .infinity
+            switch listener.next(timeout: min(timeout, notification, 3600)) {
             case .finish:
                 return
             case .signal(let number):
                 pipeline.stop()
+                notifier?.stop()
                 showsBar = false
                 console.endBar()
                 console.note("ending on signal \(number)")

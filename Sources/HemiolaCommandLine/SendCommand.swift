@@ -4,31 +4,41 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaVisualizer
 
-/// `hemiola send TYPE [VALUE] [key=value …]`
+/// `hemiola send TYPE [VALUE] [key=value …]`: a control; a call of a page's function or an import: `SendCommand+Pages.swift`.
 struct SendCommand: Command {
     /// The help lists the controls that the plugins of this program declare.
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "send",
-            abstract: "Send one control message to a running hemiola and print the reply.",
+            abstract: "Send one control message to a running hemiola, or call a function of its page, and print the reply.",
             usage: "hemiola send <type> [<value>] [<key=value> ...] [--socket <path>]",
             discussion: """
                 Connects to the socket sink of a running hemiola ("hemiola listen --sink socket"). The reply is printed when the \
                 control has taken effect.
 
                 Examples:
-                  hemiola send nextPreset
                   hemiola send loadPreset "Flexi - mindblob"
                   hemiola send setSpeed 0.5
+                  hemiola send nextPreset        (requires a run with --sink presets)
                   hemiola send status
                   hemiola send tap --socket /tmp/show.sock
+                  hemiola send call getPresetNames
+                  hemiola send call function=setText arguments='["Hello",2]'
+                  hemiola send import flower.milk
 
                 Controls, with their fields: \(controlList), closeViz. A running hemiola with additional plugins accepts their \
                 controls too.
 
-                status prints the preset, speed, tempo and device: as text on a terminal, else as JSON.
+                status prints the preset, speed, tempo, device and number of pages: as text on a terminal, else as JSON.
 
-                Exit codes: 0 the control took effect; 1 the control was refused, or no reply was received; 2 invalid arguments.
+                call calls a function of the page that was the last to send ready, and prints its value as JSON. Fields: function; \
+                arguments, a JSON list (default: []); page, a client's name or number as in control records.
+
+                The message import passes a file of at most 32 MiB to the page's function importFile(name, base64), and prints its \
+                value. Fields: file (- for standard input); name (default: that of the file); page.
+
+                Exit codes: 0 the control took effect, or the page has answered; 1 the control was refused, the page reported an \
+                error, no page or no reply was received, or the file cannot be read or is too large; 2 invalid arguments.
                 """)
     }
 
@@ -52,23 +62,35 @@ struct SendCommand: Command {
         completion: .file())
     var socket: String?
 
-    @Option(help: ArgumentHelp("Time limit for the connection and the reply, in seconds, at most 3600.", valueName: "seconds"))
-    var timeout = 5.0
+    @Option(
+        help: ArgumentHelp(
+            "Time limit for the connection and the reply, in seconds, above 0, at most 3600. Default: 5. For call and import: at most 600, default 30; an import fails when it makes no progress for this time.",
+            valueName: "seconds"))
+    var timeout: Double?
 
     @Flag(help: "Print the status as JSON, also on a terminal.")
     var json = false
 
     func validate() throws {
-        if !(timeout > 0 && timeout <= 3600) { throw ValidationError("--timeout: \(timeout) is outside 0...3600 seconds") }
+        let longest = ControlMessage.pageRequests.contains(type) ? 600.0 : 3600
+        if let timeout, !(timeout > 0 && timeout <= longest) {
+            throw ValidationError("--timeout: \(timeout) is not above 0 and at most \(Int(longest)) seconds")
+        }
         if socket == "" { throw ValidationError("--socket: the path is empty; is a variable of the shell unset?") }
     }
+
+    private static let timeLimit = 5.0
+    private static let pageTimeLimit = 30.0
 
     /// Seconds to wait for the declarations of the running program, when this program does not declare the control.
     private static let helloTime = 1.0
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
-        let deadline = System.now + timeout
         let path = socket ?? SocketPath.standard().path
+        if ControlMessage.pageRequests.contains(type) {
+            return try sendToPage(PageRequest(type, fields), path, timeLimit: timeout ?? Self.pageTimeLimit, on: console)
+        }
+        let deadline = System.now + (timeout ?? Self.timeLimit)
         let isKnown = ControlMessage.isKnown(type, registry.catalog)
         var message = isKnown ? try ControlMessage(type, fields, registry.catalog) : nil
         let connection: System.UnixConnection
@@ -82,14 +104,20 @@ struct SendCommand: Command {
             message = try ControlMessage(type, fields, declared ?? registry.catalog)
         }
         let reply: Reply
+        // A control of the pages has no visible effect without a page: the status has their number.
+        let needsPage = ControlType.pageControls.contains { $0.name == type }
         do throws(System.CallError) {
-            try connection.write(ControlMessage.quiet + (message?.line ?? []), until: deadline)
+            let status = needsPage ? ControlMessage.status : []
+            try connection.write(ControlMessage.quiet + status + (message?.line ?? []), until: deadline)
             reply = try self.reply(from: connection, until: deadline)
         } catch {
             throw Failure(Self.text(error, path), status: .refused)
         }
         if reply.isRefusal { throw Failure("\(path): \(reply.error ?? "refused")", status: .refused) }
-        if let status = reply.status {
+        if needsPage, reply.ok, reply.status?.pageCount == 0 {
+            console.warning("no page is connected; \(type) takes effect in a page that connects later")
+        }
+        if type == "status", let status = reply.status {
             _ = try Root.print(json || System.destination(of: System.standardOutput) != .terminal ? status.line : status.text)
             if reply.ok { return .success }
         }
@@ -115,7 +143,7 @@ struct SendCommand: Command {
     private func reply(from connection: System.UnixConnection, until deadline: Double) throws(System.CallError) -> Reply {
         var status: StatusReport?
         while let line = try connection.readLine(until: deadline) {
-            if type == "status", let report = StatusReport(line) { status = report }
+            if let report = StatusReport(line) { status = report }
             if var reply = Reply(line) {
                 reply.status = status
                 return reply
@@ -124,7 +152,7 @@ struct SendCommand: Command {
         return .none
     }
 
-    private static func text(_ error: System.CallError, _ path: String) -> String {
+    static func text(_ error: System.CallError, _ path: String) -> String {
         error.isUnreachable
             ? "\(path): no running hemiola accepts connections; start one: hemiola listen --sink socket" : "\(path): \(error)"
     }
@@ -134,14 +162,18 @@ struct SendCommand: Command {
 struct ControlMessage: Equatable {
     /// Sent before it: the client subscribes to replies only.
     static let quiet = Array("{\"type\":\"subscribe\",\"streams\":[],\"payload\":\"json\"}\n".utf8)
+    /// Requests a `status` message, without a reply.
+    static let status = Array("{\"type\":\"status\"}\n".utf8)
     static let id = "send"
     /// Messages that are not controls, and have no fields.
     private static let others = ["status", "closeViz"]
+    /// Messages to pages: ``PageRequest``.
+    static let pageRequests = ["call", "import"]
 
     let line: [UInt8]
 
     /// The types that can be sent.
-    static func types(_ catalog: RecordCatalog) -> [String] { others + catalog.controls.map(\.name) }
+    static func types(_ catalog: RecordCatalog) -> [String] { others + pageRequests + catalog.controls.map(\.name) }
 
     static func isKnown(_ type: String, _ catalog: RecordCatalog) -> Bool { types(catalog).contains(type) }
 
@@ -214,6 +246,11 @@ struct ControlMessage: Equatable {
         let numbers = text.split(separator: "+").map { Double($0) }
         return numbers.contains { $0?.isFinite != true } ? nil : .numbers(numbers.compactMap(\.self))
     }
+}
+
+extension ControlType {
+    /// The controls that change what pages show.
+    fileprivate static let pageControls: [ControlType] = [.nextPreset, .previousPreset, .randomPreset, .loadPreset, .setSpeed]
 }
 
 extension Field {

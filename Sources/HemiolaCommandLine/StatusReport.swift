@@ -16,9 +16,11 @@ struct StatusReport {
         var bpm: Double?
         var source: String?
         var device: Device?
+        /// Unknown if the running program is older.
+        var pages: Int?
 
         enum CodingKeys: String, CodingKey {
-            case type, preset, speed, cycling, bpm, source, device
+            case type, preset, speed, cycling, bpm, source, device, pages
             case nextIn = "next_in_s"
         }
     }
@@ -34,6 +36,9 @@ struct StatusReport {
         self.fields = fields
     }
 
+    /// The number of pages that are ready; nil if the running program does not report it.
+    var pageCount: Int? { fields.pages }
+
     /// A line for each value, without a newline at the end.
     var text: String {
         var preset = fields.preset ?? "unknown"
@@ -45,6 +50,7 @@ struct StatusReport {
             "speed   \(fields.speed.map { "\($0)" } ?? "unknown")",
             "tempo   \(fields.bpm.map { "\($0) BPM" } ?? "unknown")",
             "device  \(device ?? fields.source ?? "none")",
+            "pages   \(fields.pages.map { "\($0)" } ?? "unknown")",
         ].joined(separator: "\n")
     }
 }

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaOutput
 
 #if canImport(Glibc)
     internal import Glibc
@@ -6,8 +7,8 @@ internal import Hemiola
     internal import Musl
 #endif
 
-/// Reads the system properties for `hemiola doctor`. Libraries are found by the names of their symbols, because this module does not
-/// depend on the plugins that load them.
+/// Reads the system properties for `hemiola doctor`. The libraries of plugins are found by the names of their symbols, because this module does
+/// not depend on the plugins.
 extension System {
     static func environment() -> Environment {
         var found = Environment()
@@ -17,7 +18,8 @@ extension System {
         found.formats = soundFileFormats
         found.ffmpeg = environment("PATH")?.split(separator: ":").map { "\($0)/ffmpeg" }.first { access($0, X_OK) == 0 }
         found.transform = text(at: symbol("fftwf_version"))
-        found.yaml = yamlVersion
+        found.yaml = YAMLEventReader.libraryVersion
+        found.compression = Compression.libraryVersion
         found.runtime = environment("XDG_RUNTIME_DIR").map { path in
             var folder = folder(path)
             folder.isShared = isOpenToOthers(path)
@@ -63,11 +65,6 @@ extension System {
     private static var soundFileVersion: String? {
         typealias Version = @convention(c) () -> UnsafePointer<CChar>
         return symbol("sf_version_string").map { String(cString: unsafeBitCast($0, to: Version.self)()) }
-    }
-
-    private static var yamlVersion: String? {
-        typealias Version = @convention(c) () -> UnsafePointer<CChar>
-        return symbol("yaml_get_version_string").map { String(cString: unsafeBitCast($0, to: Version.self)()) }
     }
 
     /// `SF_FORMAT_INFO` of sndfile.h.

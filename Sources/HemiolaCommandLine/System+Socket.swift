@@ -81,6 +81,12 @@ extension System {
             }
         }
 
+        /// Whether bytes can be read without waiting.
+        var hasInput: Bool {
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            return !received.isEmpty || poll(&request, 1, 0) > 0
+        }
+
         /// Waits until the socket can be read or written.
         private func wait(for events: Int16, until deadline: Double) throws(CallError) {
             while true {

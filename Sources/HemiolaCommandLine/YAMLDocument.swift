@@ -54,7 +54,7 @@ extension YAMLNode {
     static func parse(_ text: String) throws(SyntaxError) -> YAMLNode? {
         guard text.utf8.count <= maxByteCount else { throw .size }
         let marked = text.unicodeScalars
-        var composer = Composer(marked.first == "\u{FEFF}" ? String(marked.dropFirst()) : text)
+        var composer = try Composer(marked.first == "\u{FEFF}" ? String(marked.dropFirst()) : text)
         return try composer.document()
     }
 
@@ -78,8 +78,8 @@ extension YAMLNode {
         private var nodeCount = 0
         private var depth = 0
 
-        init(_ text: String) {
-            reader = YAMLEventReader(text)
+        init(_ text: String) throws(SyntaxError) {
+            reader = try YAMLEventReader(text)
         }
 
         mutating func document() throws(SyntaxError) -> YAMLNode? {

@@ -29,7 +29,12 @@ struct YAMLEventReader: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let input: UnsafeMutableBufferPointer<UInt8>
 
-    init(_ text: String) {
+    /// - Throws: libyaml is not installed.
+    init(_ text: String) throws(YAMLNode.SyntaxError) {
+        if let fault = cyaml_load() {
+            throw YAMLNode.SyntaxError(
+                message: "cannot read YAML: \(String(cString: fault)); install it: apt install libyaml-0-2", place: nil)
+        }
         input = .allocate(capacity: text.utf8.count)
         _ = input.initialize(from: text.utf8)
         parser = .allocate(capacity: 1)
@@ -43,6 +48,11 @@ struct YAMLEventReader: ~Copyable {
         yaml_parser_delete(parser)
         parser.deallocate()
         input.deallocate()
+    }
+
+    /// The version of libyaml; nil: not installed.
+    static var libraryVersion: String? {
+        cyaml_load() == nil ? String(cString: yaml_get_version_string()) : nil
     }
 
     /// The next event. None follows the end of the stream or an error.

@@ -21,6 +21,11 @@ extension PluginRegistry {
     ///
     /// - Throws: All problems of the configuration, each with its path (`sinks[1].period_s`).
     public func assemble(_ configuration: PipelineConfiguration) throws(ConfigurationError) -> Pipeline {
+        try assemble(configuration, replaying: nil)
+    }
+
+    /// Builds a pipeline. With a recording, no analyzer is made, and the captures are the audio of its streams.
+    func assemble(_ configuration: PipelineConfiguration, replaying recording: Recording?) throws(ConfigurationError) -> Pipeline {
         var problems: [ConfigurationProblem] = []
         let batching = Batching(batchFrames: configuration.batchFrames)
         if batching == nil {
@@ -40,16 +45,20 @@ extension PluginRegistry {
         }
         let catalog = catalog
         if !hasTestedDeclarations { problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem("plugins", $0) } }
-        let inputs = assembleInputs(configuration, &problems)
+        let captures = recording == nil || !configuration.captures.isEmpty ? assembleInputs(configuration, &problems) : []
+        let inputs = recording == nil ? captures : []
         let sinkEntries = assembleSinks(configuration, catalog, &problems)
-        let analyzerEntries = assembleAnalyzers(configuration, catalog, required: sinkEntries.flatMap(\.entry.needs.analyzers), &problems)
+        let required = recording == nil ? sinkEntries.flatMap(\.entry.needs.analyzers) : []
+        let analyzerEntries = assembleAnalyzers(configuration, catalog, required: required, &problems)
+        var replay: Pipeline.Replay?
+        if let recording { replay = self.replay(of: recording, audio: captures, for: sinkEntries, &problems) }
         checkStandardOutput(sinkEntries.map(\.entry), &problems)
         checkOutputs(sinkEntries, inputs: inputs, &problems)
         guard problems.isEmpty, let batching else { throw ConfigurationError(problems) }
         let pipeline = Pipeline(
             configuration, batching: batching, catalog: catalog, inputs: inputs, analyzerEntries: analyzerEntries,
-            sinkEntries: sinkEntries.map(\.entry))
-        try checkSelections(of: pipeline)
+            sinkEntries: sinkEntries.map(\.entry), replay: replay)
+        try checkSelections(of: pipeline, recording?.header.analyzers)
         return pipeline
     }
 
@@ -131,7 +140,7 @@ extension PluginRegistry {
     }
 
     /// The plugin of a SPEC with its settings, checked against the declarations.
-    private func declared(
+    func declared(
         _ spec: PluginSpec, _ path: String, _ names: ReservedNames, _ problems: inout [ConfigurationProblem]
     ) -> (plugin: AnalyzerPlugin, values: SettingValues)? {
         guard let plugin = found(spec.id, in: analyzers, role: "analyzer", path, &problems),
@@ -177,7 +186,7 @@ extension PluginRegistry {
         var names = SinkNames()
         for (index, spec) in configuration.sinks.enumerated() {
             let path = "sinks[\(index)]"
-            let common = PluginDescription(id: spec.id, settings: Self.commonSinkSettings)
+            let common = PluginDescription(id: spec.id, settings: { Self.commonSinkSettings })
             let shared = spec.keeping(common.keys)
             guard let plugin = found(spec.id, in: sinks, role: "sink", path, &problems),
                 let values = plugin.about.values(
@@ -260,10 +269,12 @@ extension PluginRegistry {
     }
 
     /// Reports selected items that are not a record type, an analyzer or a feature.
-    private func checkSelections(of pipeline: Pipeline) throws(ConfigurationError) {
+    ///
+    /// - Parameter recorded: The analyzers of the recording; nil: those of the pipeline.
+    private func checkSelections(of pipeline: Pipeline, _ recorded: [StreamHeader.Analyzer]?) throws(ConfigurationError) {
         guard pipeline.sinkEntries.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
-        let analyzers = (try? pipeline.describeAnalyzers(for: format)) ?? []
+        let analyzers = recorded ?? (try? pipeline.describeAnalyzers(for: format)) ?? []
         var problems: [ConfigurationProblem] = []
         for item in Set(pipeline.sinkEntries.flatMap { $0.selection.featurePaths.map(\.text) }).sorted() {
             let dot = item.firstIndex(of: ".")
@@ -333,7 +344,7 @@ private struct SinkNames {
 
 /// Names that no analyzer can have: the keys of records, and the record types. Allowed are record types that are also the id of an
 /// analyzer, and `beat`, for any beat tracker.
-private struct ReservedNames {
+struct ReservedNames {
     let registry: PluginRegistry
     let catalog: RecordCatalog
 

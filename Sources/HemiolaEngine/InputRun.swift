@@ -157,6 +157,7 @@ final class InputRun {
             )
         }
         reading: while !pipeline.shouldStop {
+            pipeline.noteActivity()
             let delivery: ReadResult
             do throws(CaptureError) {
                 delivery = try stream.analyzeFirstPass(capture)
@@ -179,6 +180,7 @@ final class InputRun {
 
     private func drive(_ stream: StreamAnalysis, _ capture: any Capture, for receiver: any StreamReceiver) -> Ending {
         while true {
+            pipeline.noteActivity()
             if pipeline.shouldStop { return .over(.interrupted) }
             if !receiver.hasReaders { return .noReaders }
             if stream.isBetweenBatches {
@@ -235,7 +237,7 @@ final class InputRun {
             case .noReaders: .interrupted
             }
         let sections = slots.compactMap { slot -> StreamSummary.Section? in
-            guard let analyzer = slot.analyzer as? any SummarizingAnalyzer else { return nil }
+            guard let analyzer = slot.analyzer.summarizing else { return nil }
             return StreamSummary.Section(analyzer: slot.name, values: analyzer.summary())
         }
         let summary = StreamSummary(

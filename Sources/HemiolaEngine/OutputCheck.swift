@@ -8,12 +8,12 @@ extension Pipeline {
     ///
     /// - Returns: The first sink that cannot write one of its files, and why.
     func firstUnwritableOutput(startTime: Int) -> (sink: String, error: SinkError)? {
-        let time = PathTemplate.timeText(startTime)
         var folders: Set<String> = []
         for entry in sinkEntries {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true), template.isPerInput else { continue }
                 if isLive, (try? PathTemplate(OutputTarget.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }
+                let time = PathTemplate.timeText(startTime)
                 for input in inputs {
                     let path = template.path(PathTemplate.Values(input: input.path ?? input.name, time: time))
                     do throws(SinkError) {

@@ -44,6 +44,17 @@ public final class Pipeline: Sendable {
         var needs: SinkPlugin.Needs
     }
 
+    /// A recording that is sent to the sinks instead of the analysis of inputs.
+    struct Replay: Sendable {
+        var recording: Recording
+        /// The audio of its streams, in order.
+        var audio: [Input]
+        /// What the sinks need of each stream.
+        var needs: [RecordedNeed]
+        /// The recorded types that the directors of this pipeline derive themselves.
+        var derivedTypes: Set<String>
+    }
+
     /// Blocks that wait for a slow sink: from a file four of up to 64 batches, live one second of one batch each.
     private static let offlineBlocks = 4
     private static let liveSeconds = 1.0
@@ -61,6 +72,7 @@ public final class Pipeline: Sendable {
     let inputs: [Input]
     let analyzerEntries: [AnalyzerEntry]
     let sinkEntries: [SinkEntry]
+    let replay: Replay?
 
     private let isStopping = Atomic<Bool>(false)
     /// Whether every input was taken to its end, or as far as it could be read.
@@ -68,11 +80,11 @@ public final class Pipeline: Sendable {
     private let position = Atomic<Int64>(0)
     private let place = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let sampleRate = Atomic<Int>(1)
+    private let activityCount = Atomic<Int64>(0)
 
     init(
         _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input],
-        analyzerEntries: [AnalyzerEntry],
-        sinkEntries: [SinkEntry]
+        analyzerEntries: [AnalyzerEntry], sinkEntries: [SinkEntry], replay: Replay? = nil
     ) {
         self.configuration = configuration
         self.catalog = catalog
@@ -82,6 +94,7 @@ public final class Pipeline: Sendable {
         self.inputs = inputs
         self.analyzerEntries = analyzerEntries
         self.sinkEntries = sinkEntries
+        self.replay = replay
     }
 
     /// Whether a file is read in real time, by the user's option or because a sink needs it.
@@ -90,7 +103,10 @@ public final class Pipeline: Sendable {
     }
 
     /// The names of the analyzers, in order.
-    public var analyzerNames: [String] { analyzerEntries.map(\.name) }
+    public var analyzerNames: [String] { replay?.recording.header.analyzers.map(\.name) ?? analyzerEntries.map(\.name) }
+
+    /// The name of the recording that is replayed; nil: inputs are analysed.
+    public var recordingName: String? { replay?.recording.name }
 
     /// The names of the sinks, in order.
     public var sinkNames: [String] { sinkEntries.map(\.name) }
@@ -119,6 +135,9 @@ public final class Pipeline: Sendable {
         progress.seconds = Double(position.load(ordering: .relaxed)) / Double(sampleRate.load(ordering: .relaxed))
         return progress
     }
+
+    /// A number that changes while the run reads its source, also one that has no audio yet. It stays the same when the run hangs.
+    public var activity: Int64 { activityCount.load(ordering: .relaxed) }
 
     /// Runs all inputs; the sinks get them one after another. Call once.
     ///
@@ -182,11 +201,15 @@ public final class Pipeline: Sendable {
         return sinkEntries.first { $0.sink.directing != nil }.map { .directing(sink: $0.name) }
     }
 
+    /// The number of runs of this process.
+    private static let runCount = Atomic<Int>(0)
+
     private func makeRunners(
         inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
     ) -> [SinkRunner] {
         // One sink writes to standard output: the one that needs it, else the first that can use it.
         let startTime = Int(time(nil))
+        let run = Self.runCount.add(1, ordering: .relaxed).newValue
         let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
         return sinkEntries.enumerated().map { index, entry in
             let name = entry.name
@@ -199,7 +222,7 @@ public final class Pipeline: Sendable {
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
                     warn: { report(.sinkWarning(sink: name, $0)) },
                     inform: { report(.sinkInformation(sink: name, $0, figure: $1)) }, endRun: { [weak self] in self?.stop() },
-                    startTime: startTime, syncsFiles: configuration.syncsFiles,
+                    startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,
                     isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }),
                 events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
@@ -215,8 +238,13 @@ public final class Pipeline: Sendable {
         position.store(0, ordering: .relaxed)
         place.withLock {
             $0 = PipelineProgress(
-                seconds: 0, duration: source.duration, streamIndex: index, streamCount: inputs.count, streamName: source.name)
+                seconds: 0, duration: source.duration, streamIndex: index, streamCount: max(inputs.count, 1), streamName: source.name)
         }
+    }
+
+    /// Notes that the source was read.
+    func noteActivity() {
+        activityCount.add(1, ordering: .relaxed)
     }
 
     func note(frame: Int64) {

@@ -34,6 +34,8 @@ public enum PipelineNotice: Sendable {
     case pacing(sink: String)
     /// The inputs are analysed one at a time, although several jobs were requested.
     case singleJob(requested: Int, SingleJobReason)
+    /// A warning about a recording or its audio, in one line; the replay continues.
+    case recording(String)
     /// A replayed control had no effect; reported once per reason and stream.
     case controlRefused(input: String, StampedControl, reason: String)
     /// A stream is over.

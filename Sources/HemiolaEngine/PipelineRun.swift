@@ -1,7 +1,7 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// One run of a pipeline, on the analysis thread: its inputs in order, analysed there one by one, or ahead of their turn on
+/// One run of a pipeline, on the analysis thread: its recording, or its inputs in order, analysed there one by one, or ahead of their turn on
 /// several threads, which changes nothing in what the sinks see.
 struct PipelineRun {
     let pipeline: Pipeline
@@ -11,6 +11,9 @@ struct PipelineRun {
     /// - Returns: Whether every input was taken to its end, or as far as it could be read.
     func run() -> Bool {
         guard let directors = dispatcher.makeDirectors() else { return false }
+        if let replay = pipeline.replay {
+            return RecordingRun(pipeline, replay, directors: directors).replay(for: dispatcher)
+        }
         let jobCount = pipeline.singleJobReason == nil ? pipeline.configuration.jobCount : 1
         if jobCount > 1 && pipeline.inputs.count > 1 {
             return runAhead(min(jobCount, pipeline.inputs.count))

@@ -119,7 +119,7 @@ final class SinkDispatcher: StreamReceiver {
 
     // MARK: - Controls and losses
 
-    func applyControls(to stream: StreamAnalysis) {
+    func applyControls(to stream: any ControllableStream) {
         if pipeline.isLive, stream.seconds - lastLossTime >= Self.lossInterval {
             lastLossTime = stream.seconds
             for loss in takeLosses() { stream.report(loss) }

@@ -6,7 +6,7 @@ internal import HemiolaSpectrum
 ///
 /// Used by the analysis thread only. After the first batch it does not allocate or lock, except when it passes a full block to the
 /// mailboxes. Uses raw buffers, because every access to an array of a class is checked for exclusivity.
-final class StreamAnalysis {
+final class StreamAnalysis: ControllableStream {
     /// An analyzer of the pipeline, with its name and its declarations for this stream.
     struct AnalyzerSlot {
         var name: String
@@ -184,13 +184,7 @@ final class StreamAnalysis {
         for slot in slots where slot.controls.contains(control.name) {
             if let answer = slot.handler?.handle(stamped), reply != .done { reply = answer }
         }
-        for (index, director) in directors.enumerated() where director.controls.contains(control.name) {
-            let answer = director.handle(stamped, preparations.first { $0.director == index }?.value)
-            if let answer, reply != .done { reply = answer }
-        }
-        if reply == nil {
-            reply = directors.first { $0.fallbackControls.contains(control.name) }?.handle(stamped, nil)
-        }
+        reply = directors.handle(stamped, preparations, after: reply)
         if reply == .done { events.append(Event(at: seconds, stamped)) }
         return reply ?? .refused("nothing in this pipeline handles \(control.name)")
     }
@@ -371,6 +365,25 @@ struct PipelineDirector {
             return director.handle(control, preparation: preparation)
         }
         return (director as? any ControlHandler)?.handle(control)
+    }
+}
+
+extension [PipelineDirector] {
+    /// Applies a control to every director whose plugin declares it, or, if nothing has handled it, to the first one whose plugin declares it
+    /// as a fallback.
+    ///
+    /// - Parameter reply: The reply of the analyzers; nil: none handles the control.
+    /// - Returns: `.done` if one of them has applied it; nil if nothing handles it.
+    func handle(
+        _ control: StampedControl, _ preparations: [ControlInbox.Preparation], after reply: ControlReply? = nil
+    ) -> ControlReply? {
+        let name = control.control.name
+        var reply = reply
+        for (index, director) in enumerated() where director.controls.contains(name) {
+            let answer = director.handle(control, preparations.first { $0.director == index }?.value)
+            if let answer, reply != .done { reply = answer }
+        }
+        return reply ?? first { $0.fallbackControls.contains(name) }?.handle(control, nil)
     }
 }
 

@@ -42,7 +42,7 @@ final class StreamItemQueue: StreamReceiver, @unchecked Sendable {
     func fail(_ notice: PipelineNotice) { put(.failure(notice)) }
 
     /// Controls concern the stream that is being written, not one that is analysed ahead.
-    func applyControls(to stream: StreamAnalysis) {}
+    func applyControls(to stream: any ControllableStream) {}
 
     func sendReplies() {}
 

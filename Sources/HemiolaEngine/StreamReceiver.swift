@@ -23,7 +23,18 @@ protocol StreamReceiver: AnyObject {
     func fail(_ notice: PipelineNotice)
 
     /// Once per batch, between two batches: applies the clients' controls to the stream.
-    func applyControls(to stream: StreamAnalysis)
+    func applyControls(to stream: any ControllableStream)
     /// Sends the replies that wait for a batch, because no batches are written while the device is lost.
     func sendReplies()
+}
+
+/// A stream to which controls are applied between two batches: one that is analysed, or a recorded one.
+protocol ControllableStream: AnyObject {
+    /// Seconds of stream time up to now.
+    var seconds: Double { get }
+
+    /// Applies a control at the next batch, which includes its record when it has taken effect.
+    func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation]) -> ControlReply
+    /// Adds the report of lost batches to the next batch.
+    func report(_ drop: DropReport)
 }

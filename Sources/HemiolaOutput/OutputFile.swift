@@ -90,7 +90,7 @@ final class OutputFile {
         self.syncsAtEnd = syncsAtEnd
         self.offersAppend = offersAppend
         self.quotesLines = quotesLines
-        compressor = compression.map { ZstdStream(level: $0.level) }
+        compressor = if let compression { try ZstdStream(level: compression.level) } else { nil }
         if let descriptor = target.descriptor {
             let flags = fcntl(descriptor, F_GETFL)
             guard flags != -1, flags & O_ACCMODE != O_RDONLY else {

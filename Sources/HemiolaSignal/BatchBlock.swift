@@ -10,6 +10,8 @@ public struct Batch: ~Escapable {
     public let frameCount: Int
     /// Whether the stream ended or a gap followed before the batch was full.
     public let isPartial: Bool
+    /// Whether it has values. False only in a replay: the recording has no record of the batch, but of its events.
+    public let hasValues: Bool
     /// The values, laid out as the header's `layout` says. NaN: there is none.
     public let row: Span<Float>
     /// The interleaved samples, `frameCount` frames; empty unless the pipeline has a sink that needs them.
@@ -19,13 +21,14 @@ public struct Batch: ~Escapable {
 
     @_lifetime(copy row, copy samples, copy events)
     init(
-        number: Int64, frame: Int64, frameCount: Int, isPartial: Bool, row: Span<Float>, samples: Span<Float>,
-        events: Span<Event>
+        number: Int64, frame: Int64, frameCount: Int, isPartial: Bool, hasValues: Bool, row: Span<Float>,
+        samples: Span<Float>, events: Span<Event>
     ) {
         self.number = number
         self.frame = frame
         self.frameCount = frameCount
         self.isPartial = isPartial
+        self.hasValues = hasValues
         self.row = row
         self.samples = samples
         self.events = events
@@ -63,7 +66,7 @@ public struct BatchBlock: Sendable {
             let batch = Batch(
                 number: storage.infos[index].number, frame: storage.infos[index].frame,
                 frameCount: storage.infos[index].frameCount, isPartial: storage.infos[index].isPartial,
-                row: storage.row(index), samples: storage.samples(index),
+                hasValues: storage.infos[index].hasValues, row: storage.row(index), samples: storage.samples(index),
                 events: events.span.extracting(start..<eventEnds[index]))
             return unsafe _overrideLifetime(batch, borrowing: self)
         }
@@ -93,12 +96,14 @@ package final class BatchStorage: @unchecked Sendable {
         package var frame: Int64
         package var frameCount: Int
         package var isPartial: Bool
+        package var hasValues: Bool
 
-        package init(number: Int64, frame: Int64, frameCount: Int, isPartial: Bool) {
+        package init(number: Int64, frame: Int64, frameCount: Int, isPartial: Bool, hasValues: Bool = true) {
             self.number = number
             self.frame = frame
             self.frameCount = frameCount
             self.isPartial = isPartial
+            self.hasValues = hasValues
         }
     }
 
@@ -155,6 +160,13 @@ package final class BatchStorage: @unchecked Sendable {
     /// Completes the current batch with its events.
     package func complete(_ info: Info, events list: inout EventList) {
         list.drain(into: &events)
+        eventEnds.append(events.count)
+        infos.append(info)
+    }
+
+    /// Completes the current batch with events that keep their order.
+    package func complete(_ info: Info, events ordered: [Event]) {
+        events += ordered
         eventEnds.append(events.count)
         infos.append(info)
     }

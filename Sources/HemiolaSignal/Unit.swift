@@ -12,6 +12,8 @@ public struct Unit: RawRepresentable, Sendable, Hashable, Codable, ExpressibleBy
     public static let hertz: Unit = "Hz"
     /// Seconds.
     public static let seconds: Unit = "s"
+    /// Milliseconds.
+    public static let milliseconds: Unit = "ms"
     /// Beats per minute.
     public static let beatsPerMinute: Unit = "BPM"
     /// Linear amplitude; 1 is full scale.

@@ -125,7 +125,7 @@ public struct AnalyzerHarness {
         events.setAnalyzer("test")
         analyzer.finish(into: &events)
         events.drain(into: &output.events)
-        output.summary = (analyzer as? any SummarizingAnalyzer)?.summary() ?? []
+        output.summary = analyzer.summarizing?.summary() ?? []
         return output
     }
 

@@ -41,6 +41,9 @@ extension ControlType {
     /// A key was pressed or released in a page: ``KeyStroke``.
     public static let keyHandler = ControlType(
         "keyHandler", "Reports a key that was pressed or released in a page.", fields: KeyStroke.fields)
+    /// A page sent a message of its own: ``PageMessage``.
+    public static let pageMessage = ControlType(
+        "pageMessage", "Passes a message of a page to the other sinks.", fields: PageMessage.fields)
 
     private static let speed = Field.number("speed", in: SpeedChange.range, "0.1…1.0.")
 

@@ -23,6 +23,9 @@ extension RecordType {
 
     /// A key was pressed or released in a visualizer: ``KeyStroke``.
     public static let key = RecordType("key", "A key was pressed or released in a visualizer.", fields: KeyStroke.fields)
+
+    /// A page sent a message of its own: ``PageMessage``.
+    public static let message = RecordType("message", "A page sent a message of its own.", fields: PageMessage.fields)
 }
 
 /// The visualizer loads another preset.
@@ -166,5 +169,41 @@ public struct KeyStroke: EventRecord, Hashable {
     /// The report of this stroke by a page.
     public var control: Control {
         Control(.keyHandler, .text(key), .optional(note), .text(phase.rawValue))
+    }
+}
+
+/// A message of a page to a handler that Hemiola does not have, such as one of the native program that the page was written for.
+public struct PageMessage: EventRecord, Hashable {
+    public static var recordType: RecordType { .message }
+
+    static let fields: [Field] = [
+        .text("handler", "The handler that the page named."),
+        .text("body", "The message as JSON text."),
+    ]
+
+    /// The handler that the page named.
+    public var handler: String
+    /// The message as JSON text.
+    public var body: String
+
+    /// A message to that handler.
+    public init(handler: String, body: String) {
+        self.handler = handler
+        self.body = body
+    }
+
+    public init?(_ event: Event) {
+        guard event.type == .message else { return nil }
+        self.init(handler: event[0].string ?? "", body: event[1].string ?? "")
+    }
+
+    /// The message of a `pageMessage` control.
+    public init?(_ control: Control) {
+        guard control.type == .pageMessage else { return nil }
+        self.init(handler: control["handler"].string ?? "", body: control["body"].string ?? "")
+    }
+
+    public func event(at time: Double) -> Event {
+        Event(at: time, .message, .text(handler), .text(body))
     }
 }

@@ -112,9 +112,9 @@ extension RecordEncoder {
         }
     }
 
-    /// Writes a batch's line without its events.
+    /// Writes a batch's line without its events; nothing for a batch without values.
     public func encodeLine(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
-        guard writesBatches else { return }
+        guard writesBatches, batch.hasValues else { return }
         open(#"{"type":"batch""#, in: &buffer)
         buffer.append(#","n":"#)
         buffer.append(integer: batch.number)

@@ -121,6 +121,34 @@ import Testing
         #expect(abs(phase - 0.375) < 0.06)
     }
 
+    @Test(arguments: [-200.0, -60, 35, 200])
+    func `nudge: all further beats move by the given time, and none is skipped or doubled`(milliseconds: Double) async throws {
+        let plain = try await Self.analyze([])
+        let nudged = try await Self.analyze([Self.control(Control(.nudge, .number(milliseconds)), at: 8.1)])
+        let expected = plain.beats.map(\.time).filter { $0 > 9 && $0 < 22 }
+        let shifted = nudged.beats.map { $0.time - milliseconds / 1000 }.filter { $0 > 9 && $0 < 22 }
+        #expect(expected.count > 20)
+        #expect(shifted.count == expected.count)
+        // A beat that is emitted at another moment has a slightly different estimate.
+        for (time, other) in zip(shifted, expected) { #expect(abs(time - other) < 0.01) }
+        let before: (BeatAnalysis) -> [Double] = { analysis in analysis.beats.map(\.time).filter { $0 < 7.9 } }
+        #expect(before(nudged) == before(plain))
+        let moment = try #require(expected.dropFirst(5).first)
+        let phase = try #require(nudged.value("phase", at: moment + milliseconds / 1000 + 0.5 * Self.period))
+        #expect(abs(phase - 0.5) < 0.06)
+    }
+
+    @Test func `nudge: changes add up to at most 200 ms, and resetTempo discards them`() {
+        var tracker = BeatTracker(BeatStateSpace(frameSeconds: 0.01, tempi: 60...200))
+        tracker.nudge(by: 0.15)
+        tracker.nudge(by: 0.15)
+        #expect(tracker.beatOffset == 0.2)
+        tracker.nudge(by: -0.05)
+        #expect(abs(tracker.beatOffset - 0.15) < 1e-12)
+        tracker.reset()
+        #expect(tracker.beatOffset == 0)
+    }
+
     @Test func `resetTempo: clears the tempo, which is then estimated again`() async throws {
         let analysis = try await Self.analyze([Self.control(Control(.halveTempo), at: 8), Self.control(Control(.resetTempo), at: 12)])
         #expect(abs(try #require(analysis.value("bpm", at: 11.9)) - 55) < 1)
@@ -144,7 +172,7 @@ import Testing
     @Test func `the plugin declares the controls that its analyzer handles`() {
         #expect(
             AnalyzerPlugin.beat.about.controls.map(\.name)
-                == ["tap", "lockTempo", "halveTempo", "doubleTempo", "setDownbeat", "resetTempo"])
+                == ["tap", "lockTempo", "halveTempo", "doubleTempo", "setDownbeat", "nudge", "resetTempo"])
     }
 
     @Test func `the same controls give the same records`() async throws {

@@ -200,6 +200,18 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder("a"))) == bytes)
     }
 
+    @Test(arguments: ["song.flac", "song.WAV", "{stem}.mp3", "table.csv", "a.beats.zst"])
+    func `path with the extension of another kind of file: refused, unless the format is set`(path: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try sink(folder(path)) }
+        #expect(error.map(String.init(describing:))?.contains("unsupported extension") == true)
+        _ = try sink(folder("song.flac"), format: "text")
+    }
+
+    @Test(arguments: ["a", "a.txt", "a.beats", "a.LAB", "a.tsv", "-"]) func `path with a text extension or none: text`(path: String) throws
+    {
+        _ = try sink(path == "-" ? path : folder(path))
+    }
+
     @Test func `unknown placeholder: refused`() {
         #expect(throws: ConfigurationError.self) { try sink("{stm}.beats") }
     }

@@ -19,7 +19,8 @@ import Testing
         Environment(
             version: "0.1.0", swift: "6.3, runtime statically linked", soundFile: "libsndfile-1.2.2",
             formats: ["flac", "mp3", "ogg", "wav"],
-            transform: "fftw-3.3.10", yaml: "0.2.5", devices: .success(Self.devices), runtime: Environment.Folder(path: "/run/user/1"),
+            transform: "fftw-3.3.10", yaml: "0.2.5", compression: "1.5.4", devices: .success(Self.devices),
+            runtime: Environment.Folder(path: "/run/user/1"),
             state: Environment.Folder(path: "/home/a/.local/state/hemiola"), temporary: Environment.Folder(path: "/tmp"),
             terminal: "xterm, 80 columns", locale: "C.UTF-8")
     }
@@ -29,7 +30,7 @@ import Testing
         #expect(report.isOK)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All checks passed.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 15)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 16)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
@@ -52,6 +53,7 @@ import Testing
         Breakage("libsndfile", "not found", "apt install libsndfile1") { $0.soundFile = nil },
         Breakage("FFTW", "not found", "apt install libfftw3-single3") { $0.transform = nil },
         Breakage("libyaml", "not found", "apt install libyaml-0-2") { $0.yaml = nil },
+        Breakage("Zstandard", "not found", "apt install libzstd1") { $0.compression = nil },
         Breakage("formats", "flac wav; ogg and mp3 missing", "libsndfile 1.1") { $0.formats = ["flac", "wav"] },
         Breakage("sound server", "no sound server answers", "pulseaudio --start") {
             $0.devices = .failure(CaptureError("no sound server answers; start one: pulseaudio --start"))
@@ -85,6 +87,7 @@ import Testing
         #expect(found.soundFile?.hasPrefix("libsndfile-") == true)
         #expect(found.transform?.hasPrefix("fftw-") == true)
         #expect(found.yaml?.hasPrefix("0.") == true)
+        #expect(found.compression?.hasPrefix("1.") == true)
         #expect(Set(found.formats).isSuperset(of: ["wav", "flac", "aiff"]))
         #expect(found.version == HemiolaVersion.current)
     }
@@ -96,6 +99,6 @@ import Testing
         let report = try #require(object as? [String: Any])
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
-        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 13) + [false])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 14) + [false])
     }
 }

@@ -20,7 +20,7 @@ import Testing
         (["help", "shema"], "unknown command \"shema\"; did you mean schema?"),
         (
             ["frobnicate"],
-            "unknown command \"frobnicate\"; commands: analyze, listen, beats, devices, run, check, evaluate, "
+            "unknown command \"frobnicate\"; commands: analyze, listen, beats, replay, devices, run, check, evaluate, "
                 + "send, plugins, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),

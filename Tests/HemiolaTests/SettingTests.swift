@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaSignal
+import Synchronization
 import Testing
 
 @Suite struct SettingTests {
@@ -85,6 +86,19 @@ import Testing
         var problems: [ConfigurationProblem] = []
         let values = plugin.about.values(from: try PluginSpec(parsing: text), path: "analyzers[2]", problems: &problems)
         return (values, problems.map(\.description))
+    }
+
+    @Test func `settings: declared only when they are read`() {
+        let count = Mutex(0)
+        let plugin = AnalyzerPlugin(
+            "test", "A test.",
+            settings: {
+                count.withLock { $0 += 1 }
+                return [Self.size.declared]
+            }()
+        ) { _ throws(ConfigurationError) in throw ConfigurationError("never made") }
+        #expect(plugin.about.id == "test" && count.withLock { $0 } == 0)
+        #expect(plugin.about.keys == ["size"] && count.withLock { $0 } == 1)
     }
 
     @Test func `missing settings: their defaults, in the order of declaration`() throws {

@@ -61,6 +61,11 @@ import Testing
         #expect(throws: PresetList.ReadError.self) { try PresetList.names(at: "/nowhere/names.txt") }
     }
 
+    @Test(arguments: ["/proc/self/exe", "/dev/zero"]) func `list that is not text, or is too large: refused`(path: String) throws {
+        let error = #expect(throws: PresetList.ReadError.self) { try PresetList.names(at: path) }
+        #expect(error?.message.hasPrefix(path) == true)
+    }
+
     @Test func `empty file: an empty list`() throws {
         let folder = try TemporaryFolder()
         try Data("# nothing\n".utf8).write(to: URL(filePath: folder("empty")))

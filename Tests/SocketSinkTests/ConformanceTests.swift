@@ -1,3 +1,4 @@
+import BridgeSupport
 import HemiolaTesting
 import SocketSink
 import TestSupport

@@ -175,7 +175,7 @@ import Testing
         try client.send(#"{"type":"status","id":1}"#)
         #expect(
             try client.line().text
-                == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"bpm":null,"source":"fixture \"1\"","device":null}"#
+                == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"bpm":null,"source":"fixture \"1\"","device":null,"pages":0}"#
         )
         #expect(try client.line().text == #"{"type":"reply","id":1,"ok":true,"error":null}"#)
         let opened = DeviceEvent(name: "hdmi.monitor", summary: "HDMI \"1\"", state: .opened, format: fixture.format)
@@ -185,7 +185,7 @@ import Testing
         // A device change is sent without a request.
         let text =
             #"{"type":"status","preset":"one","speed":0.5,"cycling":true,"next_in_s":null,"bpm":120.5,"source":"fixture \"1\"","#
-            + #""device":{"name":"hdmi.monitor","description":"HDMI \"1\"","state":"opened"}}"#
+            + #""device":{"name":"hdmi.monitor","description":"HDMI \"1\"","state":"opened"},"pages":0}"#
         #expect(try client.line().text == text)
         #expect(try client.line().type == "pushSamples")
         try client.send(#"{"type":"status"}"#)

@@ -9,13 +9,13 @@ import sys
 path, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else math.inf
 client = socket.socket(socket.AF_UNIX)
 client.connect(path)
-lines = client.makefile("rw", encoding="utf-8", newline="\n")
+lines = client.makefile("r", encoding="utf-8", newline="\n")
 
 hello = json.loads(lines.readline())
 rate = hello["sample_rate"]
 print(f"{hello['source']['name']}: {rate} Hz, {hello['channels']} channels, Hemiola {hello['hemiola']}")
-lines.write(json.dumps({"type": "subscribe", "streams": ["pushSamples", "beat"], "id": 1}) + "\n")
-lines.flush()
+# Not through a file for both directions: a write discards what such a file has read ahead.
+client.sendall(json.dumps({"type": "subscribe", "streams": ["pushSamples", "beat"], "id": 1}).encode() + b"\n")
 
 first = None
 for line in lines:

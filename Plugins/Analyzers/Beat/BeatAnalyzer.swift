@@ -11,7 +11,7 @@ extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
         "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
-        version: 2, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .resetTempo]
+        version: 2, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
     ) { settings throws(ConfigurationError) in
         BeatAnalyzer(try BeatSettings(settings))
     }
@@ -187,6 +187,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
             }
         case .setDownbeat:
             if !tracker.setDownbeat(at: moment) { return .refused("there is no beat yet") }
+        case .nudge: tracker.nudge(by: (control.control["ms"].number ?? 0) / 1000)
         default: tracker.reset()
         }
         return .done

@@ -17,6 +17,14 @@ extension ControlType {
     static let doubleTempo = ControlType("doubleTempo", "Doubles the tempo.")
     /// Marks the nearest beat as the first of its bar.
     static let setDownbeat = ControlType("setDownbeat", "Marks the nearest beat as the first of its bar.")
+    /// Moves all further beats by `ms`.
+    static let nudge = ControlType(
+        "nudge", "Moves all further beats: later for positive values, earlier for negative ones.",
+        fields: [
+            .number(
+                "ms", unit: .milliseconds, in: -200...200,
+                "The change in milliseconds. Changes add up; the sum is limited to ±200 ms. resetTempo sets it to 0.")
+        ])
     /// Starts beat tracking anew.
     static let resetTempo = ControlType("resetTempo", "Discards the tempo and starts beat tracking anew.")
 }

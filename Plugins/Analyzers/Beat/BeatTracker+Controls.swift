@@ -86,8 +86,14 @@ extension BeatTracker {
         return true
     }
 
-    /// Returns to the initial state, and discards the tempi set by controls.
+    /// Moves all further beats by a number of seconds, in addition to earlier changes; the sum is limited to ``maximumOffset``.
+    mutating func nudge(by seconds: Double) {
+        beatOffset = min(max(beatOffset + seconds, -Self.maximumOffset), Self.maximumOffset)
+    }
+
+    /// Returns to the initial state, and discards the tempi and the offset set by controls.
     mutating func reset() {
+        beatOffset = 0
         lockedTempo = nil
         chosenTempo = nil
         changeTempoPrior()

@@ -36,6 +36,8 @@ struct BeatTracker: Sendable {
     private static let tapHoldTolerance = 0.05
     /// The tracker restarts after silence or a gap longer than this, in seconds.
     private static let silenceTimeout = 2.0
+    /// Limit of `beatOffset`, in seconds: less than the shortest period, so that no beat is skipped.
+    static let maximumOffset = 0.2
 
     let space: BeatStateSpace
     let frameSeconds: Double
@@ -76,6 +78,8 @@ struct BeatTracker: Sendable {
     var lockedTempo: Double?
     var chosenTempo: Double?
     var taps = TapTempo()
+    /// Seconds by which reported beats are later than the estimated ones, set by the control `nudge`.
+    var beatOffset = 0.0
     /// The time until which a tapped tempo is kept, in seconds.
     private var tapHoldEnd = -Double.infinity
     /// Changes by controls since the last frame.
@@ -114,7 +118,7 @@ struct BeatTracker: Sendable {
     /// The beat phase and the bar phase at a time, 0…1; nil while they are unknown.
     func phase(at moment: Double) -> (beat: Double, bar: Double?)? {
         guard isKnown else { return nil }
-        let beats = (moment - nextTime) / period
+        let beats = (moment - beatOffset - nextTime) / period
         let phase = beats - beats.rounded(.down)
         let lastBeat = nextTime + beats.rounded(.down) * period
         let position = bar.position(stepsAhead: steps(to: lastBeat))
@@ -292,9 +296,9 @@ struct BeatTracker: Sendable {
         let isSteady = predictionError < Self.steadyPredictionError
         let last = nextTime - period
         let beat: Double
-        if isSteady, nextTime - time <= Self.leadTime {
+        if isSteady, nextTime + beatOffset - time <= Self.leadTime {
             beat = nextTime
-        } else if time - last >= Self.evaluationDelay, time - last <= Self.emissionDeadline {
+        } else if time - last >= Self.evaluationDelay, time - last - beatOffset <= Self.emissionDeadline {
             beat = last
         } else {
             return nil
@@ -303,7 +307,7 @@ struct BeatTracker: Sendable {
         emittedTime = beat
         let position = bar.position(stepsAhead: steps(to: beat))
         return EstimatedBeat(
-            time: beat, beatsPerMinute: 60 / period, confidence: confidence, position: position?.position,
+            time: beat + beatOffset, beatsPerMinute: 60 / period, confidence: confidence, position: position?.position,
             meter: position?.meter)
     }
 

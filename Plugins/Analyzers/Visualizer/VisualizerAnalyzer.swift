@@ -6,7 +6,7 @@ extension AnalyzerPlugin {
     /// Computes relative bass, mid and treble levels as in MilkDrop, and bars of 0…1.
     public static let visualizer = AnalyzerPlugin(
         "visualizer", "Relative bass, mid and treble levels as in MilkDrop, and bars of 0…1 with automatic gain.",
-        settings: VisualizerSettings.declared, primary: VisualizerSettings.profile.key, version: 2
+        settings: VisualizerSettings.declared, primary: "profile", version: 2
     ) { settings throws(ConfigurationError) in
         try VisualizerAnalyzer(VisualizerSettings(settings))
     }

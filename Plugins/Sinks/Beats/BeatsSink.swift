@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaOutput
+internal import HemiolaSignal
 
 extension SinkPlugin {
     private static let path = Setting(
@@ -10,21 +11,27 @@ extension SinkPlugin {
     /// Writes beat times and bar positions in formats of other programs.
     public static let beats = SinkPlugin(
         "beats", "Beat times and bar positions only, as text, Audacity labels, JAMS, JSON or MIDI.",
-        settings: [path.declared, format.declared], primary: path.key,
+        settings: [path.declared, format.declared], primary: "path",
         needs: { settings in
-            let format = settings[format].resolved(for: settings[path])
+            let format = settings[format].resolved(for: settings[path]) ?? .text
             return Needs(
                 analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings[path]).isStandardOutput,
-                outputs: [Output(settings[path], takesSeveralInputs: format.allowsSeveralInputs, replacesFile: true)])
+                events: [.beat], outputs: [Output(settings[path], takesSeveralInputs: format.allowsSeveralInputs, replacesFile: true)])
         },
         make: { settings throws(ConfigurationError) in
-            BeatWriter(try PathTemplate(settings[path], at: path.key), settings[format].resolved(for: settings[path]))
+            let template = try PathTemplate(settings[path], at: path.key)
+            guard let format = settings[format].resolved(for: settings[path]) else {
+                throw ConfigurationError(
+                    "unsupported extension \(PathTemplate.ending(of: settings[path])); use .txt or .beats (text), .json, .jams or .mid, "
+                        + "or set the format, for example to text", at: path.key)
+            }
+            return BeatWriter(template, format)
         })
 }
 
 /// The format of the output.
 public enum BeatFormat: String, SettingChoice {
-    /// By the extension of the path: `.jams`, `.json`, `.jsonl`, `.mid`, `.midi`; text for any other.
+    /// By the extension of the path: `.jams`, `.json`, `.jsonl`, `.mid`, `.midi`; text for none, `.beats`, `.lab`, `.tsv` and `.txt`.
     case auto
     /// One line per beat: time in seconds, tab, position in the bar (1 is the downbeat).
     case text
@@ -37,14 +44,16 @@ public enum BeatFormat: String, SettingChoice {
     /// A Standard MIDI File with a tempo map and a metronome note on each beat.
     case midi
 
-    func resolved(for path: String) -> BeatFormat {
+    /// The format for a path; nil if its extension is that of another kind of file, such as a sound file named by mistake.
+    func resolved(for path: String) -> BeatFormat? {
         guard self == .auto else { return self }
-        let extensionOfPath = path.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        return switch extensionOfPath {
-        case "jams": .jams
-        case "json", "jsonl": .json
-        case "mid", "midi": .midi
-        default: .text
+        if OutputTarget(path).isSpecial { return .text }
+        return switch PathTemplate.ending(of: path).lowercased() {
+        case ".jams": .jams
+        case ".json", ".jsonl": .json
+        case ".mid", ".midi": .midi
+        case "", ".beats", ".lab", ".tsv", ".txt": .text
+        default: nil
         }
     }
 

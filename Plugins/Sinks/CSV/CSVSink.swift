@@ -18,7 +18,7 @@ extension SinkPlugin {
             path.declared, events.declared, appends.declared, flush.declared, compress.declared, level.declared,
             FileRotation.secondsSetting.declared, FileRotation.megabytesSetting.declared,
         ],
-        primary: path.key,
+        primary: "path",
         needs: { settings in
             let besides = OutputTarget(settings[path]).descriptor == nil ? [TablePlaces.besides(settings[path])] : []
             let paths = [settings[path]] + (settings[events].isEmpty ? besides : settings[events] == "none" ? [] : [settings[events]])

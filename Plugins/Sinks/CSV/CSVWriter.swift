@@ -129,7 +129,7 @@ extension CSVWriter.State {
             let batch = batches[index]
             let end = header.format.seconds(at: batch.endFrame)
             if plan.rotation.isOn { try rotateIfFull(at: header.format.seconds(at: batch.frame), end: end, header) }
-            if let rows, let batchTable {
+            if let rows, let batchTable, batch.hasValues {
                 try rows.append { buffer in batchTable.encode(batches[index], into: &buffer) }
             }
             guard events != nil, !batch.events.isEmpty else { continue }

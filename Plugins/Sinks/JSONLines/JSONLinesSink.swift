@@ -16,7 +16,7 @@ extension SinkPlugin {
             path.declared, appends.declared, flush.declared, compress.declared, level.declared, FileRotation.secondsSetting.declared,
             FileRotation.megabytesSetting.declared,
         ],
-        primary: path.key,
+        primary: "path",
         needs: { settings in
             let replacesFile = !settings[appends] && !FileRotation(settings).isOn
             return Needs(

@@ -8,12 +8,13 @@ extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.
     public static let presets = SinkPlugin(
         "presets", "Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.",
-        settings: PresetSettings.declared, primary: PresetSettings.path.key, records: PresetCycler.records,
+        settings: PresetSettings.declared, primary: "path", records: PresetCycler.records,
         controls: ControlType.presetControls,
         needs: { settings in
-            Needs(
-                analyzers: PresetSettings(settings).analyzers,
-                spareStandardOutput: OutputTarget(settings[PresetSettings.path]).isStandardOutput,
+            let analyzers = PresetSettings(settings).analyzers
+            return Needs(
+                analyzers: analyzers, spareStandardOutput: OutputTarget(settings[PresetSettings.path]).isStandardOutput,
+                events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [],
                 outputs: [Output(settings[PresetSettings.path])])
         },
         make: { settings throws(ConfigurationError) in

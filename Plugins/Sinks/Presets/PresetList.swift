@@ -1,5 +1,11 @@
 internal import FoundationEssentials
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
 /// Reads preset names from a file or folder.
 enum PresetList {
     struct ReadError: Error {
@@ -19,10 +25,37 @@ enum PresetList {
             throw ReadError(message: "\(path): No such file or directory")
         }
         do {
-            return unique(isFolder ? try folder(path) : lines(try Data(contentsOf: URL(filePath: path))))
+            return unique(isFolder ? try folder(path) : lines(try text(at: path)))
+        } catch let error as ReadError {
+            throw error
         } catch {
             throw ReadError(message: "\(path): cannot read the list of presets; check its permissions")
         }
+    }
+
+    /// Maximum size of a list in bytes.
+    static let sizeLimit = 16 << 20
+
+    private static func text(at path: String) throws -> Data {
+        let file = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else { throw CocoaError(.fileReadNoPermission) }
+        defer { close(file) }
+        var data = Data()
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(file, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw CocoaError(.fileReadUnknown) }
+            if count == 0 { break }
+            data.append(contentsOf: chunk.prefix(count))
+            if data.count > sizeLimit {
+                throw ReadError(message: "\(path): the list of presets is larger than \(sizeLimit >> 20) MiB")
+            }
+        }
+        if data.contains(0) {
+            throw ReadError(message: "\(path): not a text file; a list of presets has one name per line")
+        }
+        return data
     }
 
     private static func lines(_ data: Data) -> [String] {

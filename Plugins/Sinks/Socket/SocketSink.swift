@@ -23,8 +23,8 @@ extension SinkPlugin {
     /// Sends samples and records to visualizers on a Unix socket, and receives controls from them.
     public static let socket = SinkPlugin(
         "socket", "Sends samples and records to visualizers on a Unix socket, and receives controls from them.",
-        settings: [path.declared, payload.declared, group.declared, maxClients.declared, exitOnClose.declared], primary: path.key,
-        records: [.preset, .speed, .key], fallbackControls: PageDirector.controls,
+        settings: [path.declared, payload.declared, group.declared, maxClients.declared, exitOnClose.declared], primary: "path",
+        records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls,
         needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .gap, .preset, .speed]) },
         make: { settings throws(ConfigurationError) in
             if let path = settings[path] {

@@ -36,7 +36,7 @@ extension SinkPlugin {
             settings: [
                 port.declared, bind.declared, page.declared, origin.declared, handlers.declared, maxClients.declared, exitOnClose.declared,
             ], primary: port.key,
-            records: [.preset, .speed, .key], fallbackControls: PageDirector.controls,
+            records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls,
             needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
             make: { settings throws(ConfigurationError) in
                 if settings[page] == "" { throw ConfigurationError("the path is empty", at: page.key) }

@@ -42,7 +42,7 @@ export function drumAndBass(seconds, { seed = 7 } = {}) {
         const note = notes[bar % 4];
         const wobble = 0.5 + 0.5 * Math.sin(2 * Math.PI * t * (174 / 60));
         const bass = 0.25 * (Math.sin(2 * Math.PI * note * t) + wobble * 0.5 * Math.sin(2 * Math.PI * note * 3 * t));
-        const pad = 0.05 * (Math.sin(2 * Math.PI * note * 8 * t) + Math.sin(2 * Math.PI * note * 9.5 * t) + Math.sin(2 * Math.PI * note * 12 * t));
+        const pad = [8, 9.5, 12].reduce((sum, ratio) => sum + 0.05 * Math.sin(2 * Math.PI * note * ratio * t), 0);
         left[index] += bass + pad * (0.6 + 0.4 * Math.sin(t * 1.7));
         right[index] += bass + pad * (0.6 - 0.4 * Math.sin(t * 1.7));
     }
@@ -151,7 +151,8 @@ export function framesOf(music, fps, { speed = 1, beats = null, downbeats = null
             const to = beats[index + 1] ?? from + 0.5;
             pulse = index !== lastBeat && index >= 0 ? 1 : pulse * Math.exp(-1 / fps / 0.12);
             lastBeat = index;
-            beat = { pulse, phase: Math.min(0.999, (time - from) / (to - from)), bar: downbeats?.[index] ?? null, bpm: 60 / (to - from), confidence: 0.9 };
+            const phase = Math.min(0.999, (time - from) / (to - from));
+            beat = { pulse, phase, bar: downbeats?.[index] ?? null, bpm: 60 / (to - from), confidence: 0.9 };
         } else if (music.bpm) {
             const position = (time * music.bpm) / 60;
             const index = Math.trunc(position);

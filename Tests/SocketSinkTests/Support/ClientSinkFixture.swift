@@ -76,8 +76,8 @@ public final class ClientSinkFixture: Sendable {
 
     /// The sink's declarations, and those of other plugins.
     public static let catalog = RecordCatalog(
-        records: [.preset, .speed, .key, Clap.recordType],
-        controls: ControlType.presetControls + [.keyHandler, .tap, .halveTempo, .doubleTempo, .setClap])
+        records: [.preset, .speed, .key, .message, Clap.recordType],
+        controls: ControlType.presetControls + [.keyHandler, .pageMessage, .tap, .halveTempo, .doubleTempo, .setClap])
 
     // MARK: - The stream
 

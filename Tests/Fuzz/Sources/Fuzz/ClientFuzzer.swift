@@ -22,6 +22,7 @@ extension Fuzzer {
                     require(catalog.control(control.name) == control.type, "unknown control \(control.name)")
                     require(written { $0.append(string: control.name) }.count == control.name.utf8.count + 2, "a name is quoted")
                 }
+                checkPageMessage(message.body)
                 id = message.id
             } catch {
                 require(!error.text.isEmpty, "a fault has no text")
@@ -39,6 +40,32 @@ extension Fuzzer {
             }
             require((try? ClientMessage(echo, catalog))?.id == id, "\(String(decoding: reply, as: UTF8.self)) has another id")
         }
+    }
+
+    /// The values of calls are valid JSON on one line, which is written into other lines; files are within their limits.
+    private func checkPageMessage(_ body: ClientMessage.Body) {
+        switch body {
+        case .request(let request):
+            require(request.timeLimit > 0 && request.timeLimit <= 600, "a time limit of \(request.timeLimit) s")
+            switch request.task {
+            case .call(_, let arguments): checkValue(arguments)
+            case .importFile(let name, let size):
+                require((0...ClientMessage.largestImport).contains(size), "a file of \(size) bytes")
+                require(!name.isEmpty && !name.contains("/") && name.utf8.count <= ClientMessage.longestFileName, "a file named \(name)")
+            }
+        case .importData(let data):
+            require((1...ClientMessage.largestChunk).contains(data.byteCount), "\(data.byteCount) bytes of a file")
+            require(data.base64.utf8.count == (data.byteCount + 2) / 3 * 4, "\(data.byteCount) bytes in \(data.base64)")
+        case .answer(.value(let value), _), .answer(.progress(let value), _): checkValue(value)
+        case .pageError(let error):
+            require(error.message.utf8.count <= ClientMessage.longestText, "a message of \(error.message.utf8.count) bytes")
+        case .answer, .control, .subscribe, .status, .close: break
+        }
+    }
+
+    private func checkValue(_ value: [UInt8]) {
+        require(StrictJSON.isValid(value), "invalid JSON: \(String(decoding: value, as: UTF8.self))")
+        require(!value.contains(UInt8(ascii: "\n")), "a value on several lines")
     }
 
     private func split(_ bytes: [UInt8], by size: Int) -> [LineSplitter.Line] {

@@ -1,6 +1,6 @@
 /// The fuzzers, with the names of their corpora.
 enum Fuzzer: String, CaseIterable, Sendable {
-    case file, header, pcm, spec, pipeline, controls, client, hub
+    case file, header, pcm, spec, pipeline, controls, recording, client, hub
 
     /// The fuzzer that the command line selects.
     static let chosen = Fuzzer(rawValue: CommandLine.arguments[1])!
@@ -14,6 +14,7 @@ enum Fuzzer: String, CaseIterable, Sendable {
         case .spec: trySpec(bytes)
         case .pipeline: tryPipeline(bytes)
         case .controls: tryControls(bytes)
+        case .recording: tryRecording(bytes)
         case .client: tryClient(bytes)
         case .hub: tryHub(bytes)
         }

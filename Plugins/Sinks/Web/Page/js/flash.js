@@ -118,7 +118,7 @@ void main() {
 // The state of a cell: mean colour of the last picture shown, and the budget that is left.
 const BUDGET = `
 uniform sampler2D uBefore, uState;
-uniform float uCapacity, uRefill, uRedWeight;
+uniform float uCapacity, uRefill, uRedWeight, uIsFirst;
 vec2 measure(vec3 c) { return vec2(luminance(c), max(0.0, c.r - c.g - c.b)); }
 void main() {
   ivec2 cell = ivec2(gl_FragCoord.xy);
@@ -126,26 +126,45 @@ void main() {
   vec3 shown = texelFetch(uBefore, cell, 0).rgb;
   vec2 spent = abs(measure(shown) - measure(state.rgb));
   float budget = min(uCapacity, state.a + uRefill) - max(spent.x, uRedWeight * spent.y);
-  color = vec4(shown, budget);
+  color = vec4(shown, uIsFirst > 0.5 ? uCapacity : budget);
 }`;
 
 const SHARE = `
 uniform sampler2D uState, uWanted;
 uniform float uRefill, uRedWeight, uCapacity;
 vec2 measure(vec3 c) { return vec2(luminance(c), max(0.0, c.r - c.g - c.b)); }
-float share(ivec2 cell) {
-  cell = clamp(cell, ivec2(0), ivec2(uSize) - 1);
+void main() {
+  ivec2 cell = ivec2(gl_FragCoord.xy);
   vec4 state = texelFetch(uState, cell, 0);
   vec2 change = abs(measure(texelFetch(uWanted, cell, 0).rgb) - measure(state.rgb));
   float cost = max(change.x, uRedWeight * change.y);
   float budget = max(0.0, min(uCapacity, state.a + uRefill));
-  return cost <= budget ? 1.0 : budget / cost;
-}
+  color = vec4(cost <= budget ? 1.0 : budget / cost);
+}`;
+
+// One pixel: the mean share of the limited cells, and their part of the picture.
+const SUMMARY = `
+uniform sampler2D uShare;
+void main() {
+  ivec2 size = textureSize(uShare, 0);
+  vec2 sum = vec2(0.0);
+  for (int y = 0; y < size.y; y++) for (int x = 0; x < size.x; x++) {
+    float share = texelFetch(uShare, ivec2(x, y), 0).r;
+    sum += share < 0.99 ? vec2(share, 1.0) : vec2(0.0);
+  }
+  color = vec4(sum.y > 0.0 ? sum.x / sum.y : 1.0, sum.y / float(size.x * size.y), 0.0, 1.0);
+}`;
+
+// The least share around a cell. When a large part of the picture is limited, the other cells follow, so that no borders appear.
+const SPREAD = `
+uniform sampler2D uShare, uSummary;
 void main() {
   ivec2 cell = ivec2(gl_FragCoord.xy);
   float least = 1.0;
-  for (int y = -1; y <= 1; y++) for (int x = -1; x <= 1; x++) least = min(least, share(cell + ivec2(x, y)));
-  color = vec4(least);
+  for (int y = -1; y <= 1; y++) for (int x = -1; x <= 1; x++)
+    least = min(least, texelFetch(uShare, clamp(cell + ivec2(x, y), ivec2(0), ivec2(uSize) - 1), 0).r);
+  vec2 summary = texelFetch(uSummary, ivec2(0), 0).rg;
+  color = vec4(mix(least, min(least, summary.x), smoothstep(0.08, 0.35, summary.y)));
 }`;
 
 const MIX = `
@@ -177,17 +196,22 @@ export class FlashLimiter {
         const { gl } = graphics;
         this.#graphics = graphics;
         const { columns, rows } = flashGrid;
-        // The budget has fractions below 1/255: without float targets, all cells share 8-bit values, and the limiter is stricter.
-        const cell = { filter: gl.LINEAR, format: graphics.shared.formats.hasFloat ? graphics.shared.formats.color : graphics.shared.formats.packed };
+        // Linear values without gamma: bytes where float targets are missing. A negative budget is then 0.
+        const { formats } = graphics.shared;
+        const cell = { filter: gl.LINEAR, format: formats.hasFloat ? formats.color : formats.packed };
         this.reduceProgram = graphics.program(REDUCE);
         this.budgetProgram = graphics.program(BUDGET);
         this.shareProgram = graphics.program(SHARE);
+        this.summaryProgram = graphics.program(SUMMARY);
+        this.spreadProgram = graphics.program(SPREAD);
         this.mixProgram = graphics.program(MIX);
         this.shown = graphics.pair(width, height);
         this.half = graphics.target(columns * 8, rows * 8, { format: cell.format });
         this.wanted = graphics.target(columns, rows, cell);
         this.before = graphics.target(columns, rows, cell);
         this.state = graphics.pair(columns, rows, cell);
+        this.local = graphics.target(columns, rows, cell);
+        this.summary = graphics.target(1, 1, cell);
         this.share = graphics.target(columns, rows, cell);
     }
 
@@ -211,20 +235,28 @@ export class FlashLimiter {
     apply(picture, dt) {
         const graphics = this.#graphics;
         const limits = {
-            uCapacity: this.#calm ? capacity / 4 : capacity, uRefill: (this.#calm ? rate / 2 : rate) * Math.min(dt, 0.25), uRedWeight: redWeight,
+            uCapacity: this.#calm ? capacity / 4 : capacity, uRefill: (this.#calm ? rate / 2 : rate) * Math.min(dt, 0.25),
+            uRedWeight: redWeight,
         };
-        if (this.#isFirst) {
+        const isFirst = this.#isFirst;
+        if (isFirst) {
             // The first picture appears at once: one change, without an opposing one.
             graphics.clear(this.share, [1, 1, 1, 1]);
             this.#isFirst = false;
         } else {
             this.#reduce(picture, this.wanted);
-            graphics.draw(this.shareProgram, this.share, { ...limits, uState: this.state.read, uWanted: this.wanted });
+            graphics.draw(this.shareProgram, this.local, { ...limits, uState: this.state.read, uWanted: this.wanted });
+            graphics.draw(this.summaryProgram, this.summary, { uShare: this.local });
+            graphics.draw(this.spreadProgram, this.share, { uShare: this.local, uSummary: this.summary });
         }
-        graphics.draw(this.mixProgram, this.shown.write, { uPicture: picture, uShown: this.shown.read, uShare: this.share, uCells: [flashGrid.columns, flashGrid.rows] });
+        graphics.draw(this.mixProgram, this.shown.write, {
+            uPicture: picture, uShown: this.shown.read, uShare: this.share, uCells: [flashGrid.columns, flashGrid.rows],
+        });
         graphics.swap(this.shown);
         this.#reduce(this.shown.read, this.before);
-        graphics.draw(this.budgetProgram, this.state.write, { ...limits, uState: this.state.read, uBefore: this.before });
+        graphics.draw(this.budgetProgram, this.state.write, {
+            ...limits, uState: this.state.read, uBefore: this.before, uIsFirst: isFirst ? 1 : 0,
+        });
         graphics.swap(this.state);
         return this.shown.read;
     }

@@ -7,11 +7,11 @@ import { CanvasFallback, plainPreset } from "./fallback.js";
 import { FlashLimiter } from "./flash.js";
 import { MusicFollower, MusicTextures } from "./music.js";
 import { presets } from "./presets/index.js";
+import { ResolutionControl } from "./resolution.js";
 import { detectFormats, Graphics, seededRandom } from "./webgl.js";
 
 const BLOOM_LEVELS = 5;
 const MAXIMUM_PIXELS = 2560 * 1440;
-const SCALES = [1, 0.82, 0.67, 0.55, 0.45, 0.36];
 
 const DOWN = `
 uniform sampler2D uSource;
@@ -106,50 +106,15 @@ class Player {
         this.instance.resize(width, height);
     }
 
+    /// Deletes everything the preset has created, also when its own `dispose` throws.
     dispose() {
         try {
             this.instance.dispose();
-        } finally {
-            this.graphics.dispose();
+        } catch (error) {
+            console.warn(`preset ${this.preset.name}: dispose: ${error}`);
         }
+        this.graphics.dispose();
     }
-}
-
-/// Chooses the resolution of the pictures by the time between them: lower after 40 slow pictures, higher after 20 s of fast ones.
-class ResolutionControl {
-    constructor() {
-        this.level = 0;
-        this.last = null;
-        this.slow = 0;
-        this.fast = 0;
-        this.average = 16;
-        this.hold = 20;
-    }
-
-    /// Returns true when the scale has changed. `now` is in milliseconds.
-    measure(now) {
-        const interval = this.last === null ? null : now - this.last;
-        this.last = now;
-        if (interval === null || interval <= 0 || interval > 500) return false;
-        this.average += 0.1 * (interval - this.average);
-        this.slow = this.average > 24 ? this.slow + 1 : 0;
-        this.fast = this.average < 18.5 ? this.fast + interval / 1000 : 0;
-        if (this.slow > 40 && this.level < SCALES.length - 1) {
-            this.level += 1;
-            this.slow = 0;
-            // Every reduction doubles the time before the next attempt, so that the picture does not alternate.
-            this.hold = Math.min(600, this.hold * 2);
-            return true;
-        }
-        if (this.fast > this.hold && this.level > 0) {
-            this.level -= 1;
-            this.fast = 0;
-            return true;
-        }
-        return false;
-    }
-
-    get scale() { return SCALES[this.level]; }
 }
 
 class Renderer {
@@ -166,7 +131,8 @@ class Renderer {
         this.frameNumber = 0;
         this.follower = new MusicFollower({ reducedMotion: this.reducedMotion });
         this.gl = canvas.getContext("webgl2", {
-            alpha: this.transparent, premultipliedAlpha: true, antialias: false, depth: false, stencil: false, powerPreference: "high-performance",
+            alpha: this.transparent, premultipliedAlpha: true, antialias: false, depth: false, stencil: false,
+            powerPreference: "high-performance",
         });
         if (!this.gl) {
             this.fallback = new CanvasFallback(canvas, { transparent: this.transparent });
@@ -293,17 +259,17 @@ class Renderer {
         this.picture = this.graphics.resized(this.picture, this.width, this.height);
         this.limiter?.resize(this.width, this.height);
         this.makeGlow();
-        for (const player of [this.from, this.to]) player?.resize(this.width, this.height);
     }
 
     renderPlayer(player, frame) {
         try {
+            if (player.target.width !== this.width || player.target.height !== this.height) player.resize(this.width, this.height);
             player.render(frame);
             return player;
         } catch (error) {
             if (this.gl.isContextLost()) return player;
             this.report(player.preset.name, error);
-            try { player.dispose(); } catch { /* The error is reported already. */ }
+            player.dispose();
             const replacement = player.preset === plainPreset ? null : this.play(plainPreset);
             try {
                 replacement?.render(frame);
@@ -357,12 +323,13 @@ class Renderer {
     drawGlow(from, to, progress) {
         const { graphics, programs, glow } = this;
         if (glow.length === 0) return;
+        const texel = ({ width, height }) => [1 / width, 1 / height];
         let source = to;
         for (const target of glow) {
             const isBlend = source === to && this.from;
-            graphics.draw(programs.down, target, { uSource: source, uTexel: [1 / source.width, 1 / source.height], uShare: isBlend ? progress : 1 });
+            graphics.draw(programs.down, target, { uSource: source, uTexel: texel(source), uShare: isBlend ? progress : 1 });
             if (isBlend) {
-                graphics.draw(programs.down, target, { uSource: from, uTexel: [1 / from.width, 1 / from.height], uShare: 1 - progress }, { blend: "add" });
+                graphics.draw(programs.down, target, { uSource: from, uTexel: texel(from), uShare: 1 - progress }, { blend: "add" });
             }
             source = target;
         }

@@ -183,21 +183,22 @@ export class Graphics {
     /// Compiles and links. Throws an error that names the owner and holds the compiler's log.
     program(fragment, { vertex = FULL_SCREEN, varyings = null } = {}) {
         const { gl } = this;
+        const output = fragment.includes("out vec4") ? "" : "in vec2 vUV; out vec4 color;\n";
         const shaders = [
             this.#shader(gl.VERTEX_SHADER, HEADER + COMMON + vertex),
-            this.#shader(gl.FRAGMENT_SHADER, `${HEADER}${COMMON}${fragment.includes("out vec4") ? "" : "in vec2 vUV; out vec4 color;\n"}${fragment}`),
+            this.#shader(gl.FRAGMENT_SHADER, HEADER + COMMON + output + fragment),
         ];
         const handle = this.#own(gl.createProgram(), (object) => gl.deleteProgram(object));
         for (const shader of shaders) gl.attachShader(handle, shader);
         if (varyings) gl.transformFeedbackVaryings(handle, varyings, gl.INTERLEAVED_ATTRIBS);
         gl.linkProgram(handle);
         const isLinked = gl.getProgramParameter(handle, gl.LINK_STATUS);
-        const log = isLinked ? "" : [...shaders.map((shader) => gl.getShaderInfoLog(shader)), gl.getProgramInfoLog(handle)].join("\n").trim();
+        const logs = isLinked ? [] : [...shaders.map((shader) => gl.getShaderInfoLog(shader)), gl.getProgramInfoLog(handle)];
         for (const shader of shaders) {
             gl.detachShader(handle, shader);
             gl.deleteShader(shader);
         }
-        if (!isLinked && !gl.isContextLost()) throw new Error(`preset ${this.label}: shader compilation failed: ${log}`);
+        if (!isLinked && !gl.isContextLost()) throw new Error(`preset ${this.label}: shader compilation failed: ${logs.join("\n").trim()}`);
         return new Program(gl, handle);
     }
 
@@ -218,7 +219,9 @@ export class Graphics {
     /// A texture to render to, cleared to zero.
     target(width, height, { format = this.shared.formats.color, filter, wrap, depth = false } = {}) {
         const { gl } = this;
-        const target = { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)), options: { format, filter, wrap, depth } };
+        const target = {
+            width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)), options: { format, filter, wrap, depth },
+        };
         target.texture = this.texture(target.width, target.height, format, { filter, wrap });
         target.framebuffer = this.#own(gl.createFramebuffer(), (object) => gl.deleteFramebuffer(object));
         gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
@@ -331,8 +334,9 @@ export class Graphics {
 
     /// Draws with the given uniforms; without further options, one triangle that covers the target.
     /// `blend`: null (replace), "add" or "over" (premultiplied alpha).
-    draw(program, target, uniforms = {}, { blend = null, array = this.array, mode = this.gl.TRIANGLES, count = 3, instances = 0, depth = false } = {}) {
+    draw(program, target, uniforms = {}, options = {}) {
         const { gl } = this;
+        const { blend = null, array = this.array, mode = gl.TRIANGLES, count = 3, instances = 0, depth = false } = options;
         gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
         gl.viewport(0, 0, target.width, target.height);
         if (blend) {

@@ -73,14 +73,14 @@ void main() {
   float r = length(p);
   float wave = pow(historyAt(0.03 + 0.12 * noise(p * 3.0), r * 55.0), 2.0);
   float shimmer = pow(historyAt(0.35 + 0.5 * here.y, r * 24.0), 2.0);
-  vec3 lamp = normalize(vec3(0.6 * sin(uTime * 0.17), 0.5 + 0.3 * cos(uTime * 0.13), 0.75));
+  vec3 lamp = normalize(vec3(0.8 * sin(uTime * 0.17), 0.7 + 0.2 * cos(uTime * 0.13), 0.55));
   float lit = saturate(dot(normal, lamp)), rim = pow(1.0 - normal.z, 1.5);
   float gloss = pow(saturate(dot(normal, normalize(lamp + vec3(0.0, 0.0, 1.0)))), 42.0);
   float tone = saturate(here.x * 0.95 + 0.10 * sin(uTime * 0.05 + p.x * 2.0) + 0.12 * here.y - 0.05);
   float row = uTime * 0.008 + 0.22 * (noise(p * 1.4 + 9.0 + uTime * 0.03) - 0.5);
   vec3 body = texture(uColors, vec2(tone, row)).rgb;
-  vec3 c = body * (0.06 + 0.80 * lit * lit) * (0.34 + 0.16 * uDrive + 1.1 * wave * uDrive);
-  c += texture(uColors, vec2(0.80, row + 0.33)).rgb * rim * smoothstep(0.10, 0.45, here.x) * (0.05 + 0.8 * shimmer * uDrive + 0.3 * wave);
+  vec3 c = body * (0.03 + 0.95 * lit * lit) * (0.40 + 0.12 * uDrive + 0.75 * wave * uDrive);
+  c += texture(uColors, vec2(0.80, row + 0.33)).rgb * rim * smoothstep(0.10, 0.45, here.x) * (0.02 + 0.35 * shimmer * uDrive) * saturate(0.5 - normal.y);
   c += vec3(1.0, 0.94, 0.86) * gloss * (0.22 + 0.5 * wave * uDrive) * smoothstep(0.25, 0.6, here.x);
   // Light that moves in the water above.
   float sea = fbm(p * 3.0 + vec2(uTime * 0.13, -uTime * 0.10), 3);
@@ -132,7 +132,9 @@ export default {
                     spore = [0, 0, 0];
                 }
                 graphics.draw(relief, surface, { uField: field.read });
-                graphics.draw(show, target, { uHeight: surface, uColors: colors, uCells: [columns, rows], uTime: time, uAspect: columns / rows });
+                graphics.draw(show, target, {
+                    uHeight: surface, uColors: colors, uCells: [columns, rows], uTime: time, uAspect: columns / rows,
+                });
             },
             resize() {},
             dispose() { graphics.dispose(); },

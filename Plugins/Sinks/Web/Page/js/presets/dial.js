@@ -4,7 +4,8 @@
 const DIAL = `
 uniform float uTime, uMeter, uBar, uGain;
 uniform float uHits[2];
-const vec3 INK = vec3(0.013, 0.024, 0.075), VERMILION = vec3(0.76, 0.072, 0.030), OCHRE = vec3(0.85, 0.42, 0.065), TEAL = vec3(0.020, 0.21, 0.24);
+const vec3 INK = vec3(0.013, 0.024, 0.075), VERMILION = vec3(0.76, 0.072, 0.030);
+const vec3 OCHRE = vec3(0.85, 0.42, 0.065), TEAL = vec3(0.020, 0.21, 0.24);
 
 // Distance to a regular polygon with n corners (2: a line) on the circle of radius size, at the radius r and the angle a from the top.
 float polygon(float r, float a, float n, float size) {
@@ -18,7 +19,7 @@ vec2 runner(float x, float n, float r) {
   vec2 a = vec2(sin(corner * part), cos(corner * part)), b = vec2(sin((corner + 1.0) * part), cos((corner + 1.0) * part));
   return mix(a, b, at - corner) * r;
 }
-vec4 over(vec4 below, vec3 ink, float cover) { return vec4(mix(below.rgb, ink, cover), below.a) + vec4(0.0, 0.0, 0.0, (1.0 - below.a) * cover); }
+vec4 over(vec4 below, vec3 ink, float cover) { return vec4(mix(below.rgb, ink, cover), mix(below.a, 1.0, cover)); }
 void main() {
   vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0) / 1.03;
   float px = 1.05 / uSize.y;
@@ -33,7 +34,8 @@ void main() {
   float level = spectrumAt(0.03 + 0.92 * (1.0 - abs(middle * 2.0 - 1.0)));
   float reach = 0.405 + 0.007 + 0.062 * level * level;
   float across = abs(turn * 144.0 - tick - 0.5) / 144.0 * TAU * r;
-  c = over(c, mix(ink, VERMILION, smoothstep(0.45, 0.85, level)), smoothstep(0.0016 + px, 0.0016, across) * step(0.405, r) * smoothstep(reach + px, reach, r));
+  float mark = smoothstep(0.0016 + px, 0.0016, across) * step(0.405, r) * smoothstep(reach + px, reach, r);
+  c = over(c, mix(ink, VERMILION, smoothstep(0.45, 0.85, level)), mark);
 
   // The waveform breathes in the ring.
   vec2 wave = waveAt(abs(turn * 2.0 - 1.0) * 0.9 + 0.05);
@@ -47,7 +49,8 @@ void main() {
     float lag = age * (0.85 + 0.15 * sin(uTime * 0.2));
     float fresh = 1.0 - age;
     float loud = historyAt(0.08, age * 60.0);
-    float d2 = polygon(r, angle + uTime * 0.045 - lag * 1.1, few, size * 0.985), d3 = polygon(r, angle - uTime * 0.06 + lag * 0.9, many, size);
+    float d2 = polygon(r, angle + uTime * 0.045 - lag * 1.1, few, size * 0.985);
+    float d3 = polygon(r, angle - uTime * 0.06 + lag * 0.9, many, size);
     float wide = 0.0011 + 0.0026 * loud * fresh;
     if (i == 0) {
       c = over(c, OCHRE, smoothstep(px, 0.0, d2 - 0.004) * (few > 2.5 ? 0.16 : 0.9));

@@ -3,7 +3,7 @@
 const UPDATE = `
 layout(location = 0) in vec4 aState; // position, velocity
 out vec4 vState;
-uniform float uTime, uStep;
+uniform float uTime, uStep, uAspect;
 uniform vec2 uCenters[3];
 float potential(vec2 p) { return noise(p + vec2(uTime * 0.21, 7.0)) + 0.5 * noise(p * 2.3 - vec2(3.0, uTime * 0.33)); }
 void main() {
@@ -21,6 +21,9 @@ void main() {
   vec2 aim = curl * (0.20 + 0.25 * uDrive + 0.30 * level * uDrive);
   aim += to * (0.35 + 0.9 * smoothstep(0.35, 0.9, far)) + vec2(-to.y, to.x) / (0.25 + far) * (0.22 + 0.20 * own);
   aim -= to / far * uBeat.w * uDrive * 1.5 * exp(-far * 3.5) * (0.3 + own);
+  // The flocks stay in the picture.
+  vec2 edge = vec2(0.43 * uAspect, 0.42);
+  aim -= 2.6 * sign(p) * max(vec2(0.0), abs(p) - edge);
   v += (aim - v) * (1.0 - exp(-uStep * (1.2 + 2.2 * own)));
   p += v * uStep * (0.5 + 0.9 * uDrive);
   vState = vec4(p, v);
@@ -73,7 +76,7 @@ void main() {
   c = max(mix(vec3(level), c, 1.35), 0.0);
   float haze = 0.0;
   for (int i = 0; i < 3; i++) haze += exp(-dot(p - uCenters[i], p - uCenters[i]) * 5.0);
-  vec3 night = mix(vec3(0.003, 0.005, 0.013), vec3(0.012, 0.017, 0.040), haze * (0.4 + 0.6 * uDrive));
+  vec3 night = mix(vec3(0.002, 0.003, 0.009), vec3(0.007, 0.010, 0.026), haze * (0.4 + 0.6 * uDrive));
   color = vec4(c + night * (1.0 - uTransparent), 0.0);
 }`;
 
@@ -100,7 +103,9 @@ export default {
         const buffers = [graphics.buffer(data, gl.DYNAMIC_COPY), graphics.buffer(data, gl.DYNAMIC_COPY)];
         const arrays = buffers.map((buffer) => graphics.vertices([[buffer, 0, 4, 16, 0]]));
         const light = graphics.pair(width, height);
-        const offsets = [random() * 6, random() * 6, random() * 6];
+        // The centres start a third of a turn apart.
+        const start = random() * 6;
+        const offsets = [start, start + 2.09, start + 4.19];
         let time = random() * 200;
         return {
             render(frame, target) {
@@ -108,10 +113,10 @@ export default {
                 const aspect = target.width / target.height;
                 const centers = new Float32Array(6);
                 offsets.forEach((offset, index) => {
-                    centers[index * 2] = 0.30 * aspect * Math.sin(time * (0.17 + 0.05 * index) + offset);
-                    centers[index * 2 + 1] = 0.27 * Math.cos(time * (0.23 - 0.04 * index) + offset * 1.7);
+                    centers[index * 2] = 0.25 * aspect * Math.sin(time * (0.17 + 0.05 * index) + offset);
+                    centers[index * 2 + 1] = 0.20 * Math.cos(time * (0.23 - 0.04 * index) + offset * 1.7);
                 });
-                const uniforms = { uTime: time, uStep: frame.step, uCenters: centers, uColors: colors };
+                const uniforms = { uTime: time, uStep: frame.step, uAspect: aspect, uCenters: centers, uColors: colors };
                 graphics.transform(update, uniforms, arrays[0], count, buffers[1]);
                 buffers.reverse();
                 arrays.reverse();

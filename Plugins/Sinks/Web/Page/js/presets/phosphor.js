@@ -4,7 +4,7 @@
 const BEAM_VERTEX = `
 uniform float uGain, uTime;
 out vec2 vAcross;
-out float vEnergy;
+out float vEnergy, vPower;
 // Eleven samples with a triangular window: a curve instead of a scribble.
 vec2 smoothWave(float n) {
   vec2 sum = vec2(0.0);
@@ -38,19 +38,21 @@ void main() {
   vec2 p = (end < 0.0 ? a.xy : b.xy) + direction * end * wide + vec2(-direction.y, direction.x) * side * wide;
   vAcross = vec2(end < 0.0 ? -wide : size + wide, side * wide) / wide;
   vEnergy = size / wide;
+  // A beam as wide as two pixels of a small picture is as much dimmer.
+  vPower = 0.0042 * a.z / wide;
   gl_Position = vec4(p * vec2(uSize.y / uSize.x, 1.0) * 2.05, 0.0, 1.0);
 }`;
 
 // The light of a beam that moves at constant power along a segment: the integral of a Gauss profile.
 const BEAM = `
 in vec2 vAcross;
-in float vEnergy;
+in float vEnergy, vPower;
 out vec4 color;
 uniform float uAmount;
 float integral(float x) { return 1.0 / (1.0 + exp(-4.2 * x)); }
 void main() {
   float along = integral(vAcross.x) - integral(vAcross.x - vEnergy);
-  float light = exp(-vAcross.y * vAcross.y * 3.2) * along / (0.22 + vEnergy) * uAmount;
+  float light = exp(-vAcross.y * vAcross.y * 3.2) * along / (0.22 + vEnergy) * vPower * uAmount;
   color = vec4(light, light, 0.0, 0.0);
 }`;
 
@@ -59,7 +61,8 @@ uniform sampler2D uLast;
 uniform vec2 uKeep;
 void main() {
   vec2 t = 0.9 / uSize;
-  vec2 soft = texture(uLast, vUV + t).rg + texture(uLast, vUV - t).rg + texture(uLast, vUV + vec2(t.x, -t.y)).rg + texture(uLast, vUV - vec2(t.x, -t.y)).rg;
+  vec2 u = vec2(t.x, -t.y);
+  vec2 soft = texture(uLast, vUV + t).rg + texture(uLast, vUV - t).rg + texture(uLast, vUV + u).rg + texture(uLast, vUV - u).rg;
   vec2 here = texture(uLast, vUV).rg;
   color = vec4(max(vec2(here.x, mix(here.y, soft.y * 0.25, 0.12)) * uKeep - 0.00002, 0.0), 0.0, 0.0);
 }`;
@@ -104,7 +107,8 @@ export default {
                 peak += (greatest > peak ? 1 - Math.exp(-frame.dt / 0.08) : 1 - Math.exp(-frame.dt / 1.5)) * (greatest - peak);
                 const keep = Math.exp(-frame.dt / 0.06);
                 graphics.draw(decay, light.write, { uLast: light.read, uKeep: [keep, Math.exp(-frame.dt / 0.75)] });
-                graphics.draw(beam, light.write, { uGain: 1.25 / peak, uTime: time, uAmount: (1 - keep) * 1.5 * (0.55 + 0.45 * frame.drive) }, {
+                const uAmount = (1 - keep) * 1.9 * (0.55 + 0.45 * frame.drive);
+                graphics.draw(beam, light.write, { uGain: 1.08 / peak, uTime: time, uAmount }, {
                     blend: "add", mode: gl.TRIANGLE_STRIP, count: 4, instances: 440,
                 });
                 graphics.swap(light);

@@ -51,14 +51,16 @@ void main() {
   // The middle: a small sun.
   float heart = smoothstep(0.128, 0.128 - px, r);
   float flower = 0.088 + 0.026 * cos(n * (a - slow));
-  vec3 sunlight = mix(texture(uColors, vec2(0.35 + 0.2 * uBeat.w, 0.5)).rgb, texture(uColors, vec2(0.8, 0.833)).rgb, smoothstep(flower + 0.012, flower - 0.012, r));
-  sunlight *= (0.35 + 0.55 * uBeat.w * uDrive + 0.25 * spectrumAt(0.1)) * (0.75 + 0.5 * glass) * (1.0 - 0.9 * smoothstep(0.008, 0.003, abs(r - flower)));
+  vec3 ruby = texture(uColors, vec2(0.35 + 0.2 * uBeat.w, 0.5)).rgb, gold = texture(uColors, vec2(0.8, 0.833)).rgb;
+  vec3 sunlight = mix(ruby, gold, smoothstep(flower + 0.012, flower - 0.012, r)) * (0.75 + 0.5 * glass);
+  sunlight *= (0.35 + 0.55 * uBeat.w * uDrive + 0.25 * spectrumAt(0.1)) * (1.0 - 0.9 * smoothstep(0.008, 0.003, abs(r - flower)));
   c = mix(c, sunlight, heart * (1.0 - lead));
   // Stone around the window, and rays of coloured light on it.
   float outside = smoothstep(1.0 - px, 1.0 + px, r);
   float ray = pow(historyAt(0.05 + 0.8 * abs(fract((a + slow) / TAU * n) * 2.0 - 1.0), 10.0 + r * 12.0), 2.0);
-  vec3 wall = vec3(0.010, 0.010, 0.016) * (0.6 + 0.8 * fbm(p * 6.0, 3)) * (1.0 - uTransparent);
-  wall += texture(uColors, vec2(0.2 + 0.7 * abs(fract((a + slow) / TAU * 3.0) * 2.0 - 1.0), 0.5)).rgb * exp(-(r - 1.0) * 2.6) * (0.02 + 0.30 * ray * uDrive);
+  vec3 wall = vec3(0.005, 0.005, 0.009) * (0.6 + 0.8 * fbm(p * 6.0, 3)) * (1.0 - uTransparent);
+  float around = 0.2 + 0.7 * abs(fract((a + slow) / TAU * 3.0) * 2.0 - 1.0);
+  wall += texture(uColors, vec2(around, 0.5)).rgb * exp(-(r - 1.0) * 2.6) * (0.02 + 0.30 * ray * uDrive);
   float frame = smoothstep(0.018 + px, 0.018, abs(r - 1.0));
   c = mix(c, wall, outside);
   c = mix(c, vec3(0.035, 0.031, 0.030) * (0.5 + 2.0 * shine + 0.6 * glass), frame);
@@ -72,7 +74,8 @@ export default {
     create(gl, { random, graphics }) {
         const rose = graphics.program(WINDOW);
         const colors = graphics.gradient([
-            ["#0b1f6b", "#1448c8", "#2a8be0", "#58c4e8"], ["#5c0a1e", "#c3122f", "#f2542d", "#f7b538"], ["#3a0f5c", "#0f8f8a", "#2fc29a", "#ffc93c", "#ffe9a8"],
+            ["#0b1f6b", "#1448c8", "#2a8be0", "#58c4e8"], ["#5c0a1e", "#c3122f", "#f2542d", "#f7b538"],
+            ["#3a0f5c", "#0f8f8a", "#2fc29a", "#ffc93c", "#ffe9a8"],
         ]);
         const petals = [8, 9, 10, 12][Math.trunc(random() * 4)];
         let time = random() * 300;

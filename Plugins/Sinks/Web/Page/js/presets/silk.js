@@ -25,7 +25,7 @@ void main() {
     v += uJets[i].zw * exp(-dot(d, d) * 320.0) * uStep;
   }
   float here = potential(p);
-  v += vec2(potential(p + vec2(0.0, 0.02)) - here, here - potential(p + vec2(0.02, 0.0))) / 0.02 * uStep * (0.045 + 0.16 * uDrive);
+  v += vec2(potential(p + vec2(0.0, 0.02)) - here, here - potential(p + vec2(0.02, 0.0))) / 0.02 * uStep * (0.06 + 0.20 * uDrive);
   v -= p * max(0.0, length(p) - 0.7) * uStep * 0.4;
   // Walls.
   vec2 wall = smoothstep(vec2(0.0), vec2(0.02), vUV) * smoothstep(vec2(0.0), vec2(0.02), 1.0 - vUV);
@@ -59,6 +59,18 @@ void main() {
   color = vec4(texture(uVelocity, vUV).xy - slope, 0.0, 1.0);
 }`;
 
+const START = `
+uniform vec3 uInks[8];
+uniform vec2 uSeed;
+void main() {
+  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 bend = vec2(fbm(p * 1.7 + uSeed, 3), fbm(p * 1.7 - uSeed, 3)) - 0.45;
+  float band = 1.6 * (p.x + p.y * 0.4) + 2.4 * bend.x;
+  vec3 ink = uInks[int(mod(floor(band * 4.0), 8.0))];
+  float stripe = pow(0.5 + 0.5 * sin(band * 25.0), 3.0) * smoothstep(0.75, 0.2, length(p + bend * 0.6));
+  color = vec4(ink * stripe * 0.55, 0.0);
+}`;
+
 const INK = `
 uniform vec4 uJets[3];
 uniform vec3 uInks[3];
@@ -86,7 +98,7 @@ void main() {
   float lit = saturate(dot(normal, lamp));
   float gloss = pow(saturate(dot(normal, normalize(lamp + vec3(0.0, 0.0, 1.0)))), 22.0);
   float cover = 1.0 - exp(-level * 3.2);
-  vec3 tint = c / (level + 0.04);
+  vec3 tint = max(mix(vec3(level), c, 1.3), 0.0) / (level + 0.04);
   vec3 silk = tint * cover * (0.10 + 0.62 * lit) + (vec3(0.7) + 0.3 * tint) * gloss * cover * 0.28;
   vec2 p = vUV - 0.5;
   vec3 ground = mix(vec3(0.010, 0.012, 0.024), vec3(0.003, 0.003, 0.008), saturate(length(p) * 1.6));
@@ -100,8 +112,9 @@ export default {
     look: { bloom: 0.06, vignette: 0.4 },
     create(gl, { width, height, random, graphics }) {
         const programs = Object.fromEntries(
-            Object.entries({ advect: ADVECT, push: PUSH, divergence: DIVERGENCE, pressure: PRESSURE, project: PROJECT, ink: INK, show: SHOW })
-                .map(([name, source]) => [name, graphics.program(source)]));
+            Object.entries({
+                advect: ADVECT, push: PUSH, divergence: DIVERGENCE, pressure: PRESSURE, project: PROJECT, start: START, ink: INK, show: SHOW,
+            }).map(([name, source]) => [name, graphics.program(source)]));
         // Each jet takes the colours of the list in turn, so that the dye has stripes.
         const stops = ["#ff3b2f", "#ff9a1f", "#ffd9a0", "#12b5a5", "#1f5fff", "#7a2bff", "#ff2f86", "#ffb3c7"].map(linearColor);
         const rows = Math.min(128, Math.max(48, Math.round(height * 0.4)));
@@ -111,6 +124,7 @@ export default {
         const divergence = graphics.target(columns, rows);
         const share = 0.6;
         const dye = graphics.pair(width * share, height * share);
+        graphics.draw(programs.start, dye.read, { uInks: Float32Array.from(stops.flat()), uSeed: [random() * 90, random() * 90] });
         let time = random() * 300;
         const jets = new Float32Array(12);
         const inks = new Float32Array(9);
@@ -126,9 +140,10 @@ export default {
                     const around = time * (0.23 + 0.03 * index) * (index === 1 ? -1 : 1) + (index * 2 * Math.PI) / 3;
                     const radius = 0.24 + 0.08 * Math.sin(time * 0.31 + index * 2);
                     const aim = around + Math.PI * (0.62 + 0.22 * Math.sin(time * 0.53 + index));
-                    const force = 0.6 + 11 * drive * power[index];
+                    const force = 0.8 + 12 * drive * power[index];
                     jets.set([
-                        Math.cos(around) * radius * Math.min(1.6, aspect), Math.sin(around) * radius, Math.cos(aim) * force, Math.sin(aim) * force,
+                        Math.cos(around) * radius * Math.min(1.6, aspect), Math.sin(around) * radius,
+                        Math.cos(aim) * force, Math.sin(aim) * force,
                     ], index * 4);
                     const place = (time * 0.55 + index * 2.66) % stops.length;
                     const first = stops[Math.trunc(place)];
@@ -136,7 +151,7 @@ export default {
                     const part = Math.min(1, Math.max(0, (place - Math.trunc(place)) * 3 - 1));
                     for (let k = 0; k < 3; k += 1) inks[index * 3 + k] = first[k] * (1 - part) + second[k] * part;
                     const stripe = 0.12 + 1.2 * Math.sin(time * (4.1 + index)) ** 4;
-                    amounts.push(uStep * stripe * (1.2 + 9 * drive * power[index]));
+                    amounts.push(uStep * stripe * (1.6 + 13 * drive * power[index]));
                 }
                 graphics.draw(programs.advect, velocity.write, {
                     uVelocity: velocity.read, uSource: velocity.read, uStep, uKeep: Math.exp(-uStep * 0.25),
@@ -151,7 +166,9 @@ export default {
                 }
                 graphics.draw(programs.project, velocity.write, { uPressure: pressure.read, uVelocity: velocity.read });
                 graphics.swap(velocity);
-                graphics.draw(programs.advect, dye.write, { uVelocity: velocity.read, uSource: dye.read, uStep, uKeep: Math.exp(-uStep / 5) });
+                graphics.draw(programs.advect, dye.write, {
+                    uVelocity: velocity.read, uSource: dye.read, uStep, uKeep: Math.exp(-uStep / 8),
+                });
                 graphics.draw(programs.ink, dye.write, { uJets: jets, uInks: inks, uAmounts: amounts }, { blend: "add" });
                 graphics.swap(dye);
                 graphics.draw(programs.show, target, { uDye: dye.read });

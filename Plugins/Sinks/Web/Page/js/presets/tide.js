@@ -77,7 +77,8 @@ export default {
         const ribbon = graphics.program(BEAM, { vertex: RIBBON });
         const show = graphics.program(SHOW);
         const colors = graphics.gradient([
-            ["#ff9b54", "#ffd06b", "#ff5d73"], ["#ffd06b", "#7bdff2", "#ff9b54"], ["#f7717d", "#ffb86b", "#c77dff"], ["#ffe29a", "#ff7b54", "#ff477e"],
+            ["#ff9b54", "#ffd06b", "#ff5d73"], ["#ffd06b", "#7bdff2", "#ff9b54"], ["#f7717d", "#ffb86b", "#c77dff"],
+            ["#ffe29a", "#ff7b54", "#ff477e"],
         ]);
         const light = graphics.pair(width, height);
         let time = random() * 400;

@@ -61,8 +61,10 @@ void main() {
     float play = smoothstep(0.985, 0.975, r) * smoothstep(0.375, 0.40, r);
     float bands = 0.82 + 0.18 * smoothstep(0.2, 0.8, noise(vec2(r * 30.0, 3.0)));
     vec3 vinyl = vec3(0.0045, 0.0045, 0.0055);
-    vinyl += (mix(vec3(0.9, 0.86, 0.8), rainbow, 0.55) * sheen * (0.22 + 0.85 * level) + rainbow * gloss * 0.09) * play * bands * (0.75 + 0.25 * fine);
-    vinyl += heat * pow(level, 2.0) * play * (0.20 + 0.75 * exp(-(1.0 - r) * 6.0) * (0.4 + uBeat.w)) * (0.75 + 0.5 * max(0.0, slope * 4.0)) * (0.35 + uDrive);
+    vec3 split = mix(vec3(0.9, 0.86, 0.8), rainbow, 0.55) * sheen * (0.22 + 0.85 * level) + rainbow * gloss * 0.09;
+    vinyl += split * play * bands * (0.75 + 0.25 * fine);
+    float fresh = 0.20 + 0.75 * exp(-(1.0 - r) * 6.0) * (0.4 + uBeat.w);
+    vinyl += heat * level * level * play * fresh * (0.75 + 0.5 * max(0.0, slope * 4.0)) * (0.35 + uDrive);
     vinyl += vec3(0.30, 0.28, 0.26) * pow(max(0.0, 1.0 - across * across), 30.0) * (1.0 - play) * 0.10;
     // Label with the signs of three against two.
     if (r < 0.36) {
@@ -93,7 +95,8 @@ void main() {
   c *= 1.0 - 0.6 * smoothstep(0.05, -0.01, shadow);
   float body = smoothstep(px, -px, arm), base = smoothstep(px, -px, length(q - pivot) - 0.15);
   vec3 steel = vec3(0.36, 0.37, 0.40) * (0.18 + 1.5 * pow(saturate(-arm / 0.02), 2.0) * (0.5 + 0.5 * saturate(halfway.y)));
-  c = mix(c, vec3(0.035, 0.035, 0.04) * (0.5 + 2.5 * smoothstep(0.05, 0.15, length(q - pivot)) * smoothstep(0.152, 0.135, length(q - pivot))), base);
+  float hub = length(q - pivot);
+  c = mix(c, vec3(0.035, 0.035, 0.04) * (0.5 + 2.5 * smoothstep(0.05, 0.15, hub) * smoothstep(0.152, 0.135, hub)), base);
   c = mix(c, steel, body);
   alpha = max(alpha, max(body, base));
   c += vec3(1.0, 0.5, 0.2) * exp(-length(q - head - vec2(-0.07, -0.05)) * 26.0) * (0.12 + 0.8 * uBeat.w) * uDrive;

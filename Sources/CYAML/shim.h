@@ -1,2 +1,0 @@
-// libyaml. Only HemiolaCommandLine/YAMLEventReader.swift uses these names.
-#include <yaml.h>

@@ -1,0 +1,91 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+
+/// `hemiola replay RECORDING`
+struct ReplayCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Send recorded records to sinks, at the speed of the music.",
+        usage: "hemiola replay [<options>] <recording>",
+        discussion: """
+            A recording is the JSON Lines of "analyze" or "listen", plain or compressed with zstd, with one or more streams. \
+            Nothing is analysed: each batch with its events is sent when its audio has ended, as in "listen". Sinks that send \
+            samples to visualizers get those of --audio, or silence.
+
+            Examples:
+              hemiola replay song.jsonl --audio song.flac --sink socket
+              hemiola replay evening.jsonl.zst --sink socket --sink presets:list=presets/
+              hemiola replay song.jsonl --no-realtime -o song.csv
+              hemiola listen --json | hemiola replay - --sink socket
+
+            The recording needs its header records. A sink that needs the outputs of an analyzer needs them in the recording. \
+            Presets that a sink derives replace the recorded ones; recorded controls are applied to it again.
+
+            A paced replay writes output files line by line and never replaces an existing file; with --no-realtime, files are \
+            created when the replay is complete. Records that are written again without changes are the same, byte for byte.
+
+            Exit codes: 0 success; 1 the recording could not be read, or is cut off or damaged (the records before were sent); 2 \
+            invalid arguments; 3 output could not be written; 130 ended by Ctrl-C.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("JSON Lines that \"analyze\" or \"listen\" wrote; - reads standard input.", valueName: "recording"),
+        completion: .file())
+    var recording: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The sound file that was recorded, for sinks that send samples; repeatable: one for each stream, in order.", valueName: "file"),
+        completion: .file())
+    var audio: [String] = []
+
+    @Flag(inversion: .prefixedNo, help: "Send at the speed of the music, or as fast as the sinks accept the records.")
+    var realtime = true
+
+    @Option(
+        name: .customLong("sink"),
+        help: ArgumentHelp("Send records to this sink instead of standard output; repeatable.", valueName: "spec"),
+        completion: Completions.sink)
+    var sinks: [String] = []
+
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "Write to this file instead of standard output; .csv writes a table. Placeholders: {stem}, {name}, {dir}, {time}.",
+            valueName: "path"), completion: .file())
+    var output: String?
+
+    @OptionGroup var writing: WritingOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Send only these records: types, analyzers or features, joined with , or +, as in beat,levels.rms_db; repeatable.",
+            valueName: "items"), completion: Completions.selection)
+    var select: [String] = []
+
+    @OptionGroup var console: ConsoleOptions
+
+    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        let plan = try plan(with: registry)
+        let recording: Recording
+        do throws(CaptureError) {
+            recording = try Recording(self.recording, registry)
+        } catch {
+            throw Failure(error.message, status: .inputFailed)
+        }
+        return await PipelineSession(
+            try plan.assemble(replaying: recording), usesStandardOutput: plan.usesStandardOutput,
+            console: console.with(self.console.verbosity)
+        ).run()
+    }
+
+    func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
+        if recording.isEmpty || audio.contains("") { throw Failure("a file name is empty; is a variable of the shell unset?") }
+        if ([recording] + audio).count(where: { $0 == "-" }) > 1 {
+            throw Failure("- is given more than once; standard input can be read only once")
+        }
+        return try PipelinePlan(registry, self)
+    }
+}

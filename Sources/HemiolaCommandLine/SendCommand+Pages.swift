@@ -1,0 +1,263 @@
+internal import FoundationEssentials
+internal import HemiolaSignal
+
+/// The request of `hemiola send call` or `hemiola send import`.
+struct PageRequest: Equatable {
+    enum Task: Equatable {
+        /// The arguments are the JSON text of a list.
+        case call(function: String, arguments: String)
+        /// The name is nil if it is that of the file.
+        case importFile(path: String, name: String?)
+    }
+
+    var task: Task
+    /// nil: the page that was the last to send `ready`.
+    var page: String?
+
+    /// - Parameters:
+    ///   - type: `call` or `import`.
+    ///   - fields: `key=value`; the function or the file may be given first by its value alone.
+    init(_ type: String, _ fields: [String]) throws(Failure) {
+        let main = type == "call" ? "function" : "file"
+        let keys = type == "call" ? [main, "arguments", "page"] : [main, "name", "page"]
+        var values: [String: String] = [:]
+        for (index, text) in fields.enumerated() {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let isField = parts.count == 2 && keys.contains(parts[0])
+            guard isField || index == 0 else {
+                throw Failure("\"\(text)\" is not a field of \(type); fields: \(keys.map { "\($0)=" }.joined(separator: ", "))")
+            }
+            let (key, value) = isField ? (parts[0], parts[1]) : (main, text)
+            guard values.updateValue(value, forKey: key) == nil else { throw Failure("\"\(key)\" is given twice") }
+            if value.isEmpty { throw Failure("\(type): \(key) is empty") }
+        }
+        guard let value = values[main] else { throw Failure("\(type) needs \(main)=; see hemiola send --help") }
+        page = values["page"]
+        if type == "call" {
+            let arguments = (values["arguments"] ?? "[]").replacing("\n", with: " ")
+            guard (try? JSONDecoder().decode([AnyValue].self, from: Data(arguments.utf8))) != nil else {
+                throw Failure("arguments is not a JSON list; example: arguments='[1,\"text\"]'")
+            }
+            task = .call(function: value, arguments: arguments)
+        } else {
+            if value == "-", values["name"] == nil { throw Failure("import: standard input has no name; add name=NAME") }
+            task = .importFile(path: value, name: values["name"])
+        }
+    }
+
+    /// `call getPresetNames`, `import flower.milk`: for messages.
+    var title: String {
+        switch task {
+        case .call(let function, _): "call \(function)"
+        case .importFile(let path, _): "import \(System.title(of: path))"
+        }
+    }
+
+    /// An item of any JSON type.
+    private struct AnyValue: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+}
+
+/// A file that is passed to a page.
+private struct ImportFile {
+    /// As the bridge limits it.
+    static let limit = 32 << 20
+    /// Bytes per message: at most 64 KiB, and a multiple of three, so that only the last message has padding.
+    static let chunk = 65_535
+
+    let name: String
+    let bytes: [UInt8]
+
+    init(_ path: String, name: String?) throws(Failure) {
+        do {
+            bytes = try System.contents(of: path, atMost: Self.limit + 1)
+        } catch {
+            throw Failure("\(System.title(of: path)): \(error)", status: .inputFailed)
+        }
+        guard bytes.count <= Self.limit else {
+            throw Failure("\(System.title(of: path)): the file is larger than 32 MiB, the limit of an import", status: .inputFailed)
+        }
+        self.name = name ?? path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    var starts: StrideTo<Int> { stride(from: 0, to: bytes.count, by: Self.chunk) }
+
+    /// The message with the bytes from an index on.
+    func line(from start: Int) -> [UInt8] {
+        let data = Data(bytes[start..<min(start + Self.chunk, bytes.count)]).base64EncodedString()
+        return Array("{\"type\":\"importData\",\"id\":\"\(ControlMessage.id)\",\"data\":\"\(data)\"}\n".utf8)
+    }
+}
+
+extension SendCommand {
+    /// Seconds that the running program has to report that a time limit was reached.
+    private static let margin = 2.0
+
+    /// Sends a request to a page and prints the value of its answer.
+    func sendToPage(_ request: PageRequest, _ path: String, timeLimit: Double, on console: Console) throws(Failure) -> CommandStatus {
+        var file: ImportFile?
+        if case .importFile(let path, let name) = request.task { file = try ImportFile(path, name: name) }
+        let progress = PageProgress(request.title, on: console)
+        let answer: PageAnswer
+        do throws(System.CallError) {
+            let connection = try System.UnixConnection(to: path, until: System.now + timeLimit)
+            let line = Self.line(request, file, timeLimit: timeLimit)
+            try connection.write(ControlMessage.quiet + line, until: System.now + timeLimit)
+            answer = try Self.answer(from: connection, file, timeLimit: timeLimit + Self.margin, progress)
+        } catch {
+            progress.end()
+            throw Failure(Self.text(error, path), status: .refused)
+        }
+        progress.end()
+        switch answer {
+        case .value(let text): return try Root.print(text)
+        case .error(let text): throw Failure("\(request.title): \(text)", status: .refused)
+        case .refusal(let text): throw Failure("\(path): \(text)", status: .refused)
+        case .progress: throw Failure("\(path): \(Self.closed)", status: .refused)
+        }
+    }
+
+    private static func line(_ request: PageRequest, _ file: ImportFile?, timeLimit: Double) -> [UInt8] {
+        var members = "\"id\":\"\(ControlMessage.id)\",\"timeout_s\":\(timeLimit)"
+        if let page = request.page { members += ",\"page\":\(JSONTree.quoted(page))" }
+        switch request.task {
+        case .call(let function, let arguments):
+            members += ",\"type\":\"call\",\"function\":\(JSONTree.quoted(function)),\"arguments\":\(arguments)"
+        case .importFile:
+            members += ",\"type\":\"import\",\"name\":\(JSONTree.quoted(file?.name ?? "")),\"size\":\(file?.bytes.count ?? 0)"
+        }
+        return Array("{\(members)}\n".utf8)
+    }
+
+    /// Sends the file, if there is one, and waits for the answer.
+    ///
+    /// - Parameter timeLimit: Seconds for a call, and for each part of a file. The running program checks it too, and replies then.
+    private static func answer(
+        from connection: System.UnixConnection, _ file: ImportFile?, timeLimit: Double, _ progress: PageProgress
+    ) throws(System.CallError) -> PageAnswer {
+        if let file {
+            for start in file.starts {
+                progress.show(.fraction(Double(start) / Double(file.bytes.count)))
+                // The page can fail, or have left, before it has the whole file.
+                while connection.hasInput {
+                    guard let line = try connection.readLine(until: System.now + timeLimit) else { return .refusal(closed) }
+                    if let answer = PageAnswer(line), !answer.isProgress { return answer }
+                }
+                try connection.write(file.line(from: start), until: System.now + timeLimit)
+            }
+            progress.show(.fraction(1))
+        }
+        // The last parts of a file can still wait for the page.
+        let deadline = System.now + timeLimit * (file == nil ? 1 : Double(waitingParts))
+        while let line = try connection.readLine(until: deadline) {
+            guard let answer = PageAnswer(line) else { continue }
+            guard case .progress(let value) = answer else { return answer }
+            progress.show(value)
+        }
+        return .refusal(closed)
+    }
+
+    /// Maximum number of parts of a file between this program and the page.
+    private static let waitingParts = 10
+    private static let closed = "the connection was closed without a reply"
+}
+
+/// A line that answers a request.
+private enum PageAnswer {
+    /// The value as JSON text.
+    case value(String)
+    case progress(PageProgress.State)
+    /// The page has reported an error, or there is no page.
+    case error(String)
+    /// The program has refused the connection or could not read the message.
+    case refusal(String)
+
+    private struct Fields: Decodable {
+        var type: String
+        var id: String?
+        var ok: Bool?
+        var error: String?
+    }
+
+    private struct ProgressFields: Decodable {
+        struct Value: Decodable {
+            var state: PageProgress.State?
+
+            init(from decoder: any Decoder) throws {
+                let value = try decoder.singleValueContainer()
+                if let number = try? value.decode(Double.self), (0...1).contains(number) {
+                    state = .fraction(number)
+                } else if let text = try? value.decode(String.self) {
+                    state = .text(text)
+                }
+            }
+        }
+
+        var value: Value
+    }
+
+    /// - Returns: nil for any other line.
+    init?(_ line: [UInt8]) {
+        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(line)) else { return nil }
+        let text = fields.error ?? "refused"
+        switch fields.type {
+        case "error": self = .refusal(text)
+        case "progress" where fields.id == ControlMessage.id:
+            guard let state = (try? JSONDecoder().decode(ProgressFields.self, from: Data(line)))?.value.state else { return nil }
+            self = .progress(state)
+        case "reply" where fields.id == ControlMessage.id:
+            self = fields.ok == true ? .value(Self.value(of: line)) : .error(text)
+        default: return nil
+        }
+    }
+
+    var isProgress: Bool { if case .progress = self { true } else { false } }
+
+    /// The text of the last field. It is not decoded, so that numbers keep their digits.
+    private static func value(of line: [UInt8]) -> String {
+        let key = Array(#","value":"#.utf8)
+        // The fields before it have no such text: the id is this program's.
+        guard let start = line[...].firstRange(of: key)?.upperBound, line.last == UInt8(ascii: "}") else { return "null" }
+        return String(decoding: line[start...].dropLast(), as: UTF8.self)
+    }
+}
+
+/// The progress of a request on standard error, if that is a terminal.
+private final class PageProgress {
+    enum State {
+        /// 0…1
+        case fraction(Double)
+        case text(String)
+    }
+
+    private let title: String
+    private let console: Console?
+    private var isShown = false
+
+    init(_ title: String, on console: Console) {
+        self.title = title
+        let fits = System.destination(of: System.standardError) == .terminal && ProgressLine.canMoveCursor(System.environment("TERM"))
+        self.console = fits ? console : nil
+    }
+
+    func show(_ state: State) {
+        guard let console else { return }
+        isShown = true
+        let width = System.columns(of: System.standardError) ?? 80
+        let style = ProgressLine.Style(environment: System.environment)
+        switch state {
+        case .fraction(let fraction):
+            console.show(bar: ProgressLine(name: title, fraction: fraction, seconds: 0).rendered(width: width, style: style))
+        case .text(let text):
+            console.show(bar: "\(title): \(text)".onOneLine.shortened(to: width - 1, style))
+        }
+    }
+
+    /// Removes the line before the result is printed.
+    func end() {
+        guard let console, isShown else { return }
+        console.endBar()
+        console.finish()
+    }
+}

@@ -1,0 +1,123 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// The samples of a recorded stream, read from the audio that it was made of. Used on the analysis thread.
+///
+/// The audio and the records are aligned by their frame: a gap in the audio, and its end, are silence.
+final class RecordedAudio {
+    let name: String
+    private let capture: any Capture
+    private let header: StreamHeader
+    /// The number of the next frame of the capture.
+    private(set) var position: Int64
+    private(set) var isAtEnd = false
+    /// Frames of the current gap that were not passed on.
+    private var gapFrames: Int64 = 0
+    private var isOpen = false
+    private var scratch: [Float]
+
+    /// Opens the audio of a stream.
+    ///
+    /// - Parameters:
+    ///   - isCancelled: Whether the run is to end.
+    ///   - warn: Receives a warning in one line.
+    /// - Throws: The audio cannot be opened, or its format is not that of the recording.
+    init(
+        _ name: String, _ capture: any Capture, of header: StreamHeader, isCancelled: @escaping @Sendable () -> Bool,
+        warn: @escaping @Sendable (String) -> Void
+    ) throws(CaptureError) {
+        self.name = name
+        self.capture = capture
+        self.header = header
+        scratch = [Float](repeating: 0, count: header.batching.batchFrames * header.format.channelCount)
+        // The records may begin inside of the file.
+        position = -header.format.frame(at: min(max(0, header.source.start ?? 0), 1e9))
+        let source = try capture.open(
+            FormatRequest(
+                sampleRate: header.format.sampleRate, batchFrames: header.batching.batchFrames, isCancelled: isCancelled, warn: warn))
+        isOpen = true
+        try check(source.format)
+    }
+
+    deinit {
+        if isOpen { capture.close() }
+    }
+
+    private func check(_ format: StreamFormat) throws(CaptureError) {
+        let expected = header.format
+        guard format.sampleRate == expected.sampleRate, format.channelCount == expected.channelCount else {
+            throw CaptureError(
+                "\(name): \(format.sampleRate) Hz and \(format.channelCount) channel\(format.channelCount == 1 ? "" : "s"), but the recording "
+                    + "has \(expected.sampleRate) Hz and \(expected.channelCount); give the file that was recorded")
+        }
+    }
+
+    /// Reads the frames of a batch. Frames that the audio does not have are 0.
+    ///
+    /// - Parameters:
+    ///   - frame: The first frame, not before the last one that was read.
+    ///   - samples: Receives a whole number of interleaved frames.
+    func read(at frame: Int64, into samples: inout MutableSpan<Float>, shouldStop: () -> Bool) throws(CaptureError) {
+        let channels = header.format.channelCount
+        for index in samples.indices { samples[index] = 0 }
+        try skip(to: frame, shouldStop)
+        let count = samples.count / channels
+        var filled = Int(min(Int64(count), max(0, position - frame)))
+        while filled < count, !isAtEnd, !shouldStop() {
+            if gapFrames > 0 {
+                let part = Int(min(gapFrames, Int64(count - filled)))
+                (filled, position, gapFrames) = (filled + part, position + Int64(part), gapFrames - Int64(part))
+                continue
+            }
+            var rest = samples._mutatingExtracting(filled * channels..<count * channels)
+            let delivered = try next(into: &rest)
+            filled += delivered
+            position += Int64(delivered)
+        }
+    }
+
+    /// Whether the audio has frames after the last one that was read.
+    func hasMore(shouldStop: () -> Bool) throws(CaptureError) -> Bool {
+        while !isAtEnd, !shouldStop() {
+            if gapFrames > 0 { return true }
+            if try discard(header.batching.batchFrames) > 0 { return true }
+        }
+        return false
+    }
+
+    private func skip(to frame: Int64, _ shouldStop: () -> Bool) throws(CaptureError) {
+        while position < frame, !isAtEnd, !shouldStop() {
+            if gapFrames > 0 {
+                let part = min(gapFrames, frame - position)
+                (position, gapFrames) = (position + part, gapFrames - part)
+                continue
+            }
+            let count = min(Int64(header.batching.batchFrames), frame - position)
+            position += Int64(try discard(Int(count)))
+        }
+    }
+
+    /// Reads frames without a use for them.
+    private func discard(_ count: Int) throws(CaptureError) -> Int {
+        // Moved out, because a span of a property cannot be passed on.
+        var buffer = scratch
+        scratch = []
+        defer { scratch = buffer }
+        var span = buffer.mutableSpan
+        var front = span._mutatingExtracting(0..<count * header.format.channelCount)
+        return try next(into: &front)
+    }
+
+    /// - Returns: The number of frames that were read; 0 at the end, before a gap, and when none is available yet.
+    private func next(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Int {
+        switch try capture.read(into: &samples) {
+        case .frames(let count): return count
+        case .gap(let gap): gapFrames = gap.frames
+        case .format(let format): try check(format)
+        case .source(let source): try check(source.format)
+        case .device, .idle: break
+        case .end: isAtEnd = true
+        }
+        return 0
+    }
+}

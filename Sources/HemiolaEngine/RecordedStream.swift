@@ -1,0 +1,143 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// Passes the batches of one recorded stream to the sinks, with the events of directors and controls. Used by the analysis thread only.
+final class RecordedStream: ControllableStream {
+    /// Length of the events' lines in a block from which on it is passed on.
+    private static let longestBlock = 4 << 20
+    /// Values in the rows of a block at most.
+    private static let blockValues = 1 << 20
+
+    let header: StreamHeader
+    /// The end of the last batch.
+    private(set) var position: Int64 = 0
+    private(set) var batchCount: Int64 = 0
+    /// Whether the stream has records of batches.
+    private(set) var hasRows = false
+
+    private let directors: [PipelineDirector]
+    /// Types whose recorded events are left out.
+    private let derivedTypes: Set<String>
+    private let publish: (BatchBlock) -> Void
+    private let pool: BlockPool
+    private var block: BatchStorage
+    private var byteCount = 0
+    /// The events of controls for the next batch.
+    private var events = EventList()
+
+    /// - Parameters:
+    ///   - batchesPerBlock: The most batches in a block.
+    ///   - carriesSamples: Whether batches have samples.
+    ///   - publish: Receives each full block.
+    init(
+        _ header: StreamHeader, directors: [PipelineDirector], derivedTypes: Set<String>, batchesPerBlock: Int, carriesSamples: Bool,
+        publish: @escaping (BatchBlock) -> Void
+    ) {
+        self.header = header
+        self.directors = directors
+        self.derivedTypes = derivedTypes
+        self.publish = publish
+        let channelCount = header.format.channelCount
+        pool = BlockPool(
+            capacity: min(batchesPerBlock, max(1, Self.blockValues / max(1, header.layout.width))), width: header.layout.width,
+            samplesPerBatch: carriesSamples ? header.batching.batchFrames * channelCount : 0, channelCount: channelCount)
+        block = pool.take()
+    }
+
+    var seconds: Double { header.format.seconds(at: position) }
+
+    func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation]) -> ControlReply {
+        let stamped = StampedControl(control, at: position, from: origin)
+        let reply = directors.handle(stamped, preparations)
+        if reply == .done { events.append(Event(at: seconds, stamped)) }
+        return reply ?? .refused("nothing in a replay handles \(control.name)")
+    }
+
+    func report(_ drop: DropReport) {
+        events.append(drop, at: seconds)
+    }
+
+    /// Removes the events that wait for a batch, because the next batch comes much later.
+    func takeEvents() -> [Event] {
+        publishBlock()
+        var waiting: [Event] = []
+        events.drain(into: &waiting)
+        return waiting
+    }
+
+    /// Adds a batch.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch, with a known length.
+    ///   - fill: Writes the samples.
+    func add(
+        _ batch: RecordingReader.Batch, fill: (_ frame: Int64, _ samples: inout MutableSpan<Float>) throws(CaptureError) -> Void
+    ) throws(CaptureError) {
+        let frameCount = batch.frameCount ?? 0
+        let row = block.openRow
+        if let values = batch.row {
+            for index in row.indices { row[index] = values[index] }
+            hasRows = true
+        } else {
+            row.update(repeating: .nan)
+        }
+        if block.samplesPerBatch > 0, frameCount > 0 {
+            let samples = UnsafeMutableBufferPointer(rebasing: block.openSamples[..<(frameCount * header.format.channelCount)])
+            var span = samples.mutableSpan
+            try fill(batch.frame, &span)
+        }
+        block.complete(
+            BatchStorage.Info(
+                number: batch.number, frame: batch.frame, frameCount: frameCount, isPartial: batch.isPartial,
+                hasValues: batch.row != nil),
+            events: direct(batch, row))
+        position = max(position, batch.frame + Int64(frameCount))
+        if batch.row != nil { batchCount += 1 }
+        byteCount += batch.byteCount
+        if block.isFull || byteCount > Self.longestBlock { publishBlock() }
+    }
+
+    /// The events of a batch: the recorded ones in their order, then, in order of time, those of controls and directors.
+    private func direct(_ batch: RecordingReader.Batch, _ row: UnsafeMutableBufferPointer<Float>) -> [Event] {
+        let recorded = derivedTypes.isEmpty ? batch.events : batch.events.filter { !derivedTypes.contains($0.type.name) }
+        if !derivedTypes.isEmpty {
+            for event in recorded {
+                guard let control = event.control else { continue }
+                for director in directors where director.controls.contains(control.control.name) { _ = director.handle(control, nil) }
+            }
+        }
+        if directors.isEmpty, events.isEmpty { return recorded }
+        var list = EventList(capacity: recorded.count)
+        for event in recorded { list.append(event) }
+        for event in events.events { list.append(event) }
+        events = EventList()
+        // Events alone are part of a batch that was directed before, unless the recording has no batches.
+        if batch.row != nil || !hasRows {
+            let moment = BatchMoment(
+                number: batch.number, frame: batch.frame, frameCount: batch.frameCount ?? 0, format: header.format)
+            let view = FeatureRow(row.mutableSpan)
+            for director in directors { director.director.direct(moment, view, into: &list) }
+        }
+        for event in recorded where event.type == .gap {
+            if let gap = Gap(event), gap.frames > 0 { for director in directors { director.director.skip(gap) } }
+        }
+        if list.count == recorded.count { return recorded }
+        var sorted: [Event] = []
+        list.drain(into: &sorted)
+        return sorted
+    }
+
+    /// Passes on the last block.
+    ///
+    /// - Returns: The events of controls that came after the last batch.
+    func finish() -> [Event] {
+        takeEvents()
+    }
+
+    private func publishBlock() {
+        byteCount = 0
+        guard block.count > 0 else { return }
+        publish(BatchBlock(block))
+        block = pool.take()
+    }
+}

@@ -1,0 +1,225 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// Replays a recording: sends its streams to the sinks, each batch when its audio has ended, or as fast as the sinks accept them. Used by
+/// the analysis thread only.
+final class RecordingRun {
+    /// Waiting times from which on controls are applied meanwhile, in seconds.
+    private static let longWait = 0.2
+    /// The longest time without a look at the stop flag, in seconds.
+    private static let longestSleep = 0.05
+
+    private let pipeline: Pipeline
+    private let setup: Pipeline.Replay
+    private let directors: [PipelineDirector]
+    private let reader: RecordingReader
+    private let carriesSamples: Bool
+
+    private var stream: RecordedStream?
+    private var audio: RecordedAudio?
+    /// How many streams have begun.
+    private var streamCount = 0
+    /// The monotonic clock at the stream's first frame, in seconds.
+    private var start = 0.0
+    /// Whether a notice said that the audio has ended.
+    private var isEndReported = false
+
+    init(_ pipeline: Pipeline, _ setup: Pipeline.Replay, directors: [PipelineDirector]) {
+        self.pipeline = pipeline
+        self.setup = setup
+        self.directors = directors
+        reader = setup.recording.take()
+        carriesSamples = pipeline.sinkEntries.contains { $0.needs.samples }
+    }
+
+    /// Replays the recording to its end.
+    ///
+    /// - Returns: Whether the recording was replayed as far as it could be read.
+    func replay(for receiver: any StreamReceiver) -> Bool {
+        do throws(CaptureError) {
+            var isOver = false
+            while !isOver, !shouldStop, receiver.hasReaders {
+                let item = reader.next()
+                for warning in reader.takeWarnings() { receiver.report(.recording(warning)) }
+                switch item {
+                case .idle: applyControls(for: receiver)
+                case .begin(let header): try begin(header, for: receiver)
+                case .batch(let batch): try send(batch, for: receiver)
+                case .end(let summary): try end(summary, for: receiver)
+                case .over(let failure):
+                    if let failure { throw failure }
+                    isOver = true
+                }
+            }
+            finish(.interrupted, for: receiver)
+            return isOver
+        } catch {
+            finish(error.remedy == .finish ? .interrupted : .error, for: receiver)
+            if error.remedy == .finish { return false }
+            receiver.fail(.captureFailed(input: setup.recording.name, error))
+            return true
+        }
+    }
+
+    private var shouldStop: Bool {
+        pipeline.noteActivity()
+        return pipeline.shouldStop
+    }
+
+    // MARK: - Streams
+
+    private func begin(_ header: StreamHeader, for receiver: any StreamReceiver) throws(CaptureError) {
+        for need in setup.needs {
+            guard let fault = need.fault(in: header) else { continue }
+            throw CaptureError("\(setup.recording.name): \(header.source.name): cannot be sent to \(need.sink): \(fault)")
+        }
+        audio = try openAudio(of: header, for: receiver)
+        let stream = RecordedStream(
+            header, directors: directors, derivedTypes: setup.derivedTypes,
+            batchesPerBlock: pipeline.isPaced ? 1 : BatchBlock.capacity, carriesSamples: carriesSamples,
+            publish: { receiver.receive($0) })
+        self.stream = stream
+        for director in directors { director.director.prepare(header) }
+        receiver.open(header.source, input: 0)
+        receiver.begin(header)
+        streamCount += 1
+        isEndReported = false
+        start = Self.now
+    }
+
+    private func openAudio(of header: StreamHeader, for receiver: any StreamReceiver) throws(CaptureError) -> RecordedAudio? {
+        guard carriesSamples else {
+            if streamCount == 0, let audio = setup.audio.first {
+                receiver.report(.recording("\(audio.name): has no effect, because no sink of this pipeline reads audio"))
+            }
+            return nil
+        }
+        guard setup.audio.indices.contains(streamCount) else {
+            let hint = header.source.kind == "file" ? "; add --audio \(header.source.name)" : ""
+            receiver.report(.recording("\(setup.recording.name): the samples of \(header.source.name) are silence\(hint)"))
+            return nil
+        }
+        let input = setup.audio[streamCount]
+        return try RecordedAudio(
+            input.name, input.capture.take(), of: header, isCancelled: { [pipeline] in pipeline.shouldStop },
+            warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) })
+    }
+
+    private func end(_ summary: StreamSummary, for receiver: any StreamReceiver) throws(CaptureError) {
+        guard let stream else { return }
+        try fill(to: summary.frames, stream, for: receiver)
+        guard wait(until: summary.frames, stream, for: receiver) else { return }
+        if let audio, !isEndReported, try audio.hasMore(shouldStop: { shouldStop }), !shouldStop {
+            receiver.report(.recording("\(audio.name): is longer than the recording, which ends at \(seconds(summary.frames)) s"))
+        }
+        finish(summary, for: receiver)
+    }
+
+    /// Ends a stream without the summary of its record.
+    private func finish(_ reason: StreamSummary.Reason, for receiver: any StreamReceiver) {
+        guard let stream else { return }
+        finish(StreamSummary(frames: stream.position, batches: stream.batchCount, reason: reason), for: receiver)
+    }
+
+    private func finish(_ summary: StreamSummary, for receiver: any StreamReceiver) {
+        guard let stream else { return }
+        var summary = summary
+        summary.lateEvents = stream.finish()
+        (self.stream, audio) = (nil, nil)
+        receiver.end(summary)
+        receiver.report(.finished(input: stream.header.source.name, summary))
+    }
+
+    // MARK: - Batches
+
+    private func send(_ batch: RecordingReader.Batch, for receiver: any StreamReceiver) throws(CaptureError) {
+        guard let stream else { return }
+        var batch = batch
+        if batch.row == nil, !stream.hasRows, carriesSamples {
+            let end = batch.end ?? batch.frame
+            try fill(to: end, stream, for: receiver, isLastLeft: true)
+            // The events become part of the batch that ends with them.
+            if stream.position < end { (batch.frame, batch.frameCount) = (stream.position, Int(end - stream.position)) }
+        }
+        try add(batch, to: stream, for: receiver)
+    }
+
+    /// Adds batches without values up to a frame, if the recording has none: they carry the samples.
+    ///
+    /// - Parameter isLastLeft: Whether the last batch is left to the caller.
+    private func fill(
+        to end: Int64, _ stream: RecordedStream, for receiver: any StreamReceiver, isLastLeft: Bool = false
+    ) throws(CaptureError) {
+        guard carriesSamples, !stream.hasRows else { return }
+        let length = Int64(stream.header.batching.batchFrames)
+        while !shouldStop, receiver.hasReaders, end - stream.position > (isLastLeft ? length : 0) {
+            let count = min(length, end - stream.position)
+            try add(
+                RecordingReader.Batch(
+                    number: stream.position / length, frame: stream.position, frameCount: Int(count), isPartial: count < length, row: nil),
+                to: stream, for: receiver)
+        }
+    }
+
+    private func add(
+        _ batch: RecordingReader.Batch, to stream: RecordedStream, for receiver: any StreamReceiver
+    ) throws(CaptureError) {
+        let end = batch.end ?? batch.frame
+        guard wait(until: end, stream, for: receiver) else { return }
+        receiver.applyControls(to: stream)
+        try stream.add(batch) { (frame, samples) throws(CaptureError) in
+            guard let audio else {
+                for index in samples.indices { samples[index] = 0 }
+                return
+            }
+            try audio.read(at: frame, into: &samples, shouldStop: { shouldStop })
+        }
+        if let audio, audio.isAtEnd, audio.position < end, !isEndReported {
+            isEndReported = true
+            receiver.report(
+                .recording("\(audio.name): ends at \(seconds(audio.position)) s, before the recording; the samples after it are silence"))
+        }
+    }
+
+    /// Waits until the audio before a frame has ended, if the replay is paced.
+    ///
+    /// - Returns: false when the run is to end.
+    private func wait(until frame: Int64, _ stream: RecordedStream, for receiver: any StreamReceiver) -> Bool {
+        guard pipeline.isPaced else { return !shouldStop }
+        let due = start + stream.header.format.seconds(at: frame)
+        while !shouldStop {
+            let ahead = due - Self.now
+            if ahead <= 0 { return true }
+            if ahead > Self.longWait { applyControls(for: receiver) }
+            usleep(useconds_t(min(ahead, Self.longestSleep) * 1e6))
+        }
+        return false
+    }
+
+    /// Applies controls while no batch is sent.
+    private func applyControls(for receiver: any StreamReceiver) {
+        guard let stream else { return }
+        receiver.applyControls(to: stream)
+        receiver.receive(stream.takeEvents())
+        receiver.sendReplies()
+    }
+
+    /// The time of a frame, for messages.
+    private func seconds(_ frame: Int64) -> String {
+        let milliseconds = Int((stream?.header.format.seconds(at: frame) ?? 0) * 1000)
+        let rest = String(milliseconds % 1000)
+        return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
+    }
+
+    private static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}

@@ -1,0 +1,231 @@
+public import HemiolaSignal
+
+/// Reads the records of JSON Lines that Hemiola wrote, line by line: the inverse of ``RecordEncoder``.
+///
+///     var decoder = RecordDecoder(catalog: catalog)
+///     switch try decoder.decode(line) {
+///     case .header(let header): …
+///
+/// A value that is encoded again has the same text. Times of events, which are written with six decimals, are chosen such that all fields
+/// that depend on them have the same text too.
+///
+/// A record of a type that the catalog does not declare has the fields of its line: a component that is not part of this program may
+/// have emitted it.
+public struct RecordDecoder: Sendable {
+    /// A decoded line.
+    public enum Record: Sendable {
+        /// The first record of a stream. Its catalog is that of the decoder; it is never live.
+        case header(StreamHeader)
+        /// A batch, without its events.
+        case batch(BatchRecord)
+        /// An event, and its `emitted_t` in seconds; nil: its type has no such field.
+        case event(Event, emitted: Double?)
+        /// The last record of a stream, without late events.
+        case end(StreamSummary)
+    }
+
+    /// The record of a batch.
+    public struct BatchRecord: Sendable, Hashable {
+        /// 0, 1, 2 … since the stream's start.
+        public var number: Int64
+        /// Its first frame.
+        public var frame: Int64
+        /// Whether it is shorter than the other batches. Its length is not part of the record.
+        public var isPartial: Bool
+        /// The values, in the layout of the header. NaN: there is none.
+        public var row: [Float]
+    }
+
+    /// Maximum number of values in the row of a batch.
+    public static let maximumWidth = 1 << 18
+    /// Frames up to this number are exact in JSON.
+    static let maximumFrame = Int64(1) << 53
+
+    let catalog: RecordCatalog
+    /// The header of the current stream.
+    private(set) var header: StreamHeader?
+    /// The types of records and controls that the catalog does not declare, in the order of their first record.
+    public private(set) var undeclared: [String] = []
+    var inferredTypes: [String: RecordType] = [:]
+
+    /// A decoder for the records of one file or pipe.
+    ///
+    /// - Parameter catalog: The types of records and controls that the program declares.
+    public init(catalog: RecordCatalog) {
+        self.catalog = catalog
+    }
+
+    /// Decodes a line.
+    ///
+    /// - Parameter line: Any bytes, without the newline.
+    /// - Throws: What is wrong with the line. The decoder can decode further lines.
+    /// - Complexity: O(bytes).
+    public mutating func decode(_ line: [UInt8]) throws(RecordFault) -> Record {
+        let record: JSONValue
+        do throws(JSONValue.Fault) { record = try JSONValue(line) } catch { throw RecordFault(error.message) }
+        guard record.members != nil else { throw RecordFault("not a JSON object") }
+        let fields = RecordFields(record)
+        let type = try fields.text("type")
+        if type == "header" {
+            let header = try StreamHeader(fields, catalog)
+            self.header = header
+            return .header(header)
+        }
+        guard let header else {
+            throw RecordFault("a \"\(type.prefix(40))\" record before any header; a recording needs its header (--select header+…)")
+        }
+        switch type {
+        case "batch": return .batch(try batch(record, header))
+        case "end": return .end(try StreamSummary(fields, header))
+        default: return try event(type, record, header)
+        }
+    }
+
+    mutating func note(undeclared name: String) {
+        // A file of a stranger may have many.
+        if undeclared.count < 100, !undeclared.contains(name) { undeclared.append(name) }
+    }
+
+    // MARK: - Batches
+
+    private func batch(_ record: JSONValue, _ header: StreamHeader) throws(RecordFault) -> BatchRecord {
+        let fields = RecordFields(record)
+        var row = [Float](repeating: .nan, count: header.layout.width)
+        for section in header.layout.sections {
+            guard let values = record[section.analyzer] else { continue }
+            for column in section.features {
+                guard let value = values[column.feature.name] else { continue }
+                let place = column.handle.offset
+                if column.feature.isArray, let elements = value.elements, elements.count == column.handle.count {
+                    for (index, element) in elements.enumerated() {
+                        row[place + index] = try Self.value(element, section.analyzer, column.feature)
+                    }
+                } else if column.feature.isArray {
+                    throw RecordFault("\"\(section.analyzer).\(column.feature.name)\" is not a list of \(column.handle.count) numbers")
+                } else {
+                    row[place] = try Self.value(value, section.analyzer, column.feature)
+                }
+            }
+        }
+        return BatchRecord(
+            number: try fields.count("n"), frame: try fields.count("frame"), isPartial: try fields.optionalFlag("partial") ?? false,
+            row: row)
+    }
+
+    private static func value(_ value: JSONValue, _ analyzer: String, _ feature: Feature) throws(RecordFault) -> Float {
+        if value == .null { return .nan }
+        guard let number = value.double else { throw RecordFault("\"\(analyzer).\(feature.name)\" is not a number") }
+        return Float(number)
+    }
+}
+
+/// Why a line is not a record: one line, without the place.
+public struct RecordFault: Error, Sendable, Hashable {
+    /// What is wrong.
+    public var message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
+}
+
+/// Typed access to the members of an object.
+struct RecordFields {
+    private let object: JSONValue
+
+    init(_ object: JSONValue) {
+        self.object = object
+    }
+
+    subscript(_ key: String) -> JSONValue? { object[key] }
+
+    private func fault(_ key: String, _ type: String) -> RecordFault {
+        RecordFault(object[key] == nil ? "the record has no \"\(key)\"" : "\"\(key)\" is not \(type)")
+    }
+
+    func text(_ key: String) throws(RecordFault) -> String {
+        guard let text = object[key]?.string else { throw fault(key, "a text") }
+        return text
+    }
+
+    func optionalText(_ key: String) throws(RecordFault) -> String? {
+        try isGiven(key) ? try text(key) : nil
+    }
+
+    func number(_ key: String) throws(RecordFault) -> Double {
+        guard let number = object[key]?.double else { throw fault(key, "a number") }
+        return number
+    }
+
+    func optionalNumber(_ key: String) throws(RecordFault) -> Double? {
+        try isGiven(key) ? try number(key) : nil
+    }
+
+    func integer(_ key: String) throws(RecordFault) -> Int {
+        guard let number = object[key]?.integer else { throw fault(key, "a whole number") }
+        return number
+    }
+
+    /// A number of frames, batches or samples: 0…2⁵³.
+    func count(_ key: String) throws(RecordFault) -> Int64 {
+        let number = Int64(try integer(key))
+        guard (0...RecordDecoder.maximumFrame).contains(number) else { throw RecordFault("\"\(key)\" is \(number), which is out of range") }
+        return number
+    }
+
+    func flag(_ key: String) throws(RecordFault) -> Bool {
+        guard let flag = object[key]?.flag else { throw fault(key, "true or false") }
+        return flag
+    }
+
+    func optionalFlag(_ key: String) throws(RecordFault) -> Bool? {
+        try isGiven(key) ? try flag(key) : nil
+    }
+
+    func list(_ key: String) throws(RecordFault) -> [JSONValue] {
+        guard let elements = object[key]?.elements else { throw fault(key, "a list") }
+        return elements
+    }
+
+    func members(_ key: String) throws(RecordFault) -> [JSONValue.Member] {
+        guard let members = object[key]?.members else { throw fault(key, "an object") }
+        return members
+    }
+
+    /// A list of objects.
+    func objects(_ key: String) throws(RecordFault) -> [RecordFields] {
+        var objects: [RecordFields] = []
+        for element in try list(key) {
+            guard element.members != nil else { throw RecordFault("\"\(key)\" has an element that is not an object") }
+            objects.append(RecordFields(element))
+        }
+        return objects
+    }
+
+    private func isGiven(_ key: String) throws(RecordFault) -> Bool {
+        guard let value = object[key] else { return false }
+        return value != .null
+    }
+}
+
+extension Unit {
+    /// The unit with which a number is written in full: the first of those that determine different digits.
+    ///
+    /// - Parameter name: The name of the number, whose ending suggests its unit.
+    static func writing(_ numbers: [Double], named name: String) -> Unit {
+        let suggested: Unit? =
+            name.hasSuffix("_s") ? .seconds : name.hasSuffix("_hz") ? .hertz : name.hasSuffix("_db") ? "dB" : nil
+        let units = (suggested.map { [$0] } ?? []) + [.none, .seconds, "dB", .hertz]
+        return units.first { unit in numbers.allSatisfy { $0.isWritten(in: unit) } } ?? units[0]
+    }
+}
+
+extension Double {
+    /// Whether its text in a unit has the same value.
+    fileprivate func isWritten(in unit: Unit) -> Bool {
+        if !isFinite { return true }
+        var buffer = JSONBuffer(capacity: 64)
+        buffer.append(self, in: unit)
+        return Double(String(decoding: buffer.bytes, as: UTF8.self)) == self
+    }
+}

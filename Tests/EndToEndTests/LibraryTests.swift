@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Libraries that are loaded on demand: a command without a need for them runs where they are not installed.
+///
+/// `LD_LIBRARY_PATH` names a folder with an empty file in place of each library, which the dynamic linker cannot load.
+@Suite struct LibraryTests {
+    let folder: TemporaryFolder
+    private let environment: [String: String]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let libraries = folder.path + "/libraries"
+        try FileManager.default.createDirectory(atPath: libraries, withIntermediateDirectories: true)
+        for name in ["libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0"] {
+            try Data().write(to: URL(fileURLWithPath: "\(libraries)/\(name)"))
+        }
+        environment = ["LD_LIBRARY_PATH": libraries]
+    }
+
+    private func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(Hemiola.path, arguments, in: folder.path, environment: environment, timeout: Hemiola.timeout)
+    }
+
+    @Test func `no library on demand is installed: a file is analysed`() throws {
+        let outcome = try run(["analyze", try folder.writeTone()])
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+        #expect(try Record.all(in: outcome.output).count > 2)
+    }
+
+    @Test func `libyaml is not installed: a pipeline file is an error that names the package`() throws {
+        let pipeline = try folder.write(Data("inputs: [a.wav]\n".utf8), to: "pipeline.yaml")
+        let outcome = try run(["check", pipeline])
+        #expect(outcome.status == 2)
+        #expect(
+            outcome.errors.hasSuffix("cannot read YAML: libyaml-0.so.2 cannot be loaded; install it: apt install libyaml-0-2\n"),
+            "\(outcome.errors)")
+        #expect(outcome.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func `Zstandard is not installed: a compressed output is an error that names the package, and no file is written`() throws {
+        let outcome = try run(["analyze", try folder.writeTone(), "-o", "a.jsonl.zst"])
+        #expect(outcome.status == 3)
+        #expect(
+            outcome.errors == """
+                hemiola: cannot compress: libzstd.so.1 cannot be loaded; install it: apt install libzstd1, or write without compression
+
+                """)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.contains("a.jsonl") })
+    }
+
+    @Test func `doctor: reports libraries that cannot be loaded, each with its package`() throws {
+        let outcome = try run(["doctor"])
+        #expect(outcome.status == 1)
+        for (name, package) in [("libyaml", "libyaml-0-2"), ("Zstandard", "libzstd1")] {
+            let lines = outcome.output.split(separator: "\n")
+            let index = try #require(lines.firstIndex { $0.hasPrefix("!!  \(name) ") }, "\(outcome.output)")
+            #expect(lines[index].hasSuffix("not found") && lines[index + 1].hasSuffix("-> apt install \(package)"))
+        }
+    }
+}

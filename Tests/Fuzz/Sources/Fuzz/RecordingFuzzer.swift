@@ -1,0 +1,67 @@
+import Hemiola
+import HemiolaPlugins
+import HemiolaWire
+
+@testable import HemiolaEngine
+@testable import HemiolaOutput
+@testable import HemiolaSignal
+
+extension Fuzzer {
+    /// Any bytes as a recording: an error names a line, batches are in order, and what is decoded has the same text when it is written and
+    /// decoded again.
+    func tryRecording(_ bytes: [UInt8]) {
+        let catalog = PluginRegistry.standard.catalog
+        guard let reader = try? RecordingReader(InputFile.path(holding: bytes), catalog: catalog, liveCaptures: ["pulse"]) else {
+            fatalError("the file of the input cannot be opened")
+        }
+        var frame: Int64 = 0
+        reading: while true {
+            switch reader.next() {
+            case .idle: require(false, "a file without data")
+            case .begin: frame = 0
+            case .batch(let batch):
+                require(batch.frame >= frame && batch.frameCount ?? -1 >= 0, "batches overlap")
+                frame = batch.end ?? frame
+            case .end(let summary): require(summary.frames >= 0, "negative frames")
+            case .over(let failure):
+                if let failure { require(!failure.message.isEmpty, "an error has no message") }
+                break reading
+            }
+        }
+        require(reader.takeWarnings().count < 1000, "many warnings")
+
+        var decoder = RecordDecoder(catalog: catalog)
+        var encoder: RecordEncoder?
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            guard let record = try? decoder.decode(Array(line)) else { continue }
+            if case .header(let header) = record { encoder = RecordEncoder(header, version: "1") }
+            guard let encoder else { fatalError("a record before a header") }
+            let once = written(record, encoder)
+            if once.isEmpty { continue }
+            var second = decoder
+            guard let again = try? second.decode(once.dropLast()) else {
+                fatalError("what was written is refused: \(String(decoding: once, as: UTF8.self))")
+            }
+            let twice = written(again, encoder)
+            require(once == twice, "\(String(decoding: once, as: UTF8.self)) is \(String(decoding: twice, as: UTF8.self))")
+        }
+    }
+
+    private func written(_ record: RecordDecoder.Record, _ encoder: RecordEncoder) -> [UInt8] {
+        var buffer = JSONBuffer(capacity: 4096)
+        switch record {
+        case .header(let header): RecordEncoder(header, version: "1").encodeHeader(into: &buffer)
+        case .batch(let batch):
+            let storage = BatchStorage(capacity: 1, width: encoder.header.layout.width, samplesPerBatch: 0, channelCount: 1)
+            _ = storage.openRow.update(fromContentsOf: batch.row)
+            storage.complete(
+                BatchStorage.Info(number: batch.number, frame: batch.frame, frameCount: 1, isPartial: batch.isPartial), events: [])
+            encoder.encode(BatchBlock(storage)[0], into: &buffer)
+        case .event(let event, let emitted):
+            let format = encoder.header.format
+            encoder.encode(event, batchEnd: format.seconds(at: format.frame(at: emitted ?? event.time)), into: &buffer)
+        case .end(let summary): encoder.encodeEnd(summary, into: &buffer)
+        }
+        return buffer.withUnsafeBytes { Array($0) }
+    }
+}
