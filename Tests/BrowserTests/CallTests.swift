@@ -35,6 +35,7 @@ extension BrowserTests {
             };
             """
 
+        /// The page is closed when it is released.
         private func start(_ script: String, web: String = "port=0") throws -> (WebProgram, BrowserPage) {
             let page =
                 "<!doctype html><html><head><meta charset=utf-8><title>Host</title></head><body><script>\(script)</script></body></html>"
@@ -59,7 +60,8 @@ extension BrowserTests {
         }
 
         @Test func `call that fails: one error line, and the next call works`() throws {
-            let (program, _) = try start(Self.functions)
+            let (program, page) = try start(Self.functions)
+            defer { withExtendedLifetime(page) {} }
             for (name, text) in [
                 ("fails", "out of range"), ("rejects", "not now"), ("circle", "circular"), ("missing", "no function"),
                 ("alert", "no function"),
@@ -98,7 +100,7 @@ extension BrowserTests {
         }
 
         @Test func `errors of the page: in the program's log, limited in number`() throws {
-            let (program, _) = try start(
+            let (program, page) = try start(
                 """
                 window.pushSamples = () => {};
                 window.getPresetNames = () => [];
@@ -106,6 +108,7 @@ extension BrowserTests {
                 setTimeout(() => Promise.reject(new Error('a rejected answer')), 20);
                 setTimeout(() => { for (let i = 0; i < 500; i++) setTimeout(() => { throw new Error('flood'); }); }, 1000);
                 """)
+            defer { withExtendedLifetime(page) {} }
             for text in ["no such shader", "a rejected answer"] {
                 #expect(try program.process.readErrorLine(containing: text).contains("warning"))
             }

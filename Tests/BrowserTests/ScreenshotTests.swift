@@ -52,6 +52,7 @@ extension BrowserTests {
             try draw(page, 20)
             try save(page, "presets")
             try page.press("Escape")
+            try page.run("document.activeElement.blur()")
             try page.setMedia(["prefers-color-scheme": "light"])
             try draw(page, 20)
             try save(page, "light")
