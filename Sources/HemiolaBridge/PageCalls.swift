@@ -288,8 +288,9 @@ private struct FileTransfer {
     private(set) var received = 0
     /// The messages that the page has not requested.
     private var lines: ArraySlice<ByteBuffer> = []
-    /// The number of messages that the page has requested. The first one is sent unrequested.
-    private var credits = 1
+    /// The number of messages that the page has requested and not been sent. Unrequested data would fill the socket's buffer, in which
+    /// the samples wait while the page is busy.
+    private var credits = 0
 
     init(size: Int) {
         self.size = size

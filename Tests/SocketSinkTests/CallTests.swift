@@ -269,7 +269,7 @@ import Testing
         let ending = try await SocketSinkFixture("exit_on_close=true")
         try await ending.begin()
         #expect(try ending.quietClient().request(#"{"type":"closeViz","id":1}"#).bool("ok") == true)
-        #expect(ending.endRunCount == 1)
+        try await ending.wait { ending.endRunCount == 1 }
         try await ending.close()
     }
 }
