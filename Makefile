@@ -18,8 +18,12 @@ TEST_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswift
 SWIFT_TEST = swift test $(TEST_FLAGS)
 SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 
-# Tests of sound servers and of time run after all others: in parallel with computing tests, a wait of one second may take a minute.
-REAL_TIME = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.(Socket|Web|Recording|Service)Tests|^BrowserTests
+# Tests of sound servers and of time run after all others: in parallel with computing tests, a wait of one second may take a minute. Each
+# group runs alone: sound servers; the program as a whole; the page in a browser.
+SOUND_TESTS = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.SocketTests
+PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service)Tests
+BROWSER_TESTS = ^BrowserTests
+REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots lint format vectors music \
 	program install uninstall man dist deb test-install clean
@@ -47,7 +51,9 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	$(WITH_PYTHON); export HEMIOLA_STRICT=1; \
 	scripts/stage build $(SWIFT_BUILD_TESTS); \
 	scripts/stage tests $(SWIFT_TEST) --skip-build --parallel --skip '$(REAL_TIME)'; \
-	scripts/stage 'real-time tests' $(SWIFT_TEST) --skip-build --filter '$(REAL_TIME)'
+	scripts/stage 'sound tests' $(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
+	scripts/stage 'program tests' $(SWIFT_TEST) --skip-build --filter '$(PROGRAM_TESTS)'; \
+	scripts/stage 'browser tests' $(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
 	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
 	HEMIOLA_STRICT=1 scripts/stage examples $(MAKE) examples
@@ -58,7 +64,9 @@ test:
 	scripts/setup --test
 	$(WITH_PYTHON); \
 	$(SWIFT_TEST) --parallel --skip '$(REAL_TIME)'; \
-	$(SWIFT_TEST) --skip-build --filter '$(REAL_TIME)'
+	$(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
+	$(SWIFT_TEST) --skip-build --filter '$(PROGRAM_TESTS)'; \
+	$(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 endif
 
 examples: ## Run every example that has a run script.
