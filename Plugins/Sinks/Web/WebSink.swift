@@ -118,7 +118,8 @@ final class WebSink: DirectingSink {
         let token = try token(context)
         let socket = try ListeningSocket(address: address, port: port)
         let site = WebSite(
-            address: socket.address, port: socket.port, token: token, origins: origins, handlers: handlers, files: PageFiles.all, folder: folder)
+            address: socket.address, port: socket.port, token: token, origins: origins, handlers: handlers, files: PageFiles.all,
+            folder: folder)
         do {
             let bridge = try Bridge.listen(on: socket.descriptor, context, settings, site: site)
             self.bridge.withLock { $0 = bridge }
