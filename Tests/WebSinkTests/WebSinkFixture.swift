@@ -63,7 +63,9 @@ extension ClientSinkFixture {
 extension WebSocketClient {
     /// The next text message.
     func line() throws -> Line {
-        let frame = try #require(try readFrame(), "the connection was closed")
+        var frame = try #require(try readFrame(), "the connection was closed")
+        // The server sends a ping every 30 s.
+        while frame.kind == 0x89 { frame = try #require(try readFrame(), "the connection was closed") }
         try #require(frame.isText, "\(frame)")
         return try Line(frame.text)
     }

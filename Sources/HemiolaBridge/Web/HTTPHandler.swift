@@ -223,11 +223,12 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             handler.context?.close(mode: .output, promise: nil)
             handler.startTimer(Self.lingerTimeout)
         }
+        guard keepsAlive else { return context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise) }
         // A pipelined request is delivered within the call that ends the response: without a turn of the event loop, the calls would nest.
         context.eventLoop.execute {
             let handler = handler.value
             guard let context = handler.context else { return promise.fail(ChannelError.ioOnClosedChannel) }
-            if keepsAlive { handler.state = .waiting }
+            handler.state = .waiting
             context.writeAndFlush(handler.wrapOutboundOut(.end(nil)), promise: promise)
         }
     }
