@@ -69,7 +69,7 @@ import Testing
         (["send", "setSpeed", "fast"], "speed is a number, not \"fast\""),
         (["send", "tap", "1"], "\"1\" is not key=value; tap has no field"),
         (["send", "setSpeed", "1", "2"], "\"2\" is not key=value; write key=value, or the value alone first"),
-        (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is outside 0...3600 seconds; see hemiola send --help"),
+        (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is not above 0 and at most 3600 seconds; see hemiola send --help"),
         (
             ["analyze", "a", "--sink", "socket:/\(String(repeating: "x", count: 107))"],
             "--sink socket:/\(String(repeating: "x", count: 107)): path: the socket path is too long: 108 bytes, "
