@@ -1,4 +1,3 @@
-internal import HemiolaWire
 internal import NIOCore
 internal import Synchronization
 
@@ -342,87 +341,5 @@ extension PageCalls {
             guard let entry = shared.removeValue(forKey: run), entry.count > 1 else { return }
             shared[run] = (entry.calls, entry.count - 1)
         }
-    }
-}
-
-// MARK: - Messages
-
-extension PageCalls {
-    private static func callLine(_ number: Int, _ function: String, _ arguments: [UInt8]) -> ByteBuffer {
-        line(arguments.count + function.utf8.count) {
-            $0.append(#"{"type":"call","call":"#)
-            $0.append(integer: number)
-            $0.append(#","function":"#)
-            $0.append(string: function)
-            $0.append(#","arguments":"#)
-            $0.append(bytes: arguments)
-        }
-    }
-
-    private static func importLine(_ number: Int, name: String, size: Int) -> ByteBuffer {
-        line(name.utf8.count) {
-            $0.append(#"{"type":"import","call":"#)
-            $0.append(integer: number)
-            $0.append(#","name":"#)
-            $0.append(string: name)
-            $0.append(#","size":"#)
-            $0.append(integer: size)
-        }
-    }
-
-    private static func dataLine(_ number: Int, _ data: ClientMessage.ImportData) -> ByteBuffer {
-        line(data.base64.utf8.count) {
-            $0.append(#"{"type":"importData","call":"#)
-            $0.append(integer: number)
-            $0.append(#","data":""#)
-            $0.append(bytes: Array(data.base64.utf8))
-            $0.append("\"")
-        }
-    }
-
-    private static func cancelLine(_ number: Int) -> ByteBuffer {
-        line(0) {
-            $0.append(#"{"type":"cancel","call":"#)
-            $0.append(integer: number)
-        }
-    }
-
-    private static func progressLine(_ id: ClientMessage.ID, _ value: [UInt8]) -> ByteBuffer {
-        line(value.count) {
-            $0.append(#"{"type":"progress","id":"#)
-            id.append(to: &$0)
-            $0.append(#","value":"#)
-            $0.append(bytes: value)
-        }
-    }
-
-    private static func replyLine(_ id: ClientMessage.ID, _ answer: ClientMessage.PageAnswer) -> ByteBuffer {
-        switch answer {
-        case .value(let value), .progress(let value):
-            line(value.count) {
-                $0.append(#"{"type":"reply","id":"#)
-                id.append(to: &$0)
-                $0.append(#","ok":true,"error":null,"value":"#)
-                $0.append(bytes: value)
-            }
-        case .error(let text):
-            line(text.utf8.count) {
-                $0.append(#"{"type":"reply","id":"#)
-                id.append(to: &$0)
-                $0.append(#","ok":false,"error":"#)
-                $0.append(string: text)
-            }
-        case .importReady:
-            preconditionFailure("importReady does not end a call")
-        }
-    }
-
-    /// A message without its closing brace and newline, which are appended. Each has its own buffer: a shared one would keep the size of
-    /// the largest message.
-    private static func line(_ byteCount: Int, _ write: (inout JSONBuffer) -> Void) -> ByteBuffer {
-        var buffer = JSONBuffer(capacity: byteCount + 1024)
-        write(&buffer)
-        buffer.append("}\n")
-        return buffer.bytes
     }
 }

@@ -18,15 +18,13 @@ struct SendCommand: Command {
 
                 Examples:
                   hemiola send loadPreset "Flexi - mindblob"
-                  hemiola send setSpeed 0.5
-                  hemiola send nextPreset
+                  hemiola send setSpeed 0.5 --socket /tmp/show.sock
                   hemiola send status
-                  hemiola send tap --socket /tmp/show.sock
-                  hemiola send call getPresetNames
                   hemiola send call function=setText arguments='["Hello",2]'
                   hemiola send import flower.milk
 
-                nextPreset and the other changes of presets require a run with the sink presets.
+                nextPreset, previousPreset, randomPreset, lockPreset and toggleCycle require the sink presets in the run: "hemiola \
+                listen --sink socket --sink presets".
 
                 Controls, with their fields: \(controlList), closeViz. A running hemiola with additional plugins accepts their \
                 controls too.

@@ -117,7 +117,7 @@ import Testing
     func `examples in help: parsed and assembled without error`(name: String) throws {
         let type = try #require(Root.configuration.subcommands.first { $0._commandName == name })
         let examples = type.configuration.discussion.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.contains("hemiola ") }
-        #expect((3...8).contains(examples.count))
+        #expect((3...5).contains(examples.count))
         for example in examples {
             let command = try #require(example.split(separator: "|").last { $0.contains("hemiola ") })
             let words = command.split(separator: ">")[0].split(separator: " ").map { $0.filter { $0 != "'" } }

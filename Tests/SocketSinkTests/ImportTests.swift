@@ -8,6 +8,7 @@ import Testing
 /// Imports of files into a page, over the socket.
 @Suite(.mayNotHang) struct ImportTests {
     private static let chunk = 64 << 10
+    private static let largest = 32 << 20
 
     private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 11) } }
 
@@ -67,6 +68,34 @@ import Testing
             received.isOver.wait()
             return try received.result.withLock { $0! }.get()
         }
+    }
+
+    @Test func `32 MiB while samples are sent: no batch is dropped or delayed, for the page and another client`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let (page, listener, client) = (try fixture.client(), try fixture.client(), try fixture.quietClient())
+        for reader in [page, listener] { try reader.expectHello() }
+        try page.send(#"{"type":"ready","presets":["x"]}"#)
+        try await fixture.wait { fixture.submitted.count == 1 }
+        let data = Data(Self.bytes(Self.chunk))
+        let line = Self.line(Array(data)[...])
+        let count = Self.largest / Self.chunk
+        try client.send("{\"type\":\"import\",\"id\":1,\"name\":\"x\",\"size\":\(Self.largest)}")
+        #expect(try page.line().type == "import")
+        for number in 0..<count {
+            try client.send(line)
+            try await fixture.play()
+            // The page is busy: its samples are in the socket's buffer before the next part of the file is.
+            #expect(try page.line().int("frame") == number * 1024)
+            try page.send(#"{"type":"importReady","call":1}"#)
+            let part = try page.line()
+            #expect(part.type == "importData" && part["data"].map { Data(base64Encoded: $0) == data } == true)
+            #expect(try listener.line().int("frame") == number * 1024)
+        }
+        try page.send(#"{"type":"result","call":1,"value":true}"#)
+        #expect(try client.line().bool("value") == true)
+        #expect(fixture.drops.isEmpty)
+        try await fixture.close()
     }
 
     @Test func `page that requests no data: the client is not read, and gets an error at the time limit`() async throws {
