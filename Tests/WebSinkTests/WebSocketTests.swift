@@ -108,7 +108,7 @@ import Testing
         let lines = try frames.filter(\.isText).map { try Line($0.text) }
         #expect(lines.count == 2)
         #expect(lines.first?.type == "status")
-        #expect(try lines.last?.int("id") == 7)
+        #expect(lines.last?.int("id") == 7)
         try await fixture.close()
     }
 
