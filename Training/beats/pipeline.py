@@ -74,24 +74,24 @@ def main():
     for folder in (options.output, options.runs):
         folder.mkdir(parents=True, exist_ok=True)
 
-    text = []
+    text, weights, kept = [], [], {}
     items, real = options.folder / "items", options.folder / "real"
     fold, font = ["--fold", options.fold], ["--left-out-font", LEFT_OUT_FONT]
     for variant, extra in VARIANTS.items():
-        kept = train(options, f"fold{options.fold}-{variant}", options.steps, *fold, *extra)
-        text += [f"\n### {variant}: pieces of the fold left out\n", scores(options, items, kept, *fold)]
+        kept[variant] = train(options, f"fold{options.fold}-{variant}", options.steps, *fold, *extra)
+        text += [f"\n### {variant}: pieces of the fold left out\n", scores(options, items, kept[variant], *fold)]
         if real.is_dir():
-            text += [f"\n### {variant}: real recordings\n", scores(options, real, kept)]
-        without = train(options, f"fold{options.fold}-{LEFT_OUT_FONT}-{variant}", options.steps, *fold, *font, *extra)
-        text += [f"\n### {variant}: the soundfont {LEFT_OUT_FONT} left out too, against the network above\n",
-                 scores(options, items, kept, without, *fold, *font)]
+            text += [f"\n### {variant}: real recordings\n", scores(options, real, kept[variant])]
     if options.ablations:
         text += ablations(options)
-    weights = []
     for variant, extra in VARIANTS.items():
         final = train(options, f"final-{variant}", options.steps, *extra)
         weights.append(options.output / f"beats-{variant}.bin")
         weights[-1].write_bytes(export.to_file(model.load(final), options.bits))
+    for variant, extra in VARIANTS.items():
+        without = train(options, f"fold{options.fold}-{LEFT_OUT_FONT}-{variant}", options.steps, *fold, *font, *extra)
+        text += [f"\n### {variant}: the soundfont {LEFT_OUT_FONT} left out too, against the network that was trained with it\n",
+                 scores(options, items, kept[variant], without, *fold, *font)]
     excerpt = sorted(items.glob("*.npz"))[0]
     run("export", "vectors", excerpt, options.output / "vectors.bin", *weights)
     card = (Path(__file__).parent.parent / "MODEL-CARD.md").read_text()

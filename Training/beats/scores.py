@@ -155,7 +155,7 @@ def read_pop909(folder):
     indices = np.arange(len(beats))
     tracks = []
     for track in midi.tracks:
-        rows = _note_rows(track, midi)
+        rows = [row[:4] for row in _note_rows(track, seconds_of(midi))]
         if rows:
             notes = np.array(rows, float)
             notes[:, :2] = np.interp(notes[:, :2], beats[:, 0], indices, left=-1, right=len(beats) + 1)
@@ -187,21 +187,20 @@ def _pop909_chord(name):
     return tuple((pitch + step) % 12 for step in shape)
 
 
-def _note_rows(track, midi, is_seconds=True):
-    """The notes of a MIDI track as (start, end, pitch, velocity), in seconds of the file's tempo map, or in ticks."""
-    rows, started, ticks = [], {}, 0
-    convert = seconds_of(midi) if is_seconds else float
+def _note_rows(track, convert=float):
+    """The notes of a MIDI track as (start, end, pitch, velocity, channel); `convert` makes times of ticks."""
+    ticks, started = 0, {}
     for message in track:
         ticks += message.time
         if message.type == "note_on" and message.velocity:
             started.setdefault((message.channel, message.note), []).append((ticks, message.velocity))
         elif message.type in ("note_on", "note_off") and started.get((message.channel, message.note)):
             start, velocity = started[(message.channel, message.note)].pop(0)
-            rows.append((convert(start), convert(ticks), message.note, velocity))
-    return rows
+            yield convert(start), convert(ticks), message.note, velocity, message.channel
 
 
 def seconds_of(midi):
+    """The function from ticks to seconds of a MIDI file's tempo map."""
     changes = []
     for track in midi.tracks:
         ticks = 0
@@ -236,7 +235,7 @@ def read_groove(folder):
         if not path.exists():
             continue
         midi = mido.MidiFile(path)
-        rows = [row for track in midi.tracks for row in _note_rows(track, midi, is_seconds=False)]
+        rows = [row[:4] for track in midi.tracks for row in _note_rows(track)]
         notes = sorted_notes([(start / midi.ticks_per_beat, end / midi.ticks_per_beat, GROOVE_NOTES.get(int(pitch), pitch), velocity)
                               for start, end, pitch, velocity in rows])
         # Drummers play up to 40 ms before the click: beats are where the strokes are.
@@ -260,7 +259,7 @@ def read_midi(path):
         for message in track:
             if message.type == "program_change":
                 programs.setdefault(message.channel, message.program)
-        for start, end, pitch, velocity, channel in _channel_rows(track):
+        for start, end, pitch, velocity, channel in _note_rows(track):
             channels.setdefault(channel, []).append((start / midi.ticks_per_beat, end / midi.ticks_per_beat, pitch, velocity))
     if not channels:
         return None
@@ -273,14 +272,3 @@ def read_midi(path):
         return None
     tracks = [Track(sorted_notes(rows), programs.get(channel, 0), channel == 9) for channel, rows in channels.items()]
     return Score(tracks, np.zeros(count, int), 60e6 / (tempi or [500_000])[0])
-
-
-def _channel_rows(track):
-    ticks, started = 0, {}
-    for message in track:
-        ticks += message.time
-        if message.type == "note_on" and message.velocity:
-            started.setdefault((message.channel, message.note), []).append((ticks, message.velocity))
-        elif message.type in ("note_on", "note_off") and started.get((message.channel, message.note)):
-            start, velocity = started[(message.channel, message.note)].pop(0)
-            yield start, ticks, message.note, velocity, message.channel
