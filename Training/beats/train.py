@@ -1,6 +1,7 @@
 """Trains one network; resumes from its checkpoint. `python -m beats.train DATA CHECKPOINT --fold 0`."""
 import argparse
 import copy
+import math
 import os
 import time
 from pathlib import Path
@@ -107,7 +108,7 @@ def main():
         for batch in dataset.batches(rng, training, BATCH, FRAMES, not options.no_augmentation):
             pause_while_present(options.pause_file)
             x, onsets, y, mask = map(torch.from_numpy, batch)
-            rate = RATE * min(1, (step + 1) / 200) * 0.5 * (1 + np.cos(np.pi * min(1, step / options.steps)))
+            rate = RATE * min(1, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * min(1, step / options.steps)))
             for group in optimizer.param_groups:
                 group["lr"] = rate
             loss = loss_of(network(x, onsets), y, mask)
