@@ -26,7 +26,7 @@ BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots lint format vectors music \
-	program install uninstall man dist deb test-install clean
+	program install uninstall man dist deb test-install clean training-data train test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
@@ -34,7 +34,7 @@ DESTDIR =
 export PREFIX DESTDIR
 
 help: ## List these targets.
-	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## Check and install the libraries that Hemiola is built with.
 	scripts/setup
@@ -109,6 +109,31 @@ lint: ## Check the sources' format, and their words: scripts/language.
 
 format: ## Format the sources.
 	swift format --in-place --recursive $(SWIFT_SOURCES)
+
+# The training of the beat network: Training/README.md. It needs its own Python environment, and never runs in CI.
+TRAINING = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hemiola-training
+EXCERPTS = 5000
+JOBS = 1
+THREADS = 2
+TRAIN_OPTIONS =
+PAUSE =
+TRAINING_PYTHON = $(CURDIR)/.build/training/bin/python
+TRAINING_PAUSE = $(if $(PAUSE),--pause-file $(PAUSE))
+
+.build/training/installed: Training/requirements.txt
+	python3 -m venv .build/training
+	$(TRAINING_PYTHON) -m pip install --quiet -r Training/requirements.txt
+	touch $@
+
+training-data: .build/training/installed ## Render the excerpts for the beat network's training: DATA=DIR, TRAINING=DIR, JOBS=1.
+	@test -n "$(DATA)" || { echo "make training-data needs DATA=DIR: the archives training-*.tar.xz or their contents" >&2; exit 2; }
+	cd Training && $(TRAINING_PYTHON) -m beats.render "$(abspath $(DATA))" "$(TRAINING)" --count $(EXCERPTS) --jobs $(JOBS) $(TRAINING_PAUSE)
+
+train: .build/training/installed ## Train the beat network; resumes; results in TRAINING/model.
+	cd Training && $(TRAINING_PYTHON) -m beats.pipeline "$(TRAINING)" --threads $(THREADS) $(TRAINING_PAUSE) $(TRAIN_OPTIONS)
+
+test-training: .build/training/installed ## Run the tests of the training.
+	cd Training && $(TRAINING_PYTHON) -m pytest -q tests
 
 docs: setup ## Render the libraries' documentation into .build/docs; a public symbol without a comment fails.
 	scripts/docs

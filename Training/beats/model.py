@@ -1,0 +1,72 @@
+"""The network: two convolutions over bands, nine dilated convolutions over time, three sigmoids. Causal and whole-file variants."""
+import torch
+from torch import nn
+from torch.nn import functional
+
+HEADS = ("onset", "beat", "downbeat")
+CHANNELS = 8
+LAYERS = 9
+TAPS = 5
+
+
+class TemporalBlock(nn.Module):
+    """x + 1×1(ELU(dilated convolution of x))."""
+
+    def __init__(self, width, dilation, is_causal):
+        super().__init__()
+        self.convolution = nn.Conv1d(width, width, TAPS, dilation=dilation)
+        self.mixing = nn.Conv1d(width, width, 1)
+        self.dropout = nn.Dropout1d(0.1)
+        span = (TAPS - 1) * dilation
+        self.padding = (span, 0) if is_causal else (span // 2, span // 2)
+
+    def forward(self, x):
+        return x + self.mixing(self.dropout(functional.elu(self.convolution(functional.pad(x, self.padding)))))
+
+
+class BeatNetwork(nn.Module):
+    """Input: levels and increases (batch, 2, frames, bands), onset activation (batch, frames). Output: probabilities (batch, 3, frames)
+    of onset, beat and downbeat.
+
+    `onset_share` is the weight w of the onset activation in the beat's probability (1 − w) · network + w · onset activation. With
+    `has_onset_input`, the onset activation is an input of the temporal part too.
+    """
+
+    def __init__(self, bands=73, width=24, is_causal=True, onset_share=0.35, has_onset_input=True):
+        super().__init__()
+        self.settings = {"bands": bands, "width": width, "is_causal": is_causal, "onset_share": onset_share,
+                         "has_onset_input": has_onset_input}
+        self.is_causal, self.onset_share, self.has_onset_input = is_causal, onset_share, has_onset_input
+        self.normalization = nn.BatchNorm2d(2)
+        self.first = nn.Conv2d(2, CHANNELS, (3, 5), stride=(1, 2))
+        self.second = nn.Conv2d(CHANNELS, CHANNELS, (3, 3), stride=(1, 2))
+        rows = ((bands - 5) // 2 + 1 - 3) // 2 + 1
+        self.entry = nn.Conv1d(CHANNELS * rows + int(has_onset_input), width, 1)
+        self.blocks = nn.ModuleList(TemporalBlock(width, 2 ** index, is_causal) for index in range(LAYERS))
+        self.heads = nn.Conv1d(width, len(HEADS), 1)
+        self.dropout = nn.Dropout2d(0.1)
+        # Events are rare: a start near their frequency.
+        nn.init.constant_(self.heads.bias, -3.0)
+
+    def forward(self, x, onsets):
+        padding = (0, 0, 2, 0) if self.is_causal else (0, 0, 1, 1)
+        x = self.normalization(x)
+        x = functional.elu(self.first(functional.pad(x, padding)))
+        x = functional.elu(self.second(functional.pad(self.dropout(x), padding)))
+        x = x.permute(0, 1, 3, 2).flatten(1, 2)
+        if self.has_onset_input:
+            x = torch.cat([x, onsets[:, None]], dim=1)
+        x = functional.elu(self.entry(x))
+        for block in self.blocks:
+            x = block(x)
+        onset, beat, downbeat = torch.sigmoid(self.heads(functional.elu(x))).unbind(1)
+        beat = (1 - self.onset_share) * beat + self.onset_share * onsets
+        return torch.stack([onset, beat, downbeat], dim=1)
+
+
+def load(path):
+    """The averaged network of a checkpoint, in evaluation mode."""
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    network = BeatNetwork(**state["settings"])
+    network.load_state_dict(state["average"])
+    return network.eval()

@@ -1,0 +1,145 @@
+"""Trains one network; resumes from its checkpoint. `python -m beats.train DATA CHECKPOINT --fold 0`."""
+import argparse
+import copy
+import math
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from . import dataset
+from .model import BeatNetwork
+from .render import pause_while_present
+
+FRAMES = 2000
+BATCH = 8
+RATE = 5e-3
+AVERAGE = 0.995
+# The weights of the heads' losses: onset, beat, downbeat.
+HEAD_WEIGHTS = torch.tensor([0.5, 1.0, 1.0])
+SAVE_SECONDS = 120
+
+
+def loss_of(output, targets, mask):
+    """The mean binary cross entropy of each head where its mask is 1."""
+    output = output.clamp(1e-5, 1 - 1e-5)
+    entropy = -(targets * output.log() + (1 - targets) * (1 - output).log())
+    return (entropy * mask).sum(dim=(0, 2)) / mask.sum(dim=(0, 2)).clamp(min=1)
+
+
+def save(path, state):
+    partial = Path(path).with_suffix(".partial")
+    torch.save(state, partial)
+    os.replace(partial, path)
+
+
+@torch.no_grad()
+def validation_loss(network, excerpts, limit=64):
+    """The heads' mean losses on the first 20 s of unchanged excerpts."""
+    if not excerpts:
+        return torch.zeros(3)
+    rng = np.random.default_rng(0)
+    chosen = copy.copy(excerpts)
+    rng.shuffle(chosen)
+    total = []
+    for excerpt in chosen[:limit]:
+        clean = copy.copy(excerpt)
+        clean.variants = excerpt.variants[:1]
+        columns = dataset.make_example(rng, clean, FRAMES, None, augmented=False)
+        x, onsets, y, mask = (torch.from_numpy(column)[None] for column in columns)
+        total.append(loss_of(network(x, onsets), y, mask))
+    return torch.stack(total).mean(dim=0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", help="folder with rendered excerpts")
+    parser.add_argument("checkpoint", help="file of the network, its optimizer and its progress")
+    parser.add_argument("--fold", type=int, help="fold of pieces kept for validation (0–4; default: train on all)")
+    parser.add_argument("--left-out-font", help="soundfont kept for validation")
+    parser.add_argument("--whole-file", action="store_true", help="train the variant that looks ahead")
+    parser.add_argument("--width", type=int, default=24)
+    parser.add_argument("--onset-share", type=float, default=0.35)
+    parser.add_argument("--no-onset-input", action="store_true")
+    parser.add_argument("--no-augmentation", action="store_true")
+    parser.add_argument("--no-delay", action="store_true", help="labels at the note-ons")
+    parser.add_argument("--steps", type=int, default=6000, help="number of batches (default 6000)")
+    parser.add_argument("--excerpts", type=int, help="use only the first excerpts")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--pause-file", help="wait while this file exists")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+
+    paths = sorted((Path(options.data) / "items").glob("*.npz"))[:options.excerpts]
+    excerpts = [dataset.Excerpt(path) for path in paths]
+    if options.no_delay:
+        for excerpt in excerpts:
+            excerpt.delay = 0
+    training, validation = dataset.split(excerpts, options.fold, options.left_out_font)
+    if options.fold is None and not options.left_out_font:
+        validation = []
+    torch.manual_seed(options.seed)
+    network = BeatNetwork(width=options.width, is_causal=not options.whole_file, onset_share=options.onset_share,
+                          has_onset_input=not options.no_onset_input)
+    average = copy.deepcopy(network)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=1e-3)
+    step, epoch, seconds = 0, 0, 0.0
+    if Path(options.checkpoint).exists():
+        state = torch.load(options.checkpoint, weights_only=True)
+        network.load_state_dict(state["network"])
+        average.load_state_dict(state["average"])
+        optimizer.load_state_dict(state["optimizer"])
+        step, epoch, seconds = state["step"], state["epoch"], state["seconds"]
+    print(f"{len(training)} training, {len(validation)} validation excerpts; "
+          f"{sum(p.numel() for p in network.parameters())} weights; step {step} of {options.steps}", flush=True)
+
+    def progress():
+        return {"settings": network.settings, "network": network.state_dict(), "average": average.state_dict(),
+                "optimizer": optimizer.state_dict(), "step": step, "epoch": epoch, "seconds": seconds,
+                "excerpts": len(training), "arguments": vars(options)}
+
+    saved, start, losses = time.time(), time.time(), []
+    while step < options.steps:
+        rng = np.random.default_rng([options.seed, epoch, step])
+        network.train()
+        for batch in dataset.batches(rng, training, BATCH, FRAMES, not options.no_augmentation):
+            pause_while_present(options.pause_file)
+            x, onsets, y, mask = map(torch.from_numpy, batch)
+            rate = RATE * min(1, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * min(1, step / options.steps)))
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            loss = loss_of(network(x, onsets), y, mask)
+            optimizer.zero_grad()
+            (loss * HEAD_WEIGHTS).sum().backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            step += 1
+            share = min(AVERAGE, step / (step + 20))
+            with torch.no_grad():
+                for mean, value in zip(average.state_dict().values(), network.state_dict().values()):
+                    if mean.dtype.is_floating_point:
+                        mean.lerp_(value, 1 - share)
+                    else:
+                        mean.copy_(value)
+            losses.append(loss.detach())
+            if time.time() - saved > SAVE_SECONDS:
+                seconds, saved = seconds + time.time() - start, time.time()
+                start = saved
+                save(options.checkpoint, progress())
+            if step >= options.steps:
+                break
+        epoch += 1
+        seconds, start = seconds + time.time() - start, time.time()
+        save(options.checkpoint, progress())
+        mean = torch.stack(losses).mean(dim=0)
+        losses = []
+        measured = validation_loss(average.eval(), validation)
+        print(f"epoch {epoch} step {step} {seconds:.0f} s: training onset {mean[0]:.4f} beat {mean[1]:.4f} downbeat {mean[2]:.4f}; "
+              f"validation {measured[0]:.4f} {measured[1]:.4f} {measured[2]:.4f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

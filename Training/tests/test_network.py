@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+import torch
+
+from beats import augment, dataset, export, features, model
+from beats.train import loss_of
+
+
+def example(frames=300, seed=0):
+    rng = np.random.default_rng(seed)
+    steps = rng.integers(0, 200, (frames, features.BANDS)).astype(np.uint8)
+    x, onsets = features.network_input(features.from_bytes(steps))
+    return steps, torch.from_numpy(x)[None], torch.from_numpy(onsets)[None]
+
+
+def trained(is_causal, **settings):
+    """A network whose normalization and weights are not those of the start."""
+    torch.manual_seed(1)
+    network = model.BeatNetwork(is_causal=is_causal, **settings)
+    network.train()
+    for seed in range(3):
+        network(*example(seed=seed)[1:])
+    return network.eval()
+
+
+@torch.no_grad()
+def test_the_causal_network_does_not_look_ahead_and_the_other_does():
+    _, x, onsets = example()
+    changed = x.clone()
+    changed[:, :, 200:] = 0
+    for is_causal in (True, False):
+        network = trained(is_causal)
+        difference = abs(network(x, onsets) - network(changed, onsets))[0, :, :200].max()
+        assert (difference < 1e-6) == is_causal
+
+
+@torch.no_grad()
+def test_the_beat_probability_includes_the_onset_share():
+    _, x, onsets = example()
+    network = trained(True, onset_share=0.35, has_onset_input=False)
+    mixed = network(x, onsets)[0, 1]
+    network.onset_share = 0.0
+    assert torch.allclose(mixed, 0.65 * network(x, onsets)[0, 1] + 0.35 * onsets[0], atol=1e-6)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("bits", "tolerance"), [(32, 1e-5), (16, 1e-3), (8, 0.15)])
+def test_a_weights_file_gives_the_same_output(bits, tolerance):
+    _, x, onsets = example()
+    for is_causal in (True, False):
+        network = trained(is_causal)
+        data = export.to_file(network, bits)
+        assert len(data) < {32: 150_000, 16: 78_000, 8: 42_000}[bits]
+        restored = export.from_file(data)
+        assert restored.is_causal == is_causal
+        assert abs(restored(x, onsets) - network(x, onsets)).max() < tolerance
+
+
+def test_a_damaged_weights_file_is_refused():
+    data = export.to_file(trained(True))
+    with pytest.raises(ValueError):
+        export.from_file(b"XXXX" + data[4:])
+    with pytest.raises(ValueError):
+        export.from_file(data + b"\0")
+
+
+def test_the_vectors_hold_input_and_output_of_each_network():
+    steps, x, onsets = example()
+    networks = [trained(True), trained(False)]
+    data = export.vectors(steps, networks)
+    at = 24 + steps.size + 20 * 2 * features.BANDS * 4
+    assert np.allclose(np.frombuffer(data, "<f4", 300, at), onsets[0])
+    assert len(data) == at + 300 * 4 + 2 * (4 + 300 * 3 * 4)
+    with torch.no_grad():
+        expected = networks[1](x, onsets)[0].numpy().T
+    assert np.allclose(np.frombuffer(data, "<f4")[-900:].reshape(300, 3), expected, atol=1e-6)
+
+
+def test_masked_frames_do_not_count_in_the_loss():
+    output, targets, mask = torch.full((1, 3, 10), 0.5), torch.zeros(1, 3, 10), torch.ones(1, 3, 10)
+    targets[0, 2, 5:] = 1
+    mask[0, 2] = 0
+    assert torch.allclose(loss_of(output, targets, mask), torch.tensor([0.6931, 0.6931, 0.0]), atol=1e-3)
+
+
+def test_targets_are_1_at_the_event_and_one_half_beside_it():
+    assert dataset.targets(8, np.array([3.2, 20.0])).tolist() == [0, 0, 0.5, 1, 0.5, 0, 0, 0]
+
+
+def test_augmented_amplitudes_are_finite_and_not_negative():
+    rng = np.random.default_rng(0)
+    x = rng.random((400, features.BANDS)).astype(np.float32) ** 4
+    for _ in range(60):
+        result = augment.random_chain(rng, x, x[:100] if rng.random() < 0.3 else None)
+        assert result.shape == x.shape and result.dtype == np.float32
+        assert np.isfinite(result).all() and result.min() >= 0
+    assert augment.random_chain(rng, np.zeros_like(x)).max() == 0
