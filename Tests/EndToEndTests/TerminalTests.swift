@@ -147,6 +147,8 @@ import Testing
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func `signal: terminal mode is restored`(signal: Int32) throws {
         let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
         try terminal.read(until: "dB")
+        // The mode changes after the first picture.
+        for _ in 0..<500 where terminal.isInLineMode { usleep(10_000) }
         #expect(!terminal.isInLineMode)
         kill(terminal.identifier, signal)
         #expect(try terminal.finish() == 128 + signal)
