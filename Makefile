@@ -16,6 +16,8 @@ WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(
 # the time. `assert` and the bounds checks of unsafe buffers stay enabled, as in a debug build.
 TEST_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build/tests
 SWIFT_TEST = swift test $(TEST_FLAGS)
+# Tests of computing run in parallel, four at a time: without a limit, all tests start at once, and each waits for minutes between two steps.
+SWIFT_TEST_PARALLEL = $(SWIFT_TEST) --parallel --experimental-maximum-parallelization-width 4
 SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 
 # Tests of sound servers and of time run after all others: in parallel with computing tests, a wait of one second may take a minute. Each
@@ -50,7 +52,7 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	scripts/stage lint $(MAKE) lint
 	$(WITH_PYTHON); export HEMIOLA_STRICT=1; \
 	scripts/stage build $(SWIFT_BUILD_TESTS); \
-	scripts/stage tests $(SWIFT_TEST) --skip-build --parallel --skip '$(REAL_TIME)'; \
+	scripts/stage tests $(SWIFT_TEST_PARALLEL) --skip-build --skip '$(REAL_TIME)'; \
 	scripts/stage 'sound tests' $(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
 	scripts/stage 'program tests' $(SWIFT_TEST) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	scripts/stage 'browser tests' $(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
@@ -63,7 +65,7 @@ else
 test:
 	scripts/setup --test
 	$(WITH_PYTHON); \
-	$(SWIFT_TEST) --parallel --skip '$(REAL_TIME)'; \
+	$(SWIFT_TEST_PARALLEL) --skip '$(REAL_TIME)'; \
 	$(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
 	$(SWIFT_TEST) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	$(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
