@@ -38,7 +38,8 @@ extension Bridge {
         let handler = HTTPHandler(server)
         let boundServer = NIOLoopBound(server, eventLoop: channel.eventLoop)
         let boundHandler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        let upgrader = NIOWebSocketServerUpgrader(maxFrameSize: WebSocketHandler.limit) { channel, head in
+        let upgrader = NIOWebSocketServerUpgrader(maxFrameSize: WebSocketHandler.limit, automaticErrorHandling: false) {
+            channel, head in
             channel.eventLoop.makeSucceededFuture(boundServer.value.upgradeHeaders(for: head))
         } upgradePipelineHandler: { channel, _ in
             boundHandler.value.didUpgrade()

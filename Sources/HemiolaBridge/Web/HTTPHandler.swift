@@ -23,8 +23,9 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private static let idleTimeout = TimeAmount.seconds(30)
     /// Time in which a part of a response must be sent.
     private static let sendTimeout = TimeAmount.seconds(30)
-    /// Time that a client has to read the last response, before the connection is closed.
-    private static let lingerTimeout = TimeAmount.seconds(1)
+    /// Time after the last response for which the bytes of the client are read and discarded. A connection that is closed while bytes of
+    /// the client are unread is reset, and the client may lose the response.
+    private static let discardTimeout = TimeAmount.seconds(5)
     /// Bytes of a file that are read at once.
     private static let partSize = 128 << 10
 
@@ -86,6 +87,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The request is answered after the attempt to upgrade has failed.
         if error is NIOWebSocketUpgradeError { return }
+        // The parser reports each read after an invalid request: these bytes are discarded.
+        if case .closing = state { return }
         guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
         guard case .waiting = state else { return context.close(promise: nil) }
         let isTooLong = error == .headerOverflow
@@ -219,9 +222,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         promise.futureResult.whenComplete { _ in
             let handler = handler.value
             if keepsAlive { return handler.startTimer(Self.idleTimeout) }
-            // Closing with unread bytes of the client would discard the response.
             handler.context?.close(mode: .output, promise: nil)
-            handler.startTimer(Self.lingerTimeout)
+            handler.startTimer(Self.discardTimeout)
         }
         guard keepsAlive else { return context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise) }
         // A pipelined request is delivered within the call that ends the response: without a turn of the event loop, the calls would nest.

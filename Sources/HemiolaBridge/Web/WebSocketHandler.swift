@@ -18,6 +18,9 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     private static let silenceTimeout = TimeAmount.seconds(120)
     /// Time in which a client must reply to the closing message.
     private static let closeTimeout = TimeAmount.milliseconds(500)
+    /// Time for which the bytes of a client after an invalid frame are read and discarded. A connection that is closed while bytes of the
+    /// client are unread is reset, and the client may lose the closing message with its code.
+    private static let discardTimeout = TimeAmount.seconds(5)
 
     private var context: ChannelHandlerContext?
     /// The context's channel: used with every batch, and `context.channel` costs a lookup.
@@ -33,6 +36,8 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     private var lastFrameTime = NIODeadline.now()
     /// Whether the closing message was sent.
     private var isClosing = false
+    /// Whether the client's bytes are discarded because of an invalid frame.
+    private var isDiscarding = false
 
     init(_ hub: BridgeHub) {
         self.hub = hub
@@ -62,8 +67,13 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The handler before this one replies to errors of the framing, and closes.
-        if !(error is NIOWebSocketError) { context.close(promise: nil) }
+        // The frame decoder reports each read after an invalid frame: these bytes are discarded.
+        if isClosing { return }
+        switch error as? NIOWebSocketError {
+        case .invalidFrameLength: fail(.messageTooLarge)
+        case .some: fail(.protocolError)
+        case nil: abort()
+        }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -97,7 +107,7 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
         case .connectionClose:
             var data = frame.unmaskedData
             sendClose(data.readWebSocketErrorCode() ?? .normalClosure)
-            closeAfterFlush()
+            closeOutput(timeout: Self.closeTimeout)
         default:
             fail(.protocolError)
         }
@@ -150,7 +160,9 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     }
 
     func finish() {
-        guard let context, !isClosing else { return }
+        guard let context else { return }
+        if isDiscarding { return abort() }
+        guard !isClosing else { return }
         sendClose(.goingAway)
         context.read()
         // The client replies with its own closing message, after which the connection is closed.
@@ -184,8 +196,9 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
 
     /// Closes the connection because of a frame that the protocol does not allow.
     private func fail(_ code: WebSocketErrorCode) {
+        isDiscarding = true
         sendClose(code)
-        closeAfterFlush()
+        closeOutput(timeout: Self.discardTimeout)
     }
 
     private func sendClose(_ code: WebSocketErrorCode) {
@@ -196,11 +209,12 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
         flush()
     }
 
-    private func closeAfterFlush() {
+    /// Ends the sending side; the client's end, or the timeout, closes the connection.
+    private func closeOutput(timeout: TimeAmount) {
         guard let context else { return }
         context.close(mode: .output, promise: nil)
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: Self.closeTimeout) { handler.value.abort() }
+        context.eventLoop.scheduleTask(in: timeout) { handler.value.abort() }
         context.read()
     }
 }
