@@ -121,17 +121,18 @@ extension Lanes {
         return magic + z * series
     }
 
-    /// 2ˣ of each lane from −126 to 126, with a relative error below 10⁻⁵.
+    /// 2ˣ of each lane from −126 to 126, with a relative error below 4·10⁻⁷; exact for integers.
     @inlinable @inline(__always)
     public var approximateExp2: Lanes {
         // In the sum with 1.5·2²³ the lowest bits are the nearest integer.
         let magic = Lanes(repeating: 12_582_912)
         let shifted = self + magic
         let f = self - (shifted - magic)
-        var value = f * 1.333_558_1e-3 + 9.618_129e-3
-        value = value * f + 5.550_41e-2
-        value = value * f + 0.240_226_5
-        value = value * f + 0.693_147_2
+        // The polynomial with the smallest maximum error in −½…½.
+        var value = f * 1.326_472_7e-3 + 9.671_513e-3
+        value = value * f + 5.550_734e-2
+        value = value * f + 0.240_222_4
+        value = value * f + 0.693_147
         value = value * f + 1
         let exponent = unsafeBitCast(shifted, to: SIMD8<Int32>.self) &<< 23
         return unsafeBitCast(unsafeBitCast(value, to: SIMD8<Int32>.self) &+ exponent, to: Lanes.self)
