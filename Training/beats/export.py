@@ -18,8 +18,8 @@ from .features import BANDS, from_bytes, network_input
 MAGIC, VERSION = b"HMBN", 1
 HEADER = "<4sIIIIIIIIf"
 VECTORS_MAGIC = b"HMBV"
-# Frames of the test vectors, and the distance of those whose input is stored.
-VECTOR_FRAMES, INPUT_STEP = 300, 15
+# Frames of the test vectors (more than the 1024 of the longest look-ahead), and the distance of those whose input is stored.
+VECTOR_FRAMES, INPUT_STEP = 1500, 50
 
 
 def layers(network):

@@ -68,7 +68,7 @@ def test_the_vectors_hold_input_and_output_of_each_network():
     steps, x, onsets = example()
     networks = [trained(True), trained(False)]
     data = export.vectors(steps, networks)
-    at = 24 + steps.size + 20 * 2 * features.BANDS * 4
+    at = 24 + steps.size + 300 // export.INPUT_STEP * 2 * features.BANDS * 4
     assert np.allclose(np.frombuffer(data, "<f4", 300, at), onsets[0])
     assert len(data) == at + 300 * 4 + 2 * (4 + 300 * 3 * 4)
     with torch.no_grad():
