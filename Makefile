@@ -28,7 +28,7 @@ BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots lint format vectors music \
-	program install uninstall man dist deb test-install clean training-data train test-training
+	program install uninstall man dist deb test-install clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
@@ -133,6 +133,11 @@ training-data: .build/training/installed ## Render the excerpts for the beat net
 
 train: .build/training/installed ## Train the beat network; resumes; results in TRAINING/model.
 	cd Training && $(TRAINING_PYTHON) -m beats.pipeline "$(TRAINING)" --threads $(THREADS) $(TRAINING_PAUSE) $(TRAIN_OPTIONS)
+
+weights: ## Copy trained networks and their test vectors into the sources: MODEL=DIR, the results of `make train`.
+	@test -n "$(MODEL)" || { echo "make weights needs MODEL=DIR: a folder with beats-causal.bin, beats-whole-file.bin, vectors.bin, DATA.md" >&2; exit 2; }
+	cp "$(MODEL)/beats-causal.bin" "$(MODEL)/beats-whole-file.bin" "$(MODEL)/DATA.md" Sources/CBeatWeights
+	cp "$(MODEL)/vectors.bin" Tests/BeatAnalyzerTests
 
 test-training: .build/training/installed ## Run the tests of the training.
 	cd Training && $(TRAINING_PYTHON) -m pytest -q tests

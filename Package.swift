@@ -97,7 +97,7 @@ let package = Package(
         plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaRIFF"]),
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
-        plugin("BeatAnalyzer", at: "Analyzers/Beat"),
+        plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
@@ -135,6 +135,8 @@ let package = Package(
         cLibrary("CZstd", isLoadedOnDemand: true),
         // The files of Plugins/Sinks/Web/Page, compiled into the program.
         .target(name: "CWebPage"),
+        // The weights of the beat networks, compiled into the program.
+        .target(name: "CBeatWeights", exclude: ["DATA.md", "beats-causal.bin", "beats-whole-file.bin"]),
 
         // Tests
         .target(
@@ -177,7 +179,8 @@ let package = Package(
         tests("ToneCaptureTests", uses: ["ToneCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests(
             "BeatAnalyzerTests",
-            uses: ["AnalysisSupport", "TestSupport", "BeatAnalyzer", "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+            uses: ["AnalysisSupport", "TestSupport", "BeatAnalyzer", "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal"],
+            resources: [.process("vectors.bin")]),
         tests(
             "LevelsAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "LevelsAnalyzer", "Hemiola", "HemiolaSignal"]),

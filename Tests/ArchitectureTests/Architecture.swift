@@ -10,7 +10,8 @@ struct Architecture {
         "HemiolaTesting": 3,
         "HemiolaOutput": 2, "HemiolaBridge": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaVisualizer": 1, "HemiolaWire": 1,
-        "HemiolaSignal": 0, "CFFTW": 0, "CPulse": 0, "CQREncode": 0, "CSndFile": 0, "CWebPage": 0, "CYAML": 0, "CZstd": 0,
+        "HemiolaSignal": 0, "CBeatWeights": 0, "CFFTW": 0, "CPulse": 0, "CQREncode": 0, "CSndFile": 0, "CWebPage": 0, "CYAML": 0,
+        "CZstd": 0,
     ]
     static let pluginLayer = 3
 
@@ -24,7 +25,7 @@ struct Architecture {
         "CFFTW": "Sources/HemiolaSpectrum/RealFFT.swift", "CSndFile": "Plugins/Captures/File/SoundFile.swift",
         "CPulse": "Plugins/Captures/Pulse/Client/", "CYAML": "Sources/HemiolaCommandLine/YAMLEventReader.swift",
         "CZstd": "Sources/HemiolaOutput/ZstdStream.swift", "CQREncode": "Plugins/Sinks/Web/QRCode.swift",
-        "CWebPage": "Plugins/Sinks/Web/PageFiles.swift",
+        "CWebPage": "Plugins/Sinks/Web/PageFiles.swift", "CBeatWeights": "Plugins/Analyzers/Beat/NetworkWeights.swift",
     ]
     static let withoutFoundation: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaOutput",

@@ -1,0 +1,155 @@
+internal import HemiolaSignal
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// The input of `BeatNetwork`: levels of 73 bands, their increases over two frames, and an onset activation (SuperFlux: S. Böck and
+/// G. Widmer, "Maximum Filter Vibrato Suppression for Onset Detection", DAFx 2013). `Training/FEATURES.md` defines all values and
+/// constants. The gain of the audio has no influence above −90 dBFS.
+struct BandFilter: Sendable {
+    static let bandCount = 73
+    /// The spectra: window length in frames, and sample rate and hop in hertz and seconds.
+    static let size = 2048
+    static let sampleRate = 44_100
+    static let hopSeconds = 0.01
+    /// Index of the first band in `levels` and `increases`, which have zeros before and after the bands.
+    static let firstIndex = 8
+
+    private static let bandsPerOctave = 12.0
+    private static let frequencyRange = 30.0...10_400.0
+    private static let compression: Float = 100
+    /// Lower limit of the peak, −90 dBFS: the resolution of 16-bit samples.
+    private static let silenceLevel: Float = 3e-5
+    private static let leastOnset: Float = 0.2
+    private static let highestOnset: Float = 0.95
+    /// Factors per frame of the decaying maxima of the band amplitudes and of the onset strength.
+    private static let peakDecay = Float(exp(-hopSeconds / 5))
+    private static let onsetDecay = Float(exp(-hopSeconds / 15))
+
+    /// A triangular band: a run of weights, padded to whole vectors of eight.
+    private struct Band {
+        var firstBin: Int
+        var firstWeight: Int
+        var vectors: Int
+    }
+
+    private let bands: [Band]
+    private let weights: [Float]
+    /// ln(1 + 100 · amplitude / peak) of each band, 0…4.62; from index `firstIndex` on.
+    private(set) var levels: [Float]
+    /// Increases of the levels over two frames, at least 0; from index `firstIndex` on.
+    private(set) var increases: [Float]
+    /// Onset activation, 0…0.95.
+    private(set) var onset: Float = 0
+    /// Whether every band of the frame is below −90 dBFS.
+    private(set) var isSilent = true
+    /// The levels one and two frames earlier.
+    private var previous: [Float]
+    private var beforePrevious: [Float]
+    private var frameCount = 0
+    private var peak = Self.silenceLevel
+    private var onsetMaximum = Self.leastOnset
+
+    init() {
+        let octaves = log2(Self.frequencyRange.upperBound / Self.frequencyRange.lowerBound)
+        let all = (0...Int(octaves * Self.bandsPerOctave)).map {
+            let hertz = Self.frequencyRange.lowerBound * exp2(Double($0) / Self.bandsPerOctave)
+            return Int((hertz * Double(Self.size) / Double(Self.sampleRate)).rounded())
+        }
+        let edges = all.enumerated().filter { $0.offset == 0 || all[$0.offset - 1] != $0.element }.map(\.element)
+        var (bands, weights) = ([Band](), [Float]())
+        for (low, (center, high)) in zip(edges, zip(edges.dropFirst(), edges.dropFirst(2))) {
+            let shares = (low...high).map {
+                $0 < center ? Double($0 - low) / Double(center - low) : Double(high - $0) / Double(high - center)
+            }
+            // A sine of amplitude 1 has magnitude size / 4: half the sum of the Hann window, which is size / 2.
+            let scale = 4 / (Double(Self.size) * shares.reduce(0, +))
+            bands.append(Band(firstBin: low, firstWeight: weights.count, vectors: (shares.count + 7) / 8))
+            weights += shares.map { Float($0 * scale) }
+            weights += Array(repeating: 0, count: -shares.count & 7)
+        }
+        precondition(bands.count == Self.bandCount)
+        self.bands = bands
+        self.weights = weights
+        levels = Array(repeating: 0, count: Self.firstIndex + (bands.count + 15) & ~7)
+        (increases, previous, beforePrevious) = (levels, levels, levels)
+    }
+
+    /// Returns to the initial state: at the start, and after a gap.
+    mutating func reset() {
+        frameCount = 0
+        (peak, onsetMaximum) = (Self.silenceLevel, Self.leastOnset)
+    }
+
+    /// Processes the next magnitude spectrum, which has 1025 bins and is not normalized. O(bins), no allocation.
+    mutating func advance(_ magnitudes: Span<Float>) {
+        precondition(magnitudes.count == Self.size / 2 + 1)
+        let bands = bands
+        increases.withUnsafeMutableBufferPointer { amplitudes in
+            weights.withUnsafeBufferPointer { weights in
+                magnitudes.withUnsafeBufferPointer { bins in
+                    for index in bands.indices {
+                        let band = bands[index]
+                        var sum = Lanes.zero
+                        for vector in 0..<band.vectors {
+                            sum += bins.lanes(band.firstBin + 8 * vector) * weights.lanes(band.firstWeight + 8 * vector)
+                        }
+                        amplitudes[Self.firstIndex + index] = sum.sum()
+                    }
+                }
+            }
+        }
+        compress()
+    }
+
+    /// Processes the next frame, given its band amplitudes. No allocation.
+    mutating func advance(amplitudes: Span<Float>) {
+        precondition(amplitudes.count == Self.bandCount)
+        for band in 0..<Self.bandCount { increases[Self.firstIndex + band] = amplitudes[band] }
+        compress()
+    }
+
+    /// Replaces the amplitudes, which are in `increases`, and updates the other values.
+    private mutating func compress() {
+        swap(&beforePrevious, &previous)
+        swap(&previous, &levels)
+        let vectors = stride(from: Self.firstIndex, to: levels.count - 8, by: 8)
+        var largest = Lanes.zero
+        increases.withUnsafeBufferPointer { amplitudes in
+            for index in vectors { largest = largest.maximum(with: amplitudes.lanes(index)) }
+        }
+        isSilent = largest.max() < Self.silenceLevel
+        peak = max(largest.max(), peak * Self.peakDecay, Self.silenceLevel)
+        let factor = Lanes(repeating: Self.compression / peak)
+        levels.withUnsafeMutableBufferPointer { levels in
+            increases.withUnsafeBufferPointer { amplitudes in
+                for index in vectors {
+                    levels.store((amplitudes.lanes(index) * factor + 1).approximateLog2 * Float(M_LN2), index)
+                }
+            }
+        }
+        // The first frame also stands for the frames before it.
+        let reference = frameCount >= 2 ? beforePrevious : frameCount == 1 ? previous : levels
+        frameCount += 1
+        var sum = Lanes.zero
+        increases.withUnsafeMutableBufferPointer { increases in
+            levels.withUnsafeBufferPointer { levels in
+                reference.withUnsafeBufferPointer { old in
+                    for index in vectors {
+                        let (level, before) = (levels.lanes(index), old.lanes(index))
+                        increases.store((level - before).maximum(with: .zero), index)
+                        // The zeros around the bands do not change the maximum of three bands: levels are not negative.
+                        let highest = before.maximum(with: old.lanes(index - 1)).maximum(with: old.lanes(index + 1))
+                        sum += (level - highest).maximum(with: .zero)
+                    }
+                }
+            }
+        }
+        let strength = sum.sum() / Float(Self.bandCount)
+        onsetMaximum = max(strength, onsetMaximum * Self.onsetDecay, Self.leastOnset)
+        onset = Self.highestOnset * strength / onsetMaximum
+    }
+}
