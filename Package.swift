@@ -179,7 +179,10 @@ let package = Package(
         tests("ToneCaptureTests", uses: ["ToneCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests(
             "BeatAnalyzerTests",
-            uses: ["AnalysisSupport", "TestSupport", "BeatAnalyzer", "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal"],
+            uses: [
+                "AnalysisSupport", "TestSupport", "BeatAnalyzer", "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal",
+                "CBeatWeights",
+            ],
             resources: [.process("vectors.bin")]),
         tests(
             "LevelsAnalyzerTests",

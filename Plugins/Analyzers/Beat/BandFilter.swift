@@ -8,7 +8,7 @@ internal import HemiolaSignal
 
 /// The input of `BeatNetwork`: levels of 73 bands, their increases over two frames, and an onset activation (SuperFlux: S. Böck and
 /// G. Widmer, "Maximum Filter Vibrato Suppression for Onset Detection", DAFx 2013). `Training/FEATURES.md` defines all values and
-/// constants. The gain of the audio has no influence above −90 dBFS.
+/// constants: the network is trained with them. The gain of the audio has no influence above −90 dBFS.
 struct BandFilter: Sendable {
     static let bandCount = 73
     /// The spectra: window length in frames, and sample rate and hop in hertz and seconds.
@@ -124,26 +124,21 @@ struct BandFilter: Sendable {
         isSilent = largest.max() < Self.silenceLevel
         peak = max(largest.max(), peak * Self.peakDecay, Self.silenceLevel)
         let factor = Lanes(repeating: Self.compression / peak)
-        levels.withUnsafeMutableBufferPointer { levels in
-            increases.withUnsafeBufferPointer { amplitudes in
-                for index in vectors {
-                    levels.store((amplitudes.lanes(index) * factor + 1).approximateLog2 * Float(M_LN2), index)
-                }
-            }
-        }
         // The first frame also stands for the frames before it.
-        let reference = frameCount >= 2 ? beforePrevious : frameCount == 1 ? previous : levels
+        let change = Lanes(repeating: frameCount == 0 ? 0 : 1)
+        let reference = frameCount == 1 ? previous : beforePrevious
         frameCount += 1
         var sum = Lanes.zero
-        increases.withUnsafeMutableBufferPointer { increases in
-            levels.withUnsafeBufferPointer { levels in
+        levels.withUnsafeMutableBufferPointer { levels in
+            increases.withUnsafeMutableBufferPointer { increases in
                 reference.withUnsafeBufferPointer { old in
                     for index in vectors {
-                        let (level, before) = (levels.lanes(index), old.lanes(index))
-                        increases.store((level - before).maximum(with: .zero), index)
+                        let level = (increases.lanes(index) * factor + 1).approximateLog2 * Float(M_LN2)
+                        levels.store(level, index)
+                        increases.store((level - old.lanes(index)).maximum(with: .zero) * change, index)
                         // The zeros around the bands do not change the maximum of three bands: levels are not negative.
-                        let highest = before.maximum(with: old.lanes(index - 1)).maximum(with: old.lanes(index + 1))
-                        sum += (level - highest).maximum(with: .zero)
+                        let highest = old.lanes(index).maximum(with: old.lanes(index - 1)).maximum(with: old.lanes(index + 1))
+                        sum += (level - highest).maximum(with: .zero) * change
                     }
                 }
             }

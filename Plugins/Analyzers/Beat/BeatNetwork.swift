@@ -1,29 +1,29 @@
 internal import HemiolaSignal
 
-/// Computes activations of onsets, beats and downbeats from bands and an onset activation: two convolutions over bands, nine blocks of
+/// Computes activations of onsets, beats and downbeats from the values of `BandFilter`: two convolutions over bands, nine blocks of
 /// dilated convolutions over time, and three sigmoids. `Training/FEATURES.md` describes the layers.
 ///
-/// Layers read frames outside the recording as zeros. In the causal network, an output depends on the frames up to its own. In the
-/// network for whole files, it depends on 1024 more; `advance` returns it when they are there.
+/// In the causal network, an output depends on the frames up to its own; in the network for whole files, also on the 1024 frames after
+/// it. Each layer reads zeros outside the recording.
 ///
-/// - Complexity: 53 000 multiplications and 110 vectors of exponentials per frame, no allocation; 0.35 MB.
+/// - Complexity: 53 000 multiplications per frame, no allocation; 0.35 MB.
 struct BeatNetwork: Sendable {
     /// The activations of one frame, 0…1.
     struct Output: Sendable {
         var onset: Float
-        /// Mean of `networkBeat` and the onset activation, weighted with the network's onset share.
+        /// Mean of `networkBeat` and the onset activation of `BandFilter`, weighted with the network's onset share.
         var beat: Float
         var networkBeat: Float
         var downbeat: Float
     }
 
-    /// A convolution and the latest frames of its input: as many as the convolution spans.
+    /// A convolution and the latest frames of its input: as many as it spans.
     private struct Layer {
         let convolution: Convolution
         /// The 1 × 1 convolution of a block, whose output is added to the block's input.
-        var mixing: Convolution?
+        let mixing: Convolution?
         var input: FrameRing
-        /// Frames after the output's frame that the convolution reads.
+        /// Number of frames that the convolution reads after the frame of its output.
         let lookahead: Int
         /// Number of frames until the first output.
         var missing: Int
@@ -34,26 +34,25 @@ struct BeatNetwork: Sendable {
     /// The ring buffers of all layers, then the hidden values of a block.
     private var memory: [Float]
     private let hidden: FrameRing
-    /// The latest onset activations: a ring buffer for the delay between input and output.
+    /// The onset activations of the latest frames, for the delay between input and output.
     private var onsets: [Float]
-    /// Numbers of frames: of the input, of the input of the layer `entry`, and of the output.
+    /// Numbers of frames so far: of the input, of the input of the layer `entry`, and of the output.
     private var counts = (input: 0, entry: 0, output: 0)
-    /// Index of the layer `entry` in `layers`.
+    /// Index in `layers` of the layer that reads the onset activation.
     private static let entry = 2
 
     init(_ weights: NetworkWeights) {
         self.weights = weights
         var size = 0
-        let blocks = weights.blocks.map { ($0.dilated, Optional($0.mixing)) }
-        for (convolution, mixing) in [(weights.first, nil), (weights.second, nil), (weights.entry, nil)] + blocks + [(weights.heads, nil)] {
-            let width = (max(0, convolution.rows - 1) * convolution.step + convolution.run + 7) & ~7
+        for (convolution, mixing) in weights.layers {
             let span = (convolution.taps - 1) * convolution.dilation
             let lookahead = weights.isCausal ? 0 : span / 2
+            let width = ((convolution.rows - 1) * convolution.step + convolution.run + 7) & ~7
             let input = FrameRing(start: size, width: width, frames: span + 1)
             layers.append(Layer(convolution: convolution, mixing: mixing, input: input, lookahead: lookahead, missing: lookahead))
             size += width * (span + 1)
         }
-        hidden = FrameRing(start: size, width: 8 * weights.entry.vectors, frames: 1)
+        hidden = FrameRing(start: size, width: 8 * layers[Self.entry].convolution.vectors, frames: 1)
         memory = Array(repeating: 0, count: size + hidden.width)
         onsets = Array(repeating: 0, count: 1 + layers.reduce(0) { $0 + $1.lookahead })
     }
@@ -76,10 +75,9 @@ struct BeatNetwork: Sendable {
         counts.input += 1
         let start = layers[0].input.nextIndex
         for band in 0..<BandFilter.bandCount {
-            let values = SIMD2(bands.levels[BandFilter.firstIndex + band], bands.increases[BandFilter.firstIndex + band])
-            let normalized = weights.scales * values + weights.offsets
-            memory[start + 2 * band] = normalized.x
-            memory[start + 2 * band + 1] = normalized.y
+            let index = BandFilter.firstIndex + band
+            let values = weights.scales * SIMD2(bands.levels[index], bands.increases[index]) + weights.offsets
+            (memory[start + 2 * band], memory[start + 2 * band + 1]) = (values.x, values.y)
         }
         return run(from: 0)
     }
@@ -88,8 +86,8 @@ struct BeatNetwork: Sendable {
     mutating func finish(_ body: (Output) -> Void) {
         for index in layers.indices {
             for _ in 0..<layers[index].lookahead {
-                let start = layers[index].input.nextIndex
-                for value in start..<start + layers[index].input.width { memory[value] = 0 }
+                let input = layers[index].input
+                for value in input.nextIndex..<input.nextIndex + input.width { memory[value] = 0 }
                 if let output = run(from: index) { body(output) }
             }
         }
@@ -109,7 +107,7 @@ struct BeatNetwork: Sendable {
             }
             let layer = layers[index]
             if index == Self.entry {
-                memory[layer.input.start + weights.second.rows * NetworkWeights.channels] = onsets[counts.entry % onsets.count]
+                memory[layer.input.start + layer.convolution.run - 2] = onsets[counts.entry % onsets.count]
                 counts.entry += 1
             }
             let (isHeads, isLastBlock) = (index + 1 == layers.count, index + 2 == layers.count)
@@ -121,11 +119,11 @@ struct BeatNetwork: Sendable {
                         layer.convolution.run(weights, memory, input: layer.input, output: hidden.start)
                         memory.apply(hidden.start, count: hidden.width) { $0.elu }
                         mixing.run(weights, memory, input: hidden, output: output)
-                        let residual = layer.input.index(age: layer.lookahead) - output
-                        for lanes in stride(from: output, to: output + hidden.width, by: 8) {
-                            memory.store(memory.lanes(lanes) + memory.lanes(lanes + residual), lanes)
+                        let residual = layer.input.index(age: layer.lookahead)
+                        for lanes in stride(from: 0, to: hidden.width, by: 8) {
+                            let sum = memory.lanes(output + lanes) + memory.lanes(residual + lanes)
+                            memory.store(isLastBlock ? sum.elu : sum, output + lanes)
                         }
-                        if isLastBlock { memory.apply(output, count: hidden.width) { $0.elu } }
                     } else {
                         layer.convolution.run(weights, memory, input: layer.input, output: output)
                         memory.apply(output, count: 8 * layer.convolution.rows * layer.convolution.vectors) {
@@ -170,14 +168,14 @@ struct FrameRing: Sendable {
 }
 
 extension Convolution {
-    /// Computes one frame of outputs, and writes it to `memory` from index `output` on. `input` is in `memory` too.
+    /// Computes one frame of outputs from `input`, a ring buffer in `memory`, and writes it to `memory` from index `output` on.
     ///
-    /// The order of the additions is fixed: even and odd values of the runs are added separately, which halves the time.
+    /// The order of the additions is fixed. Even and odd values of the runs are added separately, which halves the time.
     func run(_ weights: UnsafePointer<Float>, _ memory: UnsafeMutablePointer<Float>, input: FrameRing, output: Int) {
         for row in 0..<rows {
-            var weight = weights + firstWeight
+            var weight = weights + start + 8 * vectors
             for vector in 0..<vectors {
-                var (even, odd) = (weights.lanes(firstBias + 8 * vector), Lanes.zero)
+                var (even, odd) = (weights.lanes(start + 8 * vector), Lanes.zero)
                 for tap in 0..<taps {
                     let values = memory + input.index(age: (taps - 1 - tap) * dilation) + row * step
                     for index in stride(from: 0, to: run, by: 2) {
@@ -202,17 +200,20 @@ extension UnsafeMutablePointer<Float> {
 
 extension Lanes {
     /// eˣ of each lane; constant below −87 and above 87.
+    @inline(__always)
     private var exponential: Lanes {
         let power = self * 1.442_695_04
         return power.replacing(with: -126, where: power .< -126).replacing(with: 126, where: power .> 126).approximateExp2
     }
 
     /// x for x > 0, else eˣ − 1.
+    @inline(__always)
     fileprivate var elu: Lanes {
         maximum(with: .zero) + (replacing(with: 0, where: self .> 0).exponential - 1)
     }
 
     /// 1 / (1 + e⁻ˣ).
+    @inline(__always)
     fileprivate var sigmoid: Lanes {
         1 / ((-self).exponential + 1)
     }

@@ -1,162 +1,132 @@
 internal import CBeatWeights
-internal import HemiolaSignal
 
 /// An error in a weights file of `BeatNetwork`.
-struct NetworkWeightsError: Error, CustomStringConvertible {
+struct NetworkWeightsError: Error {
     let description: String
-
-    init(_ description: String) {
-        self.description = "weights of the beat network: \(description)"
-    }
 }
 
-/// One convolution of `BeatNetwork` over `taps` frames, `dilation` frames apart.
+/// A convolution of `BeatNetwork` over `taps` frames, `dilation` frames apart.
 ///
-/// A frame has `rows · channels` values, row by row; the outputs too. An output row is computed from `run` consecutive values of each
-/// tap. The runs of neighbouring rows begin `step` values apart.
+/// A row of outputs is computed from `run` consecutive values of each of these frames. The runs of neighbouring rows begin `step` values
+/// apart.
 struct Convolution: Sendable {
     var taps: Int
-    var dilation = 1
+    var dilation: Int
     var run: Int
-    var step = 0
-    var rows = 1
+    var step: Int
+    var rows: Int
     /// Outputs of a row, in vectors of eight.
     var vectors: Int
-    /// Indices in `NetworkWeights.values`: of the biases [vector][8], and of the weights [vector][tap][value of the run][8].
-    var firstBias: Int
-    var firstWeight: Int
+    /// Index in `NetworkWeights.values` of the biases [vector][8]. The weights [vector][tap][value of the run][8] follow.
+    var start: Int
 }
 
-/// The contents of a weights file, arranged for `BeatNetwork`: whole vectors of eight outputs. `Training/FEATURES.md` describes the file.
+/// The contents of a weights file, which `Training/FEATURES.md` describes, arranged for `BeatNetwork`.
 struct NetworkWeights: Sendable {
-    static let channels = 8
-    static let blockCount = 9
-    private static let magic: UInt32 = 0x4e42_4d48  // "HMBN"
-    private static let version: UInt32 = 1
-
     /// Whether the network reads no frame after the current one.
     let isCausal: Bool
     /// Share of the onset activation in the beat activation.
     let onsetShare: Float
-    /// Factors and summands of the normalization, each for levels and increases.
-    let scales: SIMD2<Float>
-    let offsets: SIMD2<Float>
-    let first, second, entry, heads: Convolution
-    /// The convolution over time and the 1 × 1 convolution of each block.
-    let blocks: [(dilated: Convolution, mixing: Convolution)]
+    /// The normalization of levels and increases: scale · x + offset.
+    let scales, offsets: SIMD2<Float>
+    /// The layers in their order: two over bands, the entry, the blocks with their 1 × 1 convolutions, the heads.
+    let layers: [(convolution: Convolution, mixing: Convolution?)]
     let values: [Float]
 
-    /// The network for live audio, which is a part of the program.
-    static func causal() -> NetworkWeights { built(cbeatweights_causal()) }
+    /// The network for live audio, and the network for whole files, which are compiled into the program.
+    static func causal() -> NetworkWeights { decode(cbeatweights_causal()) }
+    static func wholeFile() -> NetworkWeights { decode(cbeatweights_whole_file()) }
 
-    /// The network for whole files, which is a part of the program.
-    static func wholeFile() -> NetworkWeights { built(cbeatweights_whole_file()) }
-
-    private static func built(_ file: cbeatweights_file) -> NetworkWeights {
+    private static func decode(_ file: cbeatweights_file) -> NetworkWeights {
         do {
             return try NetworkWeights(UnsafeRawBufferPointer(start: file.bytes, count: file.count))
         } catch {
-            preconditionFailure(error.description)
+            preconditionFailure("weights of the beat network: \(error.description)")
         }
     }
 
     /// Decodes the contents of a weights file.
     init(_ bytes: UnsafeRawBufferPointer) throws(NetworkWeightsError) {
-        var reader = WeightsReader(bytes)
-        guard try reader.integer() == Self.magic else { throw NetworkWeightsError("not a weights file") }
-        guard try reader.integer() == Self.version else { throw NetworkWeightsError("unsupported version; export the network again") }
-        var header: [Int] = []
-        for _ in 0..<7 { header.append(Int(try reader.integer())) }
-        let (width, bits) = (header[3], header[6])
-        guard header[0] <= 1, header[1] == BandFilter.bandCount, header[2] == Self.channels, (1...256).contains(width),
-            header[4] == Self.blockCount, header[5] <= 1, [8, 16, 32].contains(bits)
-        else { throw NetworkWeightsError("unsupported dimensions; export the network again") }
-        reader.bits = bits
-        isCausal = header[0] == 1
+        var reader = WeightsReader(bytes: bytes)
+        guard try reader.integer() == 0x4e42_4d48 else { throw NetworkWeightsError(description: "not a weights file") }  // "HMBN"
+        guard try reader.integer() == 1 else { throw NetworkWeightsError(description: "unsupported version; export the network again") }
+        let (causal, bands, channels) = (try reader.integer(), try reader.integer(), try reader.integer())
+        let (width, blocks, onsetInputs) = (try reader.integer(), try reader.integer(), try reader.integer())
+        reader.bits = try reader.integer()
+        guard causal <= 1, bands == BandFilter.bandCount, channels == 8, (1...256).contains(width), blocks == 9, onsetInputs <= 1,
+            [8, 16, 32].contains(reader.bits)
+        else { throw NetworkWeightsError(description: "unsupported dimensions; export the network again") }
+        isCausal = causal == 1
         onsetShare = try reader.float()
         scales = SIMD2(try reader.float(), try reader.float())
         offsets = SIMD2(try reader.float(), try reader.float())
-        let secondRows = (BandFilter.bandCount - 3) / 2
-        let entryRows = (secondRows - 1) / 2
-        first = try reader.convolution(outputs: Self.channels, channels: 2, frames: 3, bands: 5, rows: secondRows)
-        second = try reader.convolution(outputs: Self.channels, channels: Self.channels, frames: 3, bands: 3, rows: entryRows)
-        entry = try reader.convolution(outputs: width, channels: Self.channels, bands: entryRows, others: header[5])
-        var blocks: [(Convolution, Convolution)] = []
-        for index in 0..<Self.blockCount {
-            var dilated = try reader.convolution(outputs: width, channels: width, frames: 5)
-            dilated.dilation = 1 << index
-            blocks.append((dilated, try reader.convolution(outputs: width, channels: width)))
+        // Rows of the first and of the second convolution, each of which reads every second row of its input.
+        let rows = ((bands - 3) / 2, ((bands - 3) / 2 - 1) / 2)
+        var layers: [(Convolution, Convolution?)] = [
+            (try reader.convolution(outputs: channels, channels: 2, frames: 3, bands: 5, rows: rows.0), nil),
+            (try reader.convolution(outputs: channels, channels: channels, frames: 3, bands: 3, rows: rows.1), nil),
+            (try reader.convolution(outputs: width, channels: channels, bands: rows.1, onsetInputs: onsetInputs), nil),
+        ]
+        for block in 0..<blocks {
+            let dilated = try reader.convolution(outputs: width, channels: width, frames: 5, dilation: 1 << block)
+            layers.append((dilated, try reader.convolution(outputs: width, channels: width)))
         }
-        self.blocks = blocks
-        heads = try reader.convolution(outputs: 3, channels: width)
-        guard reader.offset == bytes.count else { throw NetworkWeightsError("\(bytes.count - reader.offset) bytes too many") }
-        values = reader.values
+        layers.append((try reader.convolution(outputs: 3, channels: width), nil))
+        guard reader.offset == bytes.count else { throw NetworkWeightsError(description: "\(bytes.count - reader.offset) bytes too many") }
+        (self.layers, values) = (layers, reader.values)
     }
 }
 
 /// Reads a weights file from its start.
 private struct WeightsReader {
-    private let bytes: UnsafeRawBufferPointer
-    private(set) var offset = 0
+    let bytes: UnsafeRawBufferPointer
+    var offset = 0
     /// Bits of a weight: 8 and 16 are integers with a scale for each output, 32 is floating point.
     var bits = 32
-    private(set) var values: [Float] = []
+    /// The biases and weights of the convolutions so far.
+    var values: [Float] = []
 
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
-
-    private mutating func read<Value: BitwiseCopyable>(_: Value.Type) throws(NetworkWeightsError) -> Value {
-        guard bytes.count - offset >= MemoryLayout<Value>.size else { throw NetworkWeightsError("truncated") }
+    private mutating func read<Value: FixedWidthInteger & BitwiseCopyable>() throws(NetworkWeightsError) -> Value {
+        guard bytes.count - offset >= MemoryLayout<Value>.size else { throw NetworkWeightsError(description: "truncated") }
         defer { offset += MemoryLayout<Value>.size }
-        return bytes.loadUnaligned(fromByteOffset: offset, as: Value.self)
+        return Value(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
     }
 
-    mutating func integer() throws(NetworkWeightsError) -> UInt32 {
-        UInt32(littleEndian: try read(UInt32.self))
-    }
+    mutating func integer() throws(NetworkWeightsError) -> Int { Int(try read() as UInt32) }
 
-    mutating func float() throws(NetworkWeightsError) -> Float {
-        Float(bitPattern: try integer())
-    }
+    mutating func float() throws(NetworkWeightsError) -> Float { Float(bitPattern: try read()) }
 
     private mutating func weight() throws(NetworkWeightsError) -> Float {
-        switch bits {
-        case 8: Float(try read(Int8.self))
-        case 16: Float(Int16(littleEndian: try read(Int16.self)))
-        default: try float()
-        }
+        bits == 8 ? Float(try read() as Int8) : bits == 16 ? Float(try read() as Int16) : try float()
     }
 
-    /// Reads a convolution: biases, scales, and weights [output][channel][frame][band]. Appends them to `values`, with zeros up to
-    /// whole vectors of outputs and of channels.
+    /// Reads the biases, the scales and the weights [output][channel][frame][band] of a convolution. Appends biases and weights to
+    /// `values`, with zeros up to whole vectors of outputs and of hidden channels.
     ///
-    /// - Parameter others: Number of further inputs after those of all channels. One value per row is reserved for them.
+    /// - Parameter onsetInputs: Number of inputs for the onset activation, 0 or 1, or nil. Unless nil, a run ends with the onset activation
+    ///   and one unused value, because its number of values is even.
     mutating func convolution(
-        outputs: Int, channels: Int, frames: Int = 1, bands: Int = 1, rows: Int = 1, others: Int? = nil
+        outputs: Int, channels: Int, frames: Int = 1, dilation: Int = 1, bands: Int = 1, rows: Int = 1, onsetInputs: Int? = nil
     ) throws(NetworkWeightsError) -> Convolution {
-        let paddedChannels = channels == 2 ? 2 : (channels + 7) & ~7
-        // An even number of values.
-        let run = bands * paddedChannels + (others == nil ? 0 : 2)
-        let vectors = (outputs + 7) / 8
-        let firstBias = values.count
-        let firstWeight = firstBias + 8 * vectors
-        values += Array(repeating: 0, count: 8 * vectors * (1 + frames * run))
-        for output in 0..<outputs { values[firstBias + output] = try float() }
+        let padded = channels == 2 ? 2 : (channels + 7) & ~7
+        let result = Convolution(
+            taps: frames, dilation: dilation, run: bands * padded + (onsetInputs == nil ? 0 : 2), step: 2 * padded, rows: rows,
+            vectors: (outputs + 7) / 8, start: values.count)
+        values += Array(repeating: 0, count: 8 * result.vectors * (1 + frames * result.run))
+        for output in 0..<outputs { values[result.start + output] = try float() }
         var scales = Array(repeating: Float(1), count: outputs)
         if bits < 32 { for output in 0..<outputs { scales[output] = try float() } }
         for output in 0..<outputs {
-            let start = firstWeight + output / 8 * frames * run * 8 + output % 8
+            let start = result.start + 8 * (result.vectors + output / 8 * frames * result.run) + output % 8
             for channel in 0..<channels {
                 for frame in 0..<frames {
                     for band in 0..<bands {
-                        values[start + 8 * (frame * run + band * paddedChannels + channel)] = try weight() * scales[output]
+                        values[start + 8 * (frame * result.run + band * padded + channel)] = try weight() * scales[output]
                     }
                 }
             }
-            for other in 0..<(others ?? 0) { values[start + 8 * (bands * paddedChannels + other)] = try weight() * scales[output] }
+            if onsetInputs == 1 { values[start + 8 * bands * padded] = try weight() * scales[output] }
         }
-        return Convolution(
-            taps: frames, run: run, step: 2 * paddedChannels, rows: rows, vectors: vectors, firstBias: firstBias, firstWeight: firstWeight)
+        return result
     }
 }
