@@ -245,9 +245,9 @@ private struct Vectors {
         arguments: [
             (0, 1, "not a weights file"), (4, 2, "unsupported version"), (8, 2, "unsupported dimensions"),
             (12, 74, "unsupported dimensions"),
-            (20, 0, "unsupported dimensions"), (20, 25, "truncated"), (23, 255, "unsupported dimensions"),
+            (20, 0, "unsupported dimensions"), (20, file[20] + 1, "truncated"), (23, 255, "unsupported dimensions"),
             (32, 12, "unsupported dimensions"),
-            (20, 23, "bytes too many"),
+            (20, file[20] - 1, "bytes too many"),
         ] as [(Int, UInt8, String)])
     func `changed byte in the header of a weights file: an error that says which part is wrong`(
         index: Int, value: UInt8, message: String
