@@ -41,33 +41,52 @@ enum PreparedAnalyzer {
         }
     }
 
-    /// Log-likelihood ratios with a beat every `interval` frames.
+    /// Activations with a beat every `interval` frames.
     private static func pulses(_ interval: Int, frames: Int, first: Int = 7) -> [Float] {
         (0..<frames).map { frame in
-            // An onset covers five frames.
             let distance = abs((frame - first + interval / 2) % interval - interval / 2)
-            return BeatActivation.logLikelihoodRatio([0.95, 0.4, 0.1][min(distance, 2)] - (distance > 2 ? 0.099 : 0))
+            return [0.9, 0.4, 0.005][min(distance, 2)]
         }
     }
 
-    @Test(arguments: [31, 50, 61, 100, 148])
+    @Test(arguments: [31, 50, 61, 100])
     func `ForwardDecoder and ViterbiDecoder: a pulse gives its interval and beat times`(interval: Int) {
         let space = BeatStateSpace(frameSeconds: 0.01, tempi: 30...240)
-        let observations = Self.pulses(interval, frames: 1500)
+        let activations = Self.pulses(interval, frames: 1500)
         var decoder = ForwardDecoder(space)
-        for value in observations { decoder.advance(value) }
+        for value in activations { decoder.advance(BeatStateSpace.likelihoodRatio(value)) }
         let estimate = decoder.estimate
         #expect(abs(estimate.interval / Float(interval) - 1) < 0.02)
-        let next = Float(observations.count - 1) + estimate.framesToBeat
+        #expect(estimate.probability > 0.9 && estimate.probability <= 1)
+        let next = Float(activations.count - 1) + estimate.framesToBeat
         let beats = (next - 7) / Float(interval)
         #expect(abs(beats - beats.rounded()) * Float(interval) < 4)
+        let hypotheses = decoder.hypotheses()
+        #expect(abs(hypotheses.intervals[0] / Float(interval) - 1) < 0.02)
+        #expect(hypotheses.weights[0] > 0.9)
+        #expect(hypotheses.weights[1] <= hypotheses.weights[0] && hypotheses.weights[2] <= hypotheses.weights[1])
 
-        let path = ViterbiDecoder(space, tempoPrior: space.tempoPrior()).decode(observations)
+        let path = ViterbiDecoder(space, tempoPrior: space.tempoPrior()).decode(activations)
         #expect(abs(Double(path.count) - 1500 / Double(interval)) <= 2)
         for beat in path.dropFirst().dropLast() {
-            let beats = (beat.frame - 7) / Double(interval)
+            let middle = Double(beat.frames.lowerBound + beat.frames.upperBound - 1) / 2
+            let beats = (middle - 7) / Double(interval)
             #expect(abs(beats - beats.rounded()) * Double(interval) < 4)
         }
+    }
+
+    @Test func `hypotheses: a pulse with weak beats between strong ones has two tempi, an octave apart`() {
+        let space = BeatStateSpace(frameSeconds: 0.01, tempi: 30...240)
+        var decoder = ForwardDecoder(space)
+        for frame in 0..<1000 {
+            let activation: Float = frame % 100 == 7 ? 0.7 : frame % 100 == 57 ? 0.052 : 0.02
+            decoder.advance(BeatStateSpace.likelihoodRatio(activation))
+        }
+        let hypotheses = decoder.hypotheses()
+        let intervals = [hypotheses.intervals[0], hypotheses.intervals[1]].sorted()
+        #expect(abs(intervals[0] - 50) < 2 && abs(intervals[1] - 100) < 4, "\(hypotheses)")
+        #expect(hypotheses.weights[1] > 0)
+        #expect(hypotheses.weights.sum() <= 1.0001)
     }
 
     /// Random observations of different strength, with long parts without onsets and one change by a control, so that maxima are
@@ -85,7 +104,7 @@ enum PreparedAnalyzer {
                 decoder.multiply(by: weight)
                 reference.multiply(by: weight)
             }
-            let observation = frame % 1000 > 700 ? -0.05 : Float.random(in: -1...1, using: &random) * (frame % 60 < 3 ? 4 : 1)
+            let observation = exp(frame % 1000 > 700 ? -0.05 : Float.random(in: -1...1, using: &random) * (frame % 60 < 3 ? 4 : 1))
             decoder.advance(observation)
             let (interval, remaining) = reference.advance(Double(observation))
             let isNear =
@@ -99,9 +118,9 @@ enum PreparedAnalyzer {
     @Test func `ForwardDecoder: 50 s of silence leave a valid estimate, and a pulse after it is found`() {
         let space = BeatStateSpace(frameSeconds: 0.01, tempi: 30...240)
         var decoder = ForwardDecoder(space)
-        for _ in 0..<5000 { decoder.advance(BeatActivation.logLikelihoodRatio(0.001)) }
+        for _ in 0..<5000 { decoder.advance(BeatStateSpace.likelihoodRatio(0.001)) }
         #expect((25...200).contains(decoder.estimate.interval) && (0...220).contains(decoder.estimate.framesToBeat))
-        for value in Self.pulses(50, frames: 800) { decoder.advance(value) }
+        for value in Self.pulses(50, frames: 800) { decoder.advance(BeatStateSpace.likelihoodRatio(value)) }
         #expect(abs(decoder.estimate.interval - 50) < 1)
     }
 
@@ -115,48 +134,60 @@ enum PreparedAnalyzer {
         #expect(found == Array(stride(from: 20, to: 400, by: 50)))
     }
 
-    @Test func `OnsetTime: a slow attack starts before its centroid`() {
-        func time(_ onsetStrengths: [Float]) -> Double {
-            let best = onsetStrengths.firstIndex(of: onsetStrengths.max()!)!
-            return OnsetTime.time(around: best, in: 0...onsetStrengths.count - 1, frameSeconds: 0.01) { onsetStrengths[$0] }
+    @Test func `RecentActivations: the peak has the time of the activations' centroid, and the downbeat's share`() {
+        var recent = RecentActivations(frameSeconds: 0.01)
+        for frame in 0..<40 {
+            var output = BeatNetwork.Output()
+            // The centroid of 0.4, 0.8, 0.8 around frame 30 is 30.2.
+            output.beat = [29: 0.4, 30: 0.8, 31: 0.8][frame] ?? 0
+            output.networkBeat = output.beat
+            output.downbeat = frame == 30 ? 0.6 : 0
+            recent.add(output, at: Double(frame) / 100)
         }
-        let sharp = time([0, 0, 0, 1, 0, 0, 0])
-        let slow = time([0, 0, 0.3, 1, 0.9, 0.5, 0])
-        #expect(sharp > 3)
-        #expect(slow < sharp - 0.5)
-        // An attack one frame later gives a time one frame later.
-        #expect(abs(time([0, 0, 0, 0, 1, 0, 0]) - sharp - 1) < 1e-9)
+        let peak = recent.peak(near: 0.28)
+        #expect(abs(peak.time - 0.302) < 1e-6)
+        #expect(abs(peak.activation - 0.8) < 1e-6)
+        #expect(abs(peak.downbeatShare - 0.75) < 1e-6)
+        // Beyond the tolerance of 35 ms there is no peak.
+        #expect(recent.peak(near: 0.2).activation == 0)
     }
 
-    /// The music score after ten seconds in which the levels of low and high bands change every 0.1 s.
-    ///
-    /// - Parameter decay: Decrease of the spectrum relative to its increase.
-    private func musicScore(decay: Float, _ levels: (_ isFirstHalf: Bool) -> (low: Float, high: Float)) -> Float {
-        var discriminator = SpeechMusicDiscriminator(frameSeconds: 0.01)
-        for frame in 0..<1000 {
-            let (low, high) = levels(frame % 20 < 10)
-            let increase: Float = frame % 10 == 0 ? 1 : 0
-            let difference = SpectralDifference(
-                onsetStrength: increase, decrease: decay * increase, unfilteredIncrease: 2 * increase, level: max(low, high), lowLevel: low,
-                highLevel: high)
-            discriminator.add(difference, activation: 0.1 * increase)
+    @Test func `SteadyBeat: beats at 0.437 s with an error of 5 ms give the period within 1 ms`() {
+        var steady = SteadyBeat()
+        #expect(steady.refine(next: 1, period: 0.44).period == 0.44)
+        for beat in 0..<20 {
+            let time = 0.437 * Double(beat)
+            steady.add(time + (beat.isMultiple(of: 2) ? 0.005 : -0.005), activation: 0.9, estimate: time, period: 0.44)
         }
-        return discriminator.musicScore
+        let refined = steady.refine(next: 0.437 * 20 + 0.004, period: 0.44)
+        #expect(abs(refined.period - 0.437) < 0.001)
+        #expect(abs(refined.next - 0.437 * 20) < 0.005)
+        // An estimate with another tempo or phase is left as it is.
+        #expect(steady.refine(next: 9, period: 0.7).period == 0.7)
+        #expect(steady.refine(next: 0.437 * 20 + 0.1, period: 0.44).next == 0.437 * 20 + 0.1)
     }
 
-    @Test func `SpeechMusicDiscriminator: alternating bands with symmetric decay are speech, anything else is music`() {
-        #expect(musicScore(decay: 0.85) { $0 ? (1, 0.01) : (0.05, 0.5) } == 0)
-        // Music: asymmetric decay, correlated bands, constant levels, or a small alternation of the low band.
-        #expect(musicScore(decay: 0.65) { $0 ? (1, 0.01) : (0.05, 0.5) } == 1)
-        #expect(musicScore(decay: 0.85) { $0 ? (1, 0.5) : (0.05, 0.01) } == 1)
-        #expect(musicScore(decay: 0.85) { _ in (1, 0.1) } == 1)
-        for low: Float in [0.2, 0.35, 0.6] {
-            #expect(musicScore(decay: 0.85) { $0 ? (1, 0) : (low, 0) } == 1)
-            #expect(musicScore(decay: 0.85) { $0 ? (1, 0.3) : (low, 0.3) } == 1)
+    @Test func `BeatPresence: rises with beats, falls without them, and equals the definition`() {
+        var presence = BeatPresence(frameSeconds: 0.01)
+        let beats = (0..<3000).map { $0 < 1500 && $0 % 50 == 0 ? Float(0.7) : 0.01 }
+        var probabilities: [Float] = []
+        for value in beats {
+            presence.advance(value)
+            probabilities.append(presence.probability)
         }
-        // Speech: fully symmetric decay, also without high frequencies (telephone).
-        #expect(musicScore(decay: 1) { $0 ? (1, 0) : (0.2, 0) } == 0)
-        #expect(musicScore(decay: 1) { _ in (0, 0) } == 0)
+        #expect(probabilities[900] > 0.95 && probabilities[2990] < 0.05)
+        // The definition in double precision: a chain of two states, and the largest value of the last two seconds.
+        var expected = 0.01
+        for frame in beats.indices {
+            let maximum = Double(beats[max(0, frame - 199)...frame].max()!)
+            let prior = expected * 0.9999 + (1 - expected) * 0.0001
+            let odds = pow(maximum / 0.3, 0.04)
+            expected = prior * odds / (prior * odds + 1 - prior)
+            #expect(abs(Double(probabilities[frame]) - expected) < 1e-3)
+        }
+        let smoothed = BeatPresence.smoothed(beats, frameSeconds: 0.01)
+        #expect(smoothed.count == beats.count)
+        #expect(smoothed[700] > 0.9 && smoothed[2500] < 0.1)
     }
 
     @Test func `TapTempo: three even taps give a tempo, an uneven tap or a pause restarts the series`() {
@@ -181,16 +212,17 @@ enum PreparedAnalyzer {
     }
 
     @Test(arguments: [3, 4])
-    func `BarTracker: the meter follows from the bass accents`(meter: Int) throws {
+    func `BarTracker: the meter follows from the downbeats, also backward`(meter: Int) throws {
         var bar = BarTracker()
-        for beat in 0..<48 {
-            for frame in 0..<50 {
-                bar.add(SpectralDifference(onsetStrength: 0.1, bassIncrease: frame == 45 ? beat % meter == 0 ? 1 : 0.2 : 0))
-            }
-            bar.advance(steps: 1)
-        }
+        let shares = (0..<48).map { $0 % meter == 1 ? 0.7 : 0.1 }
+        for share in shares { bar.advance(steps: 1, share: share) }
         let position = try #require(bar.position(stepsAhead: 1))
         #expect(position.meter == meter)
-        #expect(position.position == 48 % meter + 1)
+        #expect(position.position == (48 - 1) % meter + 1)
+        for (beat, position) in BarTracker.positions(shares).enumerated() {
+            let position = try #require(position)
+            #expect(position.meter == meter)
+            #expect(position.position == (beat - 1 + meter) % meter + 1)
+        }
     }
 }

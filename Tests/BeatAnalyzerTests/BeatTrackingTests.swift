@@ -1,10 +1,12 @@
 import BeatAnalyzer
+import Foundation
 import HemiolaSignal
 import HemiolaTesting
+import TestSupport
 import Testing
 
 @Suite struct BeatTrackingTests {
-    @Test(arguments: [40.0, 47, 55, 75, 97, 120, 150, 183, 210, 220], [0.5, 0.5043])
+    @Test(arguments: [60.0, 75, 97, 120, 150, 183, 210, 220], [0.5, 0.5043])
     func `clicks: beats are within 10 ms of the clicks, and the tempo within 0.5 %`(tempo: Double, first: Double) async throws {
         let analysis = try await BeatAnalysis(TestMusic.clicks(tempo, seconds: 20, first: first))
         let errors = analysis.errors(from: 9, first: first, period: 60 / tempo)
@@ -17,36 +19,38 @@ import Testing
         #expect(abs(try #require(analysis.value("bpm", at: 19)) / tempo - 1) < 0.005)
     }
 
-    @Test(arguments: [75.0, 120, 190, 197.5, 200, 202.5, 210, 217.5, 220], [0.5, 0.4137])
-    func `clicks: the tempo is known after four seconds, and every reported tempo is within 2.5 %`(tempo: Double, first: Double)
-        async throws
-    {
-        let analysis = try await BeatAnalysis(TestMusic.clicks(tempo, seconds: 8, first: first))
+    @Test(arguments: [75.0, 120, 180, 190, 197.5, 200, 202.5, 210, 217.5, 220], [0.5, 0.4137])
+    func `clicks: the tempo is known after 4.5 s and within 2.5 %; above 180 BPM it may first be half the true one`(
+        tempo: Double, first: Double
+    ) async throws {
+        let analysis = try await BeatAnalysis(TestMusic.clicks(tempo, seconds: 12, first: first))
         #expect(analysis.value("bpm", at: 1) == nil)
         #expect(analysis.value("phase", at: 1) == nil)
         #expect(analysis.value("confidence", at: 1) == 0)
         #expect(analysis.value("bpm", at: 4.5) != nil)
         for value in analysis.stream.value("beat", "bpm") where !value.isNaN {
             // The first estimate is a whole number of frames, a coarse grid for fast tempi.
-            #expect(abs(Double(value) / tempo - 1) < (tempo > 200 ? 0.025 : 0.02))
+            let tolerance = tempo > 200 ? 0.025 : 0.02
+            let isHalf = abs(2 * Double(value) / tempo - 1) < tolerance
+            #expect(abs(Double(value) / tempo - 1) < tolerance || tempo > 180 && isHalf, "\(value)")
         }
+        #expect(abs(try #require(analysis.value("bpm", at: 11.5)) / tempo - 1) < 0.01)
     }
 
-    @Test(arguments: [40.0, 47, 60])
-    func `slow clicks: the tempo is known after five beats, and never twice the true one`(tempo: Double) async throws {
-        let analysis = try await BeatAnalysis(TestMusic.clicks(tempo, seconds: 12))
-        #expect(analysis.value("bpm", at: 0.6 + 5 * 60 / tempo) != nil)
-        for value in analysis.stream.value("beat", "bpm") where !value.isNaN {
-            #expect(abs(Double(value) / tempo - 1) < 0.05)
+    @Test(arguments: [50.0, 54, 60, 64, 71, 80])
+    func `slow clicks: the tempo is known after five beats; below 60 BPM it may be twice the true one`(tempo: Double) async throws {
+        let analysis = try await BeatAnalysis(TestMusic.clicks(tempo, seconds: 16))
+        let known = try #require(analysis.value("bpm", at: 0.6 + 5 * 60 / tempo))
+        let level = tempo < 60 && known > 1.5 * tempo ? 2.0 : 1
+        for second in stride(from: 0.6 + 5 * 60 / tempo, to: 15.9, by: 0.1) {
+            let value = try #require(analysis.value("bpm", at: second))
+            #expect(abs(value / (level * tempo) - 1) < 0.025, "\(value) at \(second)")
         }
-    }
-
-    @Test(arguments: [40.0, 43, 47, 48, 49, 50, 51, 54, 60, 64, 71, 80])
-    func `slow clicks: the first reported tempo is kept`(tempo: Double) async throws {
-        let tempi = try await BeatAnalysis(TestMusic.clicks(tempo, seconds: 14)).stream.value("beat", "bpm")
-        let known = tempi.drop { $0.isNaN }
-        #expect(Double(known.count) * 1024 / 44_100 > 5)
-        for value in known { #expect(abs(Double(value) / tempo - 1) < 0.025) }
+        // Every click is a beat.
+        let beats = analysis.beats.map(\.time)
+        for click in stride(from: 0.5 + 5 * 60 / tempo, to: 15, by: 60 / tempo) {
+            #expect(beats.contains { abs($0 - click) < 0.025 }, "\(click)")
+        }
     }
 
     @Test(arguments: [110.0, 128, 140])
@@ -60,12 +64,13 @@ import Testing
 
     @Test func `band: 90 % of the beats are emitted at least 50 ms before they occur`() async throws {
         let analysis = try await BeatAnalysis(TestMusic.band(112, seconds: 30))
-        let beats = analysis.beats.filter { $0.time > 8 }
-        #expect(beats.count >= 39)
+        let beats = analysis.beats.filter { $0.time > 10 }
+        #expect(beats.count >= 36)
         #expect(Double(beats.count { $0.time - $0.emitted >= 0.05 }) >= 0.9 * Double(beats.count))
-        let errors = analysis.errors(from: 8, first: 0.25, period: 60 / 112).map(abs)
-        #expect(errors.median < 0.035)
-        #expect(abs(analysis.errors(from: 8, first: 0.25, period: 60 / 112).median) < 0.008)
+        // People mark beats about 20 ms after the attack begins, and so does the network; clicks are exact.
+        let errors = analysis.errors(from: 10, first: 0.25, period: 60 / 112)
+        #expect(errors.allSatisfy { $0 > 0 && $0 < 0.03 })
+        #expect((errors.max() ?? 1) - (errors.min() ?? 0) < 0.010)
     }
 
     @Test(arguments: [false, true])
@@ -108,19 +113,49 @@ import Testing
 }
 
 @Suite struct `Signals without beats` {
-    @Test(arguments: ["silence", "noise", "speech", "sawtooth"], [false, true])
-    func `silence, noise, speech and a sawtooth have no beats`(kind: String, wholeFile: Bool) async throws {
+    @Test(arguments: ["silence", "noise", "sawtooth"], [false, true])
+    func `silence, noise and a sawtooth have no beats`(kind: String, wholeFile: Bool) async throws {
         let samples: [Float] =
             switch kind {
             case "silence": Array(repeating: 0, count: 10 * 44_100)
             case "noise": TestMusic.noise(seconds: 20)
-            case "speech": TestMusic.speech(seconds: 25)
             default: (0..<10 * 44_100).map { Float($0 % 100) / 200 - 0.25 }
             }
         let analysis = try await BeatAnalysis(samples, wholeFile: wholeFile)
         #expect(analysis.beats.isEmpty)
         #expect(analysis.confidence.allSatisfy { $0 < 0.15 })
         if kind == "silence" { #expect(analysis.onsets.isEmpty) }
+    }
+
+    /// Synthetic speech in six languages: sentences with stress and pauses.
+    @Test(
+        .enabled(if: Tool.program("espeak-ng").isExpected, "espeak-ng is not installed"),
+        arguments: ["cs", "de", "en-us", "fi", "fr", "ro"])
+    func `speech: no beats with --whole-file, at most three in half a minute without it`(language: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/speech.wav"
+        let sentences = """
+            The valley was quiet when we arrived, and the shops were closed for the evening. Did you see how the river had risen? \
+            It took us an hour to find the bridge; then we walked, slowly, along the wall. Some people keep a diary of the weather. \
+            Others, like my uncle, remember every storm, every dry summer, and the price of hay in each of those years.
+            """
+        let program = try #require(Tool.location(of: "espeak-ng"))
+        let outcome = try ChildProcess.run(program, ["-v", language, "-s", "150", "-w", path, sentences])
+        #expect(outcome.status == 0)
+        let (samples, rate) = try Self.readMono(path)
+        #expect(samples.count > 15 * rate)
+        #expect(try await BeatAnalysis(samples, rate: rate, wholeFile: true).beats.isEmpty)
+        #expect(try await BeatAnalysis(samples, rate: rate).beats.count <= 3)
+    }
+
+    /// The samples of a 16-bit mono WAV file whose data follow a header of 44 bytes.
+    private static func readMono(_ path: String) throws -> (samples: [Float], rate: Int) {
+        let data = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        let rate = data[24..<28].reversed().reduce(0) { $0 << 8 | Int($1) }
+        let samples = stride(from: 44, to: data.count - 1, by: 2).map { index in
+            Float(Int16(truncatingIfNeeded: Int(data[index]) | Int(data[index + 1]) << 8)) / 32_768
+        }
+        return (samples, rate)
     }
 
     @Test func `silence after music: beats, tempo and confidence end`() async throws {

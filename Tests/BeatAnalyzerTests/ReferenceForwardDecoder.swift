@@ -27,18 +27,18 @@ struct ReferenceForwardDecoder {
     }
 
     /// - Returns: The beat interval and the frames to the next beat, averaged around the most likely state.
-    mutating func advance(_ logLikelihoodRatio: Double) -> (interval: Double, remaining: Double) {
+    mutating func advance(_ likelihoodRatio: Double) -> (interval: Double, remaining: Double) {
         var ending: [Double] = []
         for tempo in states.indices { ending.append(states[tempo].removeLast() * priorsPerBeat[tempo]) }
         let total = ending.reduce(0, +)
         for tempo in states.indices {
-            var sum = initial[tempo] * total * 1e-8
+            var sum = initial[tempo] * total * Double(BeatStateSpace.newTempoProbability)
             for from in states.indices where abs(from - tempo) <= space.transitionReach {
                 sum += ending[from] * Double(space.transitions[(from - tempo + space.transitionReach) * space.laneCount + tempo])
             }
             states[tempo].insert(sum, at: 0)
             for age in 0..<space.observationFrames[tempo] {
-                states[tempo][age] *= exp(logLikelihoodRatio * Double(space.observationWeights[age * space.laneCount + tempo]))
+                states[tempo][age] *= likelihoodRatio
             }
         }
         let all = states.reduce(0) { $1.reduce($0, +) }

@@ -1,59 +1,30 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
-
 /// Downbeat tracking: the meter (3 or 4) and the position of each beat in its bar.
 ///
 /// The HMM forward algorithm over seven states, the positions of a bar of three and of a bar of four, with one step per beat. The
-/// observation is the accent: the bass increase around the beat, because downbeats usually have more bass.
+/// observation is the network's downbeat probability relative to its beat probability.
 struct BarTracker: Sendable {
     /// Probability per beat that the meter changes or that a beat was missed or inserted.
     private static let resetProbability = 0.004
-    /// Minimum probability of the most likely position. The position is unknown below it.
-    private static let minimumProbability = 0.36
+    /// The observation is limited to this distance from 0 and 1: no beat is certain.
+    private static let leastShare = 0.02
+    /// Minimum probability of the most likely position, about twice that of seven equal ones. Below it the position is unknown.
+    private static let minimumProbability = 0.3
     private static let stateCount = 7
     private static let uniform = SIMD8<Double>(1, 1, 1, 1, 1, 1, 1, 0) / 7
-    /// Distribution before the first beat: most likely the last position of a bar of four.
-    private static let initial = SIMD8<Double>(0.05, 0.05, 0.10, 0.12, 0.12, 0.12, 0.44, 0)
     /// The states of bars of three, and of bars of four.
     private static let bars = (0..<3, 3..<7)
-    /// Weight of the accent, in nats per standard deviation.
-    private static let accentWeight = 0.7
 
     /// The state probabilities.
-    private var probabilities = Self.initial
-    /// Ring buffer of the bass increase in the last frames.
-    private var recentBass = SIMD16<Float>.zero
-    private var frame = 0
-    /// Running mean and mean square of the accents.
-    private var mean = 0.0
-    private var square = 0.0
-    private var count = 0.0
+    private var probabilities = Self.uniform
 
-    /// Adds a frame.
-    mutating func add(_ difference: SpectralDifference) {
-        recentBass[frame & 15] = difference.bassIncrease
-        frame += 1
-    }
-
-    /// Processes a beat that has passed, `steps` beats after the previous one. Its accent is the maximum of the last 16 frames.
-    mutating func advance(steps: Int) {
+    /// Processes a beat, `steps` beats after the previous one.
+    ///
+    /// - Parameter share: The largest downbeat probability near the beat, divided by the largest beat probability.
+    mutating func advance(steps: Int, share: Double) {
         for _ in 0..<min(steps, 12) { predict() }
-        observe(accent: Double(recentBass.max()))
-    }
-
-    /// The observation step for an accent, which is normalized by its running mean and standard deviation.
-    private mutating func observe(accent: Double) {
-        let rate = max(1 / 32, 1 / (count + 1))
-        mean += (accent - mean) * rate
-        square += (accent * accent - square) * rate
-        count += 1
-        // The lower limit keeps the weight of accents small if all beats are alike.
-        let deviation = max(0.1 * mean + 1e-4, max(0, square - mean * mean).squareRoot())
-        guard count > 4 else { return }
-        observe(normalizedAccent: max(-2, min(2, (accent - mean) / deviation)))
+        let share = min(max(share, Self.leastShare), 1 - Self.leastShare)
+        for state in 0..<Self.stateCount { probabilities[state] *= state == 0 || state == 3 ? share : 1 - share }
+        probabilities /= probabilities.sum()
     }
 
     /// The prediction step: each position is followed by the next one.
@@ -68,37 +39,22 @@ struct BarTracker: Sendable {
         }
     }
 
-    private mutating func observe(normalizedAccent: Double) {
-        for state in 0..<Self.stateCount {
-            // The third beat of four is weakly accented.
-            let share = state == 0 || state == 3 ? 1 : state == 5 ? 0.1 : -0.4
-            probabilities[state] *= exp(Self.accentWeight * normalizedAccent * share)
-        }
-        probabilities /= probabilities.sum()
-    }
-
-    /// The positions of all beats of a stream by the forward-backward algorithm.
+    /// The positions of all beats of a recording by the forward-backward algorithm.
     ///
-    /// The backward pass uses the same weights: in reversed order the downbeat and the third of four keep their index, and the other
-    /// positions have equal weights.
-    ///
-    /// - Parameter accents: The bass increase around each beat.
-    static func positions(_ accents: [Double]) -> [(position: Int, meter: Int)?] {
-        func pass(_ accents: [Double]) -> [BarTracker] {
+    /// The backward pass uses the same model: in reversed order the downbeat keeps its index, and the other positions are alike.
+    static func positions(_ shares: [Double]) -> [(position: Int, meter: Int)?] {
+        func pass(_ shares: [Double]) -> [BarTracker] {
             var bar = BarTracker()
-            // Mean and deviation are those of all accents from the first beat on.
-            bar.setStatistics(accents)
-            return accents.map { accent in
-                bar.predict()
-                bar.observe(accent: accent)
+            return shares.map { share in
+                bar.advance(steps: 1, share: share)
                 return bar
             }
         }
-        let forward = pass(accents)
-        let backward = pass(accents.reversed()).reversed() as [BarTracker]
-        return accents.indices.map { index in
+        let forward = pass(shares)
+        let backward = pass(shares.reversed()).reversed() as [BarTracker]
+        return shares.indices.map { index in
             var bar = forward[index]
-            if index + 1 < accents.count {
+            if index + 1 < shares.count {
                 let later = backward[index + 1].probabilities
                 for state in 0..<stateCount {
                     let range = state < 3 ? bars.0 : bars.1
@@ -111,13 +67,6 @@ struct BarTracker: Sendable {
             }
             return bar.position(stepsAhead: 0)
         }
-    }
-
-    private mutating func setStatistics(_ accents: [Double]) {
-        guard !accents.isEmpty else { return }
-        mean = accents.reduce(0, +) / Double(accents.count)
-        square = accents.reduce(0) { $0 + $1 * $1 } / Double(accents.count)
-        count = 32
     }
 
     /// The position of the beat `stepsAhead` beats after the last processed one; nil if unknown.

@@ -11,7 +11,7 @@ extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
         "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
-        version: 2, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
+        version: 3, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
     ) { settings throws(ConfigurationError) in
         BeatAnalyzer(try BeatSettings(settings))
     }
@@ -42,14 +42,11 @@ struct BeatSettings: Sendable {
 /// - Complexity: one transform and O(bins + states / 8) every 10 ms; no allocation.
 final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
     /// Time between spectra, in seconds.
-    private static let hopSeconds = 0.01
+    private static let hopSeconds = BandFilter.hopSeconds
     /// Window length, 46 ms, and sample rate of the spectra. Spectra have the same rate for all streams, so that the beats do not
     /// depend on the sample rate of the stream.
-    private static let size = 2048
-    private static let spectrumRate = 44_100
-    /// Mean time from a beat's onset to the end of the window in which the onset strength peaks, in seconds; and the same for
-    /// detected onsets.
-    private static let delay = 0.020
+    private static let (size, spectrumRate) = (BandFilter.size, BandFilter.sampleRate)
+    /// Mean time from an onset to the end of the window in which the onset strength peaks, in seconds.
     private static let onsetDelay = 0.010
 
     private let settings: BeatSettings
@@ -58,6 +55,8 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
     /// A small instance until `prepare`, which sets the real size.
     private var flux = SuperFlux(size: 64, sampleRate: 6400, nyquist: 3200, frameSeconds: hopSeconds)
     private var picker = OnsetPeakPicker(frameSeconds: hopSeconds)
+    private var filter = BandFilter()
+    private var network: BeatNetwork
     private var tracker: BeatTracker
     /// The first pass while it runs, and its beats after it.
     private var firstPass: BeatFirstPass?
@@ -72,9 +71,12 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
     private var phase = FeatureHandle(offset: 0, count: 0)
     private var barPhase = FeatureHandle(offset: 0, count: 0)
     private var confidence = FeatureHandle(offset: 0, count: 0)
+    private var candidates = FeatureHandle(offset: 0, count: 0)
+    private var weights = FeatureHandle(offset: 0, count: 0)
 
     init(_ settings: BeatSettings) {
         self.settings = settings
+        network = BeatNetwork(.causal())
         tracker = BeatTracker(BeatStateSpace(frameSeconds: Self.hopSeconds, tempi: settings.tempi))
     }
 
@@ -86,6 +88,8 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
         tracker = BeatTracker(tracker.space)
         firstPass = nil
         timeline = nil
+        filter.reset()
+        network.reset()
         strength = 0
         beatCount = 0
         onsetCount = 0
@@ -99,7 +103,13 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
         tempo = outputs.add(Feature("bpm", .beatsPerMinute, minimum: 0, "The tempo."))
         phase = outputs.add(Feature("phase", .ratio, in: 0...1, "How much of the beat has passed."))
         barPhase = outputs.add(Feature("bar_phase", .ratio, in: 0...1, "How much of the bar has passed."))
-        confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "How sure the beat is."))
+        confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "The probability that tempo and phase are right."))
+        candidates = outputs.add(
+            Feature(
+                "candidate_bpm", .beatsPerMinute, count: TempoHypotheses.count, minimum: 0,
+                "The most probable tempi, in descending order of probability."))
+        weights = outputs.add(
+            Feature("candidate_weight", .ratio, count: TempoHypotheses.count, in: 0...1, "The probabilities of candidate_bpm."))
         outputs.add(EventOutput("onset", .none, "A note or stroke begins."))
         outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, as a rule told before it sounds."))
         outputs.latencyFrames = Int64(halfWindow.rounded())
@@ -112,14 +122,22 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         let spectra = hop.spectra(spectrum)
         for index in 0..<spectra.count {
-            let end = (spectra.center(of: index) + halfWindow) / sampleRate
-            let difference = flux.advance(spectra.magnitude(index))
-            strength = index == 0 ? difference.onsetStrength : max(strength, difference.onsetStrength)
-            if let marked = picker.advance(difference.onsetStrength) {
+            let center = spectra.center(of: index) / sampleRate
+            let end = center + halfWindow / sampleRate
+            let onset = flux.advance(spectra.magnitude(index))
+            strength = index == 0 ? onset : max(strength, onset)
+            if let marked = picker.advance(onset) {
                 onsetCount += 1
                 events.append(Onset(strength: Double(marked)), at: max(0, end - Self.onsetDelay))
             }
-            if timeline == nil, let beat = tracker.advance(difference, at: end - Self.delay) { emit(beat, &events) }
+            if timeline == nil {
+                filter.advance(spectra.magnitude(index))
+                if let output = network.advance(filter),
+                    let beat = tracker.advance(output, isSilent: filter.isSilent, at: center)
+                {
+                    emit(beat, &events)
+                }
+            }
             while let beat = timeline?.next(before: end + BeatTracker.leadTime) { emit(beat, &events) }
         }
         write(at: Double(hop.frame + Int64(hop.frameCount)) / sampleRate, into: &row)
@@ -139,6 +157,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
         if let timeline {
             guard let state = timeline.position(at: now) else { return }
             row[confidence] = Float(state.beat.confidence)
+            write(state.beat.hypotheses, into: &row)
             row[tempo] = Float(state.beat.beatsPerMinute)
             row[phase] = Float(state.phase)
             if let position = state.beat.position, let meter = state.beat.meter {
@@ -151,14 +170,22 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
         row[tempo] = Float(state.beatsPerMinute)
         row[phase] = Float(state.phase)
         if let bar = state.barPhase { row[barPhase] = Float(bar) }
+        write(tracker.decoder.hypotheses(), into: &row)
+    }
+
+    private func write(_ hypotheses: TempoHypotheses, into row: inout FeatureRow) {
+        for rank in 0..<TempoHypotheses.count where hypotheses.intervals[rank] > 0 {
+            row[candidates, rank] = 60 / (hypotheses.intervals[rank] * Float(Self.hopSeconds))
+            row[weights, rank] = hypotheses.weights[rank]
+        }
     }
 
     func analyzeFirstPass(_ hop: borrowing Hop) {
         let spectra = hop.spectra(spectrum)
-        if firstPass == nil { firstPass = BeatFirstPass(tracker.space) }
+        if firstPass == nil { firstPass = BeatFirstPass(tracker.space, BeatNetwork(.wholeFile())) }
         for index in 0..<spectra.count {
-            let end = (spectra.center(of: index) + halfWindow) / sampleRate
-            firstPass?.add(flux.advance(spectra.magnitude(index)), at: end - Self.delay)
+            filter.advance(spectra.magnitude(index))
+            firstPass?.add(filter, at: spectra.center(of: index) / sampleRate)
         }
     }
 
@@ -166,7 +193,7 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
         firstPass?.finish()
         timeline = BeatTimeline(firstPass?.beats ?? [])
         firstPass = nil
-        flux.reset()
+        filter.reset()
     }
 
     func handle(_ control: StampedControl) -> ControlReply {
@@ -202,10 +229,13 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
 
     func skip(_ gap: Gap) {
         flux.interrupt()
+        filter.reset()
     }
 
     func reset() {
         flux.reset()
+        filter.reset()
+        network.reset()
         picker = OnsetPeakPicker(frameSeconds: Self.hopSeconds)
         tracker = BeatTracker(tracker.space)
         firstPass = nil

@@ -1,152 +1,102 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+/// A beat on the way to the output.
+struct EstimatedBeat: Sendable {
+    /// Seconds from the start of the stream.
+    var time: Double
+    var beatsPerMinute: Double
+    /// 0…1.
+    var confidence: Double
+    /// Position in the bar, 1 is the downbeat; nil if unknown.
+    var position: Int?
+    /// Beats per bar; nil if unknown.
+    var meter: Int?
+    /// The tempi in competition.
+    var hypotheses = TempoHypotheses()
+}
 
-/// The first pass of two-pass analysis (`--whole-file`): collects the observations of the whole stream and then estimates its beats.
+/// The first pass of two-pass analysis (`--whole-file`): collects the activations of the whole stream and then estimates its beats.
 struct BeatFirstPass: Sendable {
-    /// Half-width of the window around a beat in which its onset is searched, in seconds.
-    private static let tolerance = 0.035
-    /// Onset strength below this, in octaves of amplitude, is ignored: over a whole stream the Viterbi path would fit even the
-    /// faintest fluctuations.
-    private static let minimumOnsetStrength: Float = 0.003
-    /// Minimum number of consecutive beats: evenly paced speech gives shorter runs.
-    private static let minimumRun = 12
-    /// Beats on either side over which agreement and gate score are averaged.
-    private static let neighbours = 4
-
     private let space: BeatStateSpace
-    private var normalizer: BeatActivation.PeakNormalizer
-    private var discriminator: SpeechMusicDiscriminator
-    /// One value per frame each.
-    private var activations: [Float] = []
-    private var onsetStrengths: [Float] = []
-    private var musicScores: [Float] = []
-    private var bassIncreases: [Float] = []
-    private var firstTime = 0.0
+    private var network: BeatNetwork
+    private var outputs: [BeatNetwork.Output] = []
+    private var firstTime: Double?
     /// The beats of the stream; empty before `finish()`, and if there are none.
     private(set) var beats: [EstimatedBeat] = []
 
-    init(_ space: BeatStateSpace) {
+    init(_ space: BeatStateSpace, _ network: BeatNetwork) {
         self.space = space
-        normalizer = BeatActivation.PeakNormalizer(frameSeconds: space.frameSeconds)
-        discriminator = SpeechMusicDiscriminator(frameSeconds: space.frameSeconds)
+        self.network = network
     }
 
     /// Adds a frame.
-    mutating func add(_ difference: SpectralDifference, at time: Double) {
-        if activations.isEmpty { firstTime = time }
-        let activation = normalizer.activation(max(0, difference.onsetStrength - Self.minimumOnsetStrength))
-        discriminator.add(difference, activation: activation)
-        activations.append(activation)
-        onsetStrengths.append(difference.onsetStrength)
-        musicScores.append(discriminator.musicScore)
-        bassIncreases.append(difference.bassIncrease)
+    mutating func add(_ filter: borrowing BandFilter, at time: Double) {
+        if firstTime == nil { firstTime = time }
+        if let output = network.advance(filter) { outputs.append(output) }
     }
 
-    /// Estimates the beats after the last frame, and releases the observations.
+    /// Estimates the beats after the last frame, and releases the activations.
     mutating func finish() {
-        let path = ViterbiDecoder(space, tempoPrior: space.tempoPrior()).decode(activations.map(BeatActivation.logLikelihoodRatio))
-        beats = estimatedBeats(path)
-        activations = []
-        onsetStrengths = []
-        musicScores = []
-        bassIncreases = []
+        network.finish { outputs.append($0) }
+        beats = estimatedBeats()
+        outputs = []
     }
 
-    private func estimatedBeats(_ path: [ViterbiDecoder.Beat]) -> [EstimatedBeat] {
-        let onsets = path.map { onset(near: $0.frame) }
-        let frames = smoothedFrames(path, onsets)
-        let chance = meanMaximumActivation
-        // Beats before the first and after the last onset are left out.
-        guard let first = onsets.firstIndex(where: { $0.activation > 0.1 }), let last = onsets.lastIndex(where: { $0.activation > 0.1 })
-        else { return [] }
-        guard last - first >= 2 else { return [] }
-        let scores = (first...last).map { index -> (agreement: Double, gate: Double) in
-            let near = max(first + 1, index - Self.neighbours)...max(first + 1, min(last - 1, index + Self.neighbours))
-            var (activation, error) = (0.0, 0.0)
-            for other in near {
-                activation += onsets[other].activation / Double(near.count)
-                let (before, after) = (max(first, other - 1), min(last, other + 1))
-                // Distance of the onset from the midpoint of its neighbours, which is 0 for a steady beat.
-                error += abs(onsets[other].frame - (onsets[before].frame + onsets[after].frame) / 2) / Double(near.count)
+    private func estimatedBeats() -> [EstimatedBeat] {
+        guard let firstTime, !outputs.isEmpty else { return [] }
+        let path = ViterbiDecoder(space, tempoPrior: space.tempoPrior()).decode(outputs.map(\.beat))
+        let presence = BeatPresence.smoothed(outputs.map(\.networkBeat), frameSeconds: space.frameSeconds)
+        let frames = 0...outputs.count - 1
+        let peaks = path.map { beat in
+            let middle = Double(beat.frames.lowerBound + beat.frames.upperBound - 1) / 2
+            return RecentActivations.peak(around: middle, in: frames, frameSeconds: space.frameSeconds) { outputs[$0] }
+        }
+        let positions = BarTracker.positions(peaks.map(\.downbeatShare))
+        var decoder = ForwardDecoder(space)
+        var decodedFrames = 0
+        return peaks.indices.compactMap { index in
+            let frame = min(max(Int(peaks[index].time.rounded()), 0), frames.upperBound)
+            while decodedFrames <= frame {
+                decoder.advance(BeatStateSpace.likelihoodRatio(outputs[decodedFrames].beat))
+                decodedFrames += 1
             }
-            let agreement = max(0, min(1, (activation - chance) / max(0.05, 1 - chance)))
-            return (
-                agreement,
-                BeatGate.score(
-                    musicScore: musicScore(at: frames[index]), agreement: agreement, predictionError: error * space.frameSeconds)
-            )
-        }
-        let positions = BarTracker.positions(frames[first...last].map { maximumBass(near: $0) })
-        let beats = (first...last).map { index -> EstimatedBeat? in
-            let near = max(first, index - Self.neighbours)...min(last, index + Self.neighbours)
-            var gate = 0.0
-            for other in near { gate += scores[other - first].gate / Double(near.count) }
-            let close = max(first, index - 2)...min(last, index + 2)
-            guard gate > 0.5, close.count > 1 else { return nil }
-            let time = firstTime + frames[index] * space.frameSeconds
-            let interval = (frames[close.upperBound] - frames[close.lowerBound]) / Double(close.count - 1)
-            guard time >= 0 else { return nil }
+            guard presence[frame] > 0.5, peaks.count > 1 else { return nil }
+            let close = max(0, index - 2)...min(peaks.count - 1, index + 2)
+            let interval = (peaks[close.upperBound].time - peaks[close.lowerBound].time) / Double(close.count - 1)
+            guard interval > 0 else { return nil }
             return EstimatedBeat(
-                time: time, beatsPerMinute: 60 / (interval * space.frameSeconds),
-                confidence: scores[index - first].agreement * gate * gate,
-                position: positions[index - first]?.position, meter: positions[index - first]?.meter)
-        }
-        // Shorter runs are dropped. In a short stream the minimum is half of its beats.
-        let minimumCount = max(2 * Self.neighbours, min(Self.minimumRun, beats.count / 2))
-        return beats.split { $0 == nil }.filter { $0.count >= minimumCount }.flatMap { $0.compactMap(\.self) }
-    }
-
-    /// Moves the beats to their onsets and smooths their times by a quadratic polynomial through five points (A. Savitzky and
-    /// M. Golay, 1964).
-    private func smoothedFrames(_ path: [ViterbiDecoder.Beat], _ onsets: [(frame: Double, activation: Double)]) -> [Double] {
-        let raw = path.indices.map { onsets[$0].activation > 0.25 ? onsets[$0].frame : path[$0].frame }
-        return raw.indices.map { index in
-            guard index >= 2, index + 2 < raw.count else { return raw[index] }
-            let outer = raw[index - 2] + raw[index + 2]
-            let inner = raw[index - 1] + raw[index + 1]
-            let value = (17 * raw[index] + 12 * inner - 3 * outer) / 35
-            return max(raw[index] - 3, min(raw[index] + 3, value))
+                time: firstTime + peaks[index].time * space.frameSeconds, beatsPerMinute: 60 / (interval * space.frameSeconds),
+                confidence: Double(presence[frame]), position: positions[index]?.position, meter: positions[index]?.meter,
+                hypotheses: decoder.hypotheses())
         }
     }
+}
 
-    /// The time of the strongest onset near a frame, in frames, and its activation.
-    private func onset(near frame: Double) -> (frame: Double, activation: Double) {
-        let radius = max(1, Int((Self.tolerance / space.frameSeconds).rounded()))
-        let middle = Int(frame.rounded())
-        let window = max(0, middle - radius)...max(0, min(activations.count - 1, middle + radius))
-        guard !onsetStrengths.isEmpty, let best = window.max(by: { onsetStrengths[$0] < onsetStrengths[$1] }) else { return (frame, 0) }
-        let time = OnsetTime.time(around: best, in: 0...onsetStrengths.count - 1, frameSeconds: space.frameSeconds) {
-            onsetStrengths[$0]
-        }
-        return (time, Double(activations[best]))
+/// The beats of a stream that was analyzed in two passes, and how many of them have been emitted.
+struct BeatTimeline: Sendable {
+    private let beats: [EstimatedBeat]
+    private var emittedCount = 0
+
+    /// - Parameter beats: In order of time.
+    init(_ beats: [EstimatedBeat]) {
+        self.beats = beats
     }
 
-    /// The largest bass increase near a frame.
-    private func maximumBass(near frame: Double) -> Double {
-        let middle = max(0, min(bassIncreases.count - 1, Int(frame.rounded())))
-        let radius = Int(0.07 / space.frameSeconds)
-        return Double(bassIncreases[max(0, middle - radius)...min(bassIncreases.count - 1, middle + radius)].max() ?? 0)
+    /// Returns the next beat that has not been emitted, if it is not later than `time`, and marks it as emitted.
+    mutating func next(before time: Double) -> EstimatedBeat? {
+        guard emittedCount < beats.count, beats[emittedCount].time <= time else { return nil }
+        defer { emittedCount += 1 }
+        return beats[emittedCount]
     }
 
-    /// The mean over all frames of the largest activation around the frame: the agreement expected by chance.
-    private var meanMaximumActivation: Double {
-        let radius = max(1, Int((Self.tolerance / space.frameSeconds).rounded()))
-        guard activations.count > 2 * radius else { return 1 }
-        var sum = 0.0
-        for index in radius..<activations.count - radius {
-            var maximum: Float = 0
-            for other in index - radius...index + radius { maximum = max(maximum, activations[other]) }
-            sum += Double(maximum)
-        }
-        return sum / Double(activations.count - 2 * radius)
-    }
-
-    /// The music score three seconds after a frame: its exponential window then includes the signal on both sides of the frame.
-    private func musicScore(at frame: Double) -> Float {
-        let later = Int(frame + 3 / space.frameSeconds)
-        return musicScores.isEmpty ? 0 : musicScores[max(0, min(musicScores.count - 1, later))]
+    /// The last beat at or before `time` and the beat phase, 0…1; nil before the first beat and after the end of a run of beats.
+    func position(at time: Double) -> (beat: EstimatedBeat, phase: Double)? {
+        // Beats are emitted before they occur, so the search starts at the last emitted one and goes backwards.
+        var index = min(emittedCount, beats.count) - 1
+        while index >= 0, beats[index].time > time { index -= 1 }
+        guard index >= 0 else { return nil }
+        let beat = beats[index]
+        let end = index + 1 < beats.count ? beats[index + 1].time : beat.time + 60 / beat.beatsPerMinute
+        let period = min(end - beat.time, 120 / beat.beatsPerMinute)
+        let phase = (time - beat.time) / period
+        return phase < 1 ? (beat, phase) : nil
     }
 }

@@ -10,11 +10,11 @@ internal import HemiolaSignal
 struct BeatNetwork: Sendable {
     /// The activations of one frame, 0…1.
     struct Output: Sendable {
-        var onset: Float
+        var onset: Float = 0
         /// Mean of `networkBeat` and the onset activation of `BandFilter`, weighted with the network's onset share.
-        var beat: Float
-        var networkBeat: Float
-        var downbeat: Float
+        var beat: Float = 0
+        var networkBeat: Float = 0
+        var downbeat: Float = 0
     }
 
     /// A convolution and the latest frames of its input: as many as it spans.

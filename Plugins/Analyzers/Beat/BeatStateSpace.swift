@@ -6,14 +6,14 @@
 
 /// The state space of the bar pointer model (F. Krebs, S. Böck and G. Widmer, "An Efficient State-Space Model for Joint Tempo and
 /// Meter Tracking", ISMIR 2015). A state is a tempo, given as the beat interval in frames, and an age: the frames since the last
-/// beat.
+/// beat. The settings are those of madmom.
 ///
 /// Tables are stored for blocks of eight tempi, so that a block is one vector.
 struct BeatStateSpace: Sendable {
     /// Up to this interval, in frames, each whole number of frames is a tempo. Longer intervals are a factor of 1 + 1/75 apart.
     private static let finestCount = 75.0
     /// Cost of a tempo transition, in nats per relative change of the interval (transition lambda of the paper).
-    private static let transitionLambda = 90.0
+    private static let transitionLambda = 100.0
     /// Below this interval, in frames, a small change is free: a fast tempo is rarely a whole number of frames, so the decoder
     /// alternates between two intervals.
     private static let roundingLimit = 33.0
@@ -21,16 +21,15 @@ struct BeatStateSpace: Sendable {
     private static let roundingTolerance = 0.6
     /// Transitions less likely than this are left out of the table.
     private static let minimumProbability = 1e-6
-    /// The first 1/16 of the beat interval are beat states: their observations are compared with beats (observation lambda).
+    /// The first 1/16 of the beat interval are beat states (observation lambda of the paper).
     private static let observationLambda = 16.0
-    /// Upper limit of the duration of the beat states, in seconds.
-    private static let maximumObservationSeconds = 0.06
-    /// Centre of the tempo prior in BPM, and the half-width of its flat part in octaves: the range of preferred tapping tempi.
-    private static let preferredTempo = 108.0
-    private static let flatOctaves = 0.45
-    /// Slopes of the tempo prior outside the flat part, in nats per second and octave.
-    private static let slowSlope = 3.0
-    private static let fastSlope = 7.0
+    /// Tempi in this range, in BPM, are equally likely. Outside it, an octave costs `tempoSlope` nats per second.
+    private static let usualTempi = 55.0...215.0
+    private static let tempoSlope = 5.0
+    /// Probability per beat of a transition to any tempo, distributed as the tempo prior: another piece of music begins.
+    static let newTempoProbability: Float = 1e-12
+    /// Activations are limited to this distance from 0 and 1: no frame is certain.
+    private static let leastActivation: Float = 1e-3
 
     /// The tempo range, in BPM.
     let tempi: ClosedRange<Double>
@@ -40,9 +39,6 @@ struct BeatStateSpace: Sendable {
     let intervals: [Int]
     /// The number of beat states of each tempo, in frames. The beat time is their middle.
     let observationFrames: [Int]
-    /// Weight of the observation by age and tempo: `maximumObservationFrames` rows of `laneCount` values, a raised cosine each.
-    let observationWeights: [Float]
-    let maximumObservationFrames: Int
     /// The number of tempi, rounded up to a multiple of eight.
     let laneCount: Int
     /// The largest tempo transition, in tempo indices: of all tempi, and into each block.
@@ -64,23 +60,10 @@ struct BeatStateSpace: Sendable {
         while let last = intervals.last, last < longest {
             intervals.append(min(longest, max(last + 1, Int((Double(last) * (1 + 1 / Self.finestCount)).rounded()))))
         }
-        let lanes = (intervals.count + 7) & ~7
-        let widest = Int((Self.maximumObservationSeconds / frameSeconds).rounded())
-        observationFrames = intervals.map { min(widest, Int((Double($0) / Self.observationLambda).rounded(.up))) }
-        let maximumObservationFrames = observationFrames.max() ?? 1
-        var weights = [Float](repeating: 0, count: maximumObservationFrames * lanes)
-        for (tempo, width) in observationFrames.enumerated() {
-            for age in 0..<width {
-                let x = (Double(age) - Double(width - 1) / 2) / (Double(width) / 2)
-                let arch = cos(x * Double.pi / 2)
-                weights[age * lanes + tempo] = Float(0.5 + 0.5 * arch * arch)
-            }
-        }
-        observationWeights = weights
-        self.maximumObservationFrames = maximumObservationFrames
+        observationFrames = intervals.map { Int((Double($0) / Self.observationLambda).rounded(.up)) }
         self.intervals = intervals
-        laneCount = lanes
-        (blockReaches, transitions) = Self.transitions(intervals, lanes: lanes)
+        laneCount = (intervals.count + 7) & ~7
+        (blockReaches, transitions) = Self.transitions(intervals, lanes: laneCount)
         transitionReach = blockReaches.max() ?? 0
     }
 
@@ -106,18 +89,25 @@ struct BeatStateSpace: Sendable {
         return (reaches, transitions)
     }
 
+    /// The likelihood ratio of an activation, "beat state" against "other state": b to (1 − b) / 15.
+    static func likelihoodRatio(_ activation: Float) -> Float {
+        let beat = min(max(activation, leastActivation), 1 - leastActivation)
+        return beat * Float(observationLambda - 1) / (1 - beat)
+    }
+
     /// The tempo at an index, in BPM.
     func beatsPerMinute(_ tempo: Int) -> Double { 60 / (Double(intervals[tempo]) * frameSeconds) }
 
-    /// The tempo prior: the negative log probability of each tempo, in nats per second; 0 around the preferred tempo.
+    /// The tempo prior: the negative log probability of each tempo, in nats per second; 0 for usual tempi.
     ///
-    /// - Parameter choice: A tempo chosen by the user, in BPM. If it is set, the prior is centred on it and steeper.
+    /// - Parameter choice: A tempo chosen by the user, in BPM. If it is set, tempi within a third of an octave cost nothing, and others
+    ///   more than without it.
     func tempoPrior(around choice: Double? = nil) -> [Double] {
         (0..<count).map { tempo in
-            let octaves = log2(beatsPerMinute(tempo) / (choice ?? Self.preferredTempo))
-            if choice != nil { return 3 * Self.fastSlope * max(0, abs(octaves) - 0.4) }
-            let slope = octaves < 0 ? Self.slowSlope : Self.fastSlope
-            return slope * max(0, abs(octaves) - Self.flatOctaves)
+            let bpm = beatsPerMinute(tempo)
+            if let choice { return 8 * Self.tempoSlope * max(0, abs(log2(bpm / choice)) - 1 / 3) }
+            let nearest = min(max(bpm, Self.usualTempi.lowerBound), Self.usualTempi.upperBound)
+            return Self.tempoSlope * abs(log2(bpm / nearest))
         }
     }
 

@@ -31,7 +31,7 @@ extension BeatTracker {
             if correction?.tapAge != nil { applyCorrection() }
             let frames = (time - moment) / frameSeconds
             correct { $0.tapAge = frames }
-            agreement.resetSteadyBeat()
+            steadyBeat.reset()
             return
         }
         chosenTempo = tempo
@@ -152,7 +152,7 @@ extension BeatTracker {
             $0.distribution = .tempo(tempo, frames: frames, tolerance: tolerance)
             $0.tapAge = nil
         }
-        agreement.resetSteadyBeat()
+        steadyBeat.reset()
         predictionError = max(predictionError, 0.03)
         predictedTime = nil
     }

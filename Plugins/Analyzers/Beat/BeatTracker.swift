@@ -1,39 +1,29 @@
-/// Causal beat tracking: estimates tempo and beats from the spectral differences up to the current frame. Beats of a steady tempo
+internal import HemiolaSignal
+
+/// Causal beat tracking: estimates tempo and beats from the network's activations up to the current frame. Beats of a steady tempo
 /// are emitted before they occur.
 struct BeatTracker: Sendable {
     /// Lead time of predicted beats, in seconds: time for sinks and lights to react.
     static let leadTime = 0.1
-    /// Delay after a beat before it is compared with its onset, in seconds, because the onset may be late. Beats of an unsteady
-    /// tempo are emitted then.
+    /// The audio that is known at a frame reaches this far beyond its time, in seconds: half a window.
+    private static let halfWindow = Double(BandFilter.size) / 2 / Double(BandFilter.sampleRate)
+    /// Delay after a beat before it is compared with the activation around it, in seconds, because the attack may be late. Beats of an
+    /// unsteady tempo are emitted then.
     private static let evaluationDelay = 0.05
     /// Emission deadline after a beat, in seconds: later beats are dropped, because the event would no longer coincide with the sound.
     private static let emissionDeadline = 0.13
-    /// The tempo is steady, and beats are predicted, while the mean prediction error is below this, in seconds.
+    /// The tempo is steady, and beats are predicted, while the mean prediction error is below this, in seconds: a third of the
+    /// tolerance of beat evaluation.
     private static let steadyPredictionError = 0.0225
-    /// Confidence gate: minimum confidence of the first beat, 0…1.
-    private static let minimumConfidence = 0.1
-    /// Warm-up: seconds of sound before the first beat. Earlier estimates are mostly wrong.
-    private static let warmUp = 2.1
-    /// Beats more than this apart, in seconds, are emitted only after two consistent intervals: while an onset is overdue, the
-    /// forward decoder drifts towards slower tempi.
-    private static let longestUnverifiedPeriod = 1.3
-    /// Maximum hold time, in seconds. After speech or noise the gate stays closed for half of its duration, so that short parts of
-    /// speech that are classified as music have no beats.
-    private static let maximumHoldTime = 2.8
-    /// Factor by which states around the faster of two tempi are multiplied if all onsets are equal, and the relative tolerance
-    /// of the interval.
-    private static let metricalWeight = 1e5
-    private static let metricalTolerance = 0.06
-    /// Ratios of a new to the known period that count as the same tempo.
-    private static let sameTempoRatios = 0.75...1.33
-    /// Number of beats after the first known tempo in which any sudden tempo change is ignored.
-    private static let newTempoBeats = 2.0
-    /// A sudden tempo change is ignored only while the agreement of the known beat is above this, 0…1.
-    private static let minimumKnownAgreement = 0.5
+    /// Tempo and beats are reported after one beat interval in which the probabilities of beats and of the estimated beat are above
+    /// these values, until the latter falls below the third value.
+    private static let (sufficientPresence, sufficientConfidence, lostConfidence) = (Float(0.8), 0.5, 0.25)
+    /// Seconds of sound before the first beat: estimates from one or two intervals are mostly wrong.
+    private static let warmUp = 1.5
     /// Beats after the last tap for which a tapped tempo is kept.
     private static let tapHoldBeats = 8.0
     /// Maximum relative deviation from a tapped tempo while it is kept, because taps are not exact.
-    private static let tapHoldTolerance = 0.05
+    private static let tapTolerance = 0.05
     /// The tracker restarts after silence or a gap longer than this, in seconds.
     private static let silenceTimeout = 2.0
     /// Limit of `beatOffset`, in seconds: less than the shortest period, so that no beat is skipped.
@@ -42,10 +32,10 @@ struct BeatTracker: Sendable {
     let space: BeatStateSpace
     let frameSeconds: Double
     var decoder: ForwardDecoder
-    private var normalizer: BeatActivation.PeakNormalizer
-    var agreement: BeatOnsetAgreement
-    private var discriminator: SpeechMusicDiscriminator
+    private var presence: BeatPresence
     var bar = BarTracker()
+    var steadyBeat = SteadyBeat()
+    private var recent: RecentActivations
 
     /// Time of the last emitted beat and of the last evaluated one, and the predicted time of the current beat; all in seconds.
     private var emittedTime = -Double.infinity
@@ -54,25 +44,17 @@ struct BeatTracker: Sendable {
     /// Time of the first sound, and duration of the current silence, in seconds.
     private var soundTime: Double?
     private var silence = 0.0
-    /// Mean distance between predicted beats and their onsets, in seconds.
+    /// The last time at which the estimate was not sufficiently probable.
+    private var uncertainTime = 0.0
+    /// Mean distance between predicted beats and their activations, in seconds.
     var predictionError = 0.1
     /// Time of the current frame, in seconds.
     private(set) var time = 0.0
     /// Beat period and time of the next beat, in seconds.
     var period = 0.0
     var nextTime = 0.0
-    /// Whether the confidence gate is open: tempo and beats are reported.
+    /// Whether tempo and beats are reported.
     var isKnown = false
-    /// Remaining hold time after speech or noise, in seconds.
-    private var holdTime = 0.0
-    /// Whether the faster of two tempi has been preferred.
-    private var hasComparedMetricalLevels = false
-    /// The last known period, the time at which the tempo was first known, and the time at which it was last known.
-    private var knownPeriod = 0.0
-    private var foundTime = Double.infinity
-    private var knownTime = -Double.infinity
-    /// The last time at which the tempo of the decoder was accepted.
-    private var acceptedTime = -Double.infinity
 
     /// Tempi set by controls, in BPM: the locked tempo, and the preferred tempo.
     var lockedTempo: Double?
@@ -89,22 +71,13 @@ struct BeatTracker: Sendable {
         self.space = space
         frameSeconds = space.frameSeconds
         decoder = ForwardDecoder(space)
-        agreement = BeatOnsetAgreement(frameSeconds: space.frameSeconds)
-        normalizer = BeatActivation.PeakNormalizer(frameSeconds: space.frameSeconds)
-        discriminator = SpeechMusicDiscriminator(frameSeconds: space.frameSeconds)
+        presence = BeatPresence(frameSeconds: space.frameSeconds)
+        recent = RecentActivations(frameSeconds: space.frameSeconds)
     }
 
-    /// The reported confidence, 0…1; 0 while the gate is closed.
-    var confidence: Double { isKnown ? estimatedConfidence : 0 }
-
-    private var estimatedConfidence: Double {
-        let gateScore = gateScore
-        return agreement.confidence * gateScore * gateScore
-    }
-
-    private var gateScore: Double {
-        BeatGate.score(musicScore: discriminator.musicScore, agreement: agreement.confidence, predictionError: predictionError)
-    }
+    /// The probability of the reported beat, 0…1: that there are beats, and that they have the estimated tempo and phase. 0 while
+    /// nothing is reported.
+    var confidence: Double { isKnown ? Double(presence.probability * decoder.estimate.probability) : 0 }
 
     /// The tempo in BPM; nil while it is unknown.
     var beatsPerMinute: Double? { isKnown ? 60 / period : nil }
@@ -134,24 +107,22 @@ struct BeatTracker: Sendable {
     /// Processes a frame.
     ///
     /// - Returns: The beat to emit, if any.
-    mutating func advance(_ difference: SpectralDifference, at time: Double) -> EstimatedBeat? {
+    mutating func advance(_ activation: BeatNetwork.Output, isSilent: Bool, at time: Double) -> EstimatedBeat? {
         if correction != nil { applyCorrection() }
         bridgeGap(to: time)
-        let activation = normalizer.activation(difference.onsetStrength)
-        decoder.advance(BeatActivation.logLikelihoodRatio(activation))
-        agreement.add(activation, onsetStrength: difference.onsetStrength, bass: difference.bassIncrease, at: time)
-        discriminator.add(difference, activation: activation)
-        bar.add(difference)
-        silence = difference.isSilent ? silence + frameSeconds : 0
+        decoder.advance(BeatStateSpace.likelihoodRatio(activation.beat))
+        presence.advance(activation.networkBeat)
+        recent.add(activation, at: time)
+        silence = isSilent ? silence + frameSeconds : 0
         if silence > Self.silenceTimeout, soundTime != nil { restart() }
-        if soundTime == nil, difference.onsetStrength > 0 { soundTime = time }
-        guard soundTime != nil, decoder.estimate.interval > 0 else { return nil }
+        if soundTime == nil, !isSilent { soundTime = time }
+        guard let soundTime, decoder.estimate.interval > 0 else { return nil }
         predict()
-        updateGate()
-        if isKnown {
-            (knownPeriod, knownTime) = (period, time)
-            foundTime = min(foundTime, time)
-        }
+        let probability = Double(presence.probability * decoder.estimate.probability)
+        if probability <= Self.sufficientConfidence || presence.probability <= Self.sufficientPresence { uncertainTime = time }
+        isKnown =
+            lockedTempo != nil || isTapHeld
+            || (isKnown ? probability > Self.lostConfidence : time - max(uncertainTime, soundTime + Self.warmUp) > period)
         return beatToEmit()
     }
 
@@ -162,141 +133,47 @@ struct BeatTracker: Sendable {
             restart()
         } else if soundTime != nil, lost > 0 {
             for frame in 1...Int((lost / frameSeconds).rounded(.up)) {
-                decoder.advance(0)
-                agreement.add(0, onsetStrength: 0, bass: 0, at: self.time + Double(frame) * frameSeconds)
+                decoder.advance(1)
+                recent.add(BeatNetwork.Output(), at: self.time + Double(frame) * frameSeconds)
             }
         }
         self.time = time
     }
 
-    /// Updates period and next beat time from the estimate of the decoder, unless it is a sudden tempo change.
+    /// Updates period and next beat time from the estimate of the decoder.
     private mutating func predict() {
-        let estimate = decoder.estimate
-        let decodedPeriod = Double(estimate.interval) * frameSeconds
-        let decodedNext = time + Double(estimate.framesToBeat) * frameSeconds
-        if isSuddenChange(next: decodedNext, period: decodedPeriod) {
+        let decodedPeriod = Double(decoder.estimate.interval) * frameSeconds
+        let decodedNext = time + Double(decoder.estimate.framesToBeat) * frameSeconds
+        if let chosenTempo, isTapHeld, abs(decodedPeriod * chosenTempo / 60 - 1) > Self.tapTolerance {
             if nextTime <= time { nextTime += period }
             evaluate(nextTime - period, period: period)
         } else {
-            acceptedTime = time
             evaluate(decodedNext - decodedPeriod, period: decodedPeriod)
-            (nextTime, period) = agreement.refine(next: decodedNext, period: decodedPeriod, now: time)
+            (nextTime, period) = steadyBeat.refine(next: decodedNext, period: decodedPeriod)
             if let lockedTempo { period = 60 / lockedTempo }
         }
-        if predictedTime == nil, nextTime - time <= Self.leadTime { predictedTime = nextTime }
+        if predictedTime == nil, nextTime - time <= Self.leadTime + Self.halfWindow { predictedTime = nextTime }
     }
 
-    /// Whether a tapped tempo is kept.
-    private var isTapHeld: Bool { lockedTempo == nil && chosenTempo != nil && time < tapHoldEnd }
-
-    /// Keeps a tapped tempo for a number of beats after the last tap.
-    mutating func holdTap(_ tempo: Double, from moment: Double) {
-        tapHoldEnd = moment + Self.tapHoldBeats * 60 / tempo
-    }
-
-    /// Ends the hold of a tapped tempo.
-    mutating func releaseTap() {
-        tapHoldEnd = -.infinity
-    }
-
-    /// Whether the decoder has only just changed to another tempo and may change back before the current beat is over. This
-    /// happens for a slower tempo while an onset is overdue, for twice the tempo after a slow beat, and for any tempo during the
-    /// first beats.
-    private func isSuddenChange(next: Double, period: Double) -> Bool {
-        if let chosenTempo, isTapHeld { return abs(period * chosenTempo / 60 - 1) > Self.tapHoldTolerance }
-        guard isKnown, let soundTime, lockedTempo == nil, chosenTempo == nil, agreement.confidence > Self.minimumKnownAgreement,
-            !isSameTempo(period), time - acceptedTime < knownPeriod
-        else { return false }
-        let isNew = time - foundTime < Self.newTempoBeats * knownPeriod
-        if period > knownPeriod {
-            return isNew || next - time < Self.leadTime && time - acceptedTime < BeatOnsetAgreement.pendingOnsetWindow
-        }
-        return (isNew || BeatOnsetAgreement.isSlow(knownPeriod))
-            && agreement.weakerAgreement(next: next, period: period, since: soundTime) == 0
-    }
-
-    /// Compares a beat that has passed with its onset, and updates prediction error and bar.
+    /// Compares a beat that has passed with the activation around it, and updates prediction error, steady beat and bar.
     private mutating func evaluate(_ last: Double, period: Double) {
         guard time - last >= Self.evaluationDelay, last - evaluatedTime > 0.5 * period else { return }
         let passed = max(1, steps(to: last))
         evaluatedTime = last
-        let onsetTime = agreement.evaluate(last, period: period)
-        let distance = predictedTime.map { min(0.1, abs($0 - onsetTime)) } ?? 0.1
+        let peak = recent.peak(near: last)
+        let distance = predictedTime.map { min(0.1, abs($0 - peak.time)) } ?? 0.1
         predictionError += 0.3 * (distance - predictionError)
         predictedTime = nil
-        bar.advance(steps: passed)
-    }
-
-    /// The confidence gate: decides whether tempo and beats are reported. The thresholds to open and to keep it open differ
-    /// (hysteresis).
-    private mutating func updateGate() {
-        let gateScore = gateScore
-        let isMusic = gateScore > 0.4
-        if isMusic {
-            holdTime = max(0, holdTime - frameSeconds)
-        } else if let soundTime, time - soundTime > Self.warmUp {
-            holdTime = min(Self.maximumHoldTime, holdTime + 0.5 * frameSeconds)
-        }
-        if lockedTempo != nil || isTapHeld {
-            isKnown = true
-        } else if isKnown {
-            isKnown = gateScore > 0.25 && (chosenTempo != nil || isSameTempo(period) || alternateAgreement > 0)
-        } else {
-            isKnown =
-                isMusic && holdTime == 0 && estimatedConfidence > Self.minimumConfidence && hasSufficientEvidence && isPeriodVerified
-                && !preferFasterTempo()
-        }
-    }
-
-    /// Whether a period is approximately the known one.
-    private func isSameTempo(_ period: Double) -> Bool { Self.sameTempoRatios.contains(period / knownPeriod) }
-
-    /// Whether the known tempo was much slower a short time ago.
-    private var hasSpedUp: Bool {
-        period < Self.sameTempoRatios.lowerBound * knownPeriod && time - knownTime < Self.silenceTimeout
-    }
-
-    /// The agreement of the even or of the odd beats, whichever is lower.
-    private var alternateAgreement: Double {
-        // `soundTime.map` would copy `self` into its closure.
-        guard let soundTime else { return 0 }
-        return agreement.weakerAgreement(next: nextTime, period: period, since: soundTime)
-    }
-
-    /// Whether the agreement of alternate beats is sufficient to open the gate: the threshold falls from 0.6 after the warm-up to 0
-    /// four seconds later.
-    private var hasSufficientEvidence: Bool {
-        guard let soundTime else { return false }
-        let elapsed = time - soundTime - Self.warmUp
-        let threshold = 0.6 - 0.15 * elapsed
-        return elapsed > 0 && alternateAgreement > (hasSpedUp ? max(0, threshold) : threshold)
-    }
-
-    /// Whether the period is short, or confirmed by two consistent intervals.
-    private var isPeriodVerified: Bool { period <= Self.longestUnverifiedPeriod || agreement.isSteady }
-
-    /// Prefers the faster of two tempi, once, if all onsets at the faster tempo are equally strong. The tempo prior prefers the
-    /// slower one, but no accents support it.
-    ///
-    /// - Returns: Whether the preferred tempo differs from the current one.
-    private mutating func preferFasterTempo() -> Bool {
-        guard !hasComparedMetricalLevels, chosenTempo == nil, let soundTime else { return false }
-        let isTwiceAsFast =
-            space.tempi.contains(120 / period) && agreement.hasEqualMidwayOnsets(next: nextTime, period: period, since: soundTime)
-        guard isTwiceAsFast || agreement.hasEqualMidwayOnsets(next: nextTime, period: 2 * period, since: soundTime) else { return false }
-        hasComparedMetricalLevels = true
-        let interval = period / frameSeconds / (isTwiceAsFast ? 2 : 1)
-        decoder.multiply { other, _ in abs(Double(other) / interval - 1) < Self.metricalTolerance ? Self.metricalWeight : 1 }
-        return isTwiceAsFast
+        steadyBeat.add(peak.time, activation: peak.activation, estimate: last, period: period)
+        bar.advance(steps: passed, share: peak.downbeatShare)
     }
 
     /// The next beat if the tempo is steady and the beat is within the lead time, or the last beat before its deadline; nil if there
     /// is none, or if it has been emitted.
     private mutating func beatToEmit() -> EstimatedBeat? {
-        let isSteady = predictionError < Self.steadyPredictionError
         let last = nextTime - period
         let beat: Double
-        if isSteady, nextTime + beatOffset - time <= Self.leadTime {
+        if predictionError < Self.steadyPredictionError, nextTime + beatOffset - time <= Self.leadTime + Self.halfWindow {
             beat = nextTime
         } else if time - last >= Self.evaluationDelay, time - last - beatOffset <= Self.emissionDeadline {
             beat = last
@@ -311,6 +188,18 @@ struct BeatTracker: Sendable {
             meter: position?.meter)
     }
 
+    /// Keeps a tapped tempo for a number of beats after the last tap.
+    mutating func holdTap(_ tempo: Double, from moment: Double) {
+        tapHoldEnd = moment + Self.tapHoldBeats * 60 / tempo
+    }
+
+    /// Ends the hold of a tapped tempo.
+    mutating func releaseTap() {
+        tapHoldEnd = -.infinity
+    }
+
+    private var isTapHeld: Bool { lockedTempo == nil && chosenTempo != nil && time < tapHoldEnd }
+
     /// Returns to the initial state, except for the time of the last emitted beat and the tempi set by controls.
     mutating func restart() {
         decoder.reset()
@@ -319,23 +208,18 @@ struct BeatTracker: Sendable {
 
     /// As `restart()`, without the decoder.
     mutating func resetAllButDecoder() {
-        normalizer = BeatActivation.PeakNormalizer(frameSeconds: frameSeconds)
-        agreement.reset()
-        discriminator.reset()
+        presence.reset()
         bar = BarTracker()
+        steadyBeat = SteadyBeat()
         evaluatedTime = -.infinity
         predictedTime = nil
         soundTime = nil
+        uncertainTime = time
         silence = 0
         predictionError = 0.1
         period = 0
         nextTime = 0
         isKnown = false
-        foundTime = .infinity
-        knownTime = -.infinity
-        acceptedTime = -.infinity
-        holdTime = 0
-        hasComparedMetricalLevels = false
         releaseTap()
     }
 }

@@ -10,11 +10,9 @@ internal import HemiolaSignal
 ///
 /// Between beats a state only grows older, so no probabilities are moved: each block of eight tempi has a ring buffer of rows by
 /// age, and the head of the ring moves. Observation likelihoods are relative to "no beat", so a frame changes only the beat states
-/// (the ages up to the end of the observation window); older states keep their value. The maximum over the older states of a
-/// tempo is therefore stored and computed again only after its state has completed its interval.
+/// (the ages up to the end of the observation window); older states keep their value.
 ///
-/// - Complexity: O(tempi · reach / 8) per frame, and O(states / 8) for the blocks whose maximum has to be computed again; no
-///   allocation.
+/// - Complexity: O(states / 8) per frame; no allocation.
 struct ForwardDecoder: Sendable {
     /// The estimate at a frame: weighted means around the most likely state.
     struct Estimate: Sendable {
@@ -22,10 +20,10 @@ struct ForwardDecoder: Sendable {
         var framesToBeat: Float = 0
         /// Beat interval, in frames; 0 if there is no estimate.
         var interval: Float = 0
+        /// The probability of the averaged states, 0…1.
+        var probability: Float = 0
     }
 
-    /// Probability per beat of a transition to any tempo, distributed as the tempo prior.
-    private static let anyTempoProbability: Float = 1e-8
     /// Tempi within this relative distance of the most likely tempo, and phases within this part of a beat, are averaged.
     private static let tempoTolerance: Float = 0.06
     private static let phaseTolerance: Float = 0.08
@@ -37,14 +35,10 @@ struct ForwardDecoder: Sendable {
         /// Index of the first value, and the number of rows.
         let offset: Int
         let length: Int
-        /// The largest number of beat states of the eight tempi, in frames.
-        let observationFrames: Int
         /// The largest tempo transition into the block, in tempo indices.
         let reach: Int
         /// The row of age 0.
         var head = 0
-        /// Whether the maximum over the older states has to be computed again.
-        var needsScan = true
 
         /// Index of the first value of the row of an age, 0…`length`.
         @inline(__always)
@@ -63,10 +57,9 @@ struct ForwardDecoder: Sendable {
     private var initial: [Float] = []
     /// Probability of each tempo whose interval ends in the current frame, with zeros for the neighbours beyond either end.
     private var ending: [Float]
-    /// The maximum over the states of each tempo: over all states, and over those older than the beat states. The values change
-    /// only when a state ends, in `scale`, which scales both, and where all blocks are marked with `needsScan`.
+    /// The maximum and the sum over the states of each tempo.
     private var maxima: [Float]
-    private var olderMaxima: [Float]
+    private var sums: [Float]
     private(set) var estimate = Estimate()
 
     init(_ space: BeatStateSpace) {
@@ -75,16 +68,13 @@ struct ForwardDecoder: Sendable {
         for block in 0..<space.blockCount {
             let slowest = min(space.count, 8 * block + 8) - 1
             let length = space.intervals[slowest]
-            blocks.append(
-                Block(
-                    offset: next, length: length, observationFrames: space.observationFrames[slowest],
-                    reach: space.blockReaches[block]))
+            blocks.append(Block(offset: next, length: length, reach: space.blockReaches[block]))
             next += 8 * length
         }
         ring = Array(repeating: 0, count: next)
         ending = Array(repeating: 0, count: space.laneCount + 2 * space.transitionReach)
         maxima = Array(repeating: 0, count: space.laneCount)
-        olderMaxima = maxima
+        sums = maxima
         setTempoPrior(space.tempoPrior())
         reset()
     }
@@ -92,7 +82,7 @@ struct ForwardDecoder: Sendable {
     /// Sets the initial distribution: the tempo prior, and a uniform distribution over the phases.
     mutating func reset() {
         for index in ring.indices { ring[index] = 0 }
-        for index in blocks.indices { (blocks[index].head, blocks[index].needsScan) = (0, true) }
+        for index in blocks.indices { blocks[index].head = 0 }
         estimate = Estimate()
         for tempo in 0..<space.count {
             let interval = space.intervals[tempo]
@@ -135,7 +125,6 @@ struct ForwardDecoder: Sendable {
                 ring[index] = value(ring[index], interval, Double(age) - middle)
             }
         }
-        for index in blocks.indices { blocks[index].needsScan = true }
         updateEstimate()
     }
 
@@ -145,11 +134,11 @@ struct ForwardDecoder: Sendable {
 
     /// Processes a frame.
     ///
-    /// - Parameter logLikelihoodRatio: Of the observation, "beat" against "no beat", in nats.
-    mutating func advance(_ logLikelihoodRatio: Float) {
+    /// - Parameter likelihoodRatio: Of the observation, "beat state" against "other state".
+    mutating func advance(_ likelihoodRatio: Float) {
         endBeats()
         startBeats()
-        observe(logLikelihoodRatio)
+        observe(likelihoodRatio)
         updateEstimate()
     }
 
@@ -176,7 +165,6 @@ extension ForwardDecoder {
                     }
                     for (tempo, interval) in space.intervals.enumerated() {
                         let index = blocks[tempo >> 3].row(interval) + tempo & 7
-                        if ring[index] > 0, ring[index] >= olderMaxima[tempo] { blocks[tempo >> 3].needsScan = true }
                         ending[reach + tempo] = ring[index] * priorsPerBeat[tempo]
                         ring[index] = 0
                     }
@@ -194,7 +182,7 @@ extension ForwardDecoder {
                     initial.withUnsafeBufferPointer { initial in
                         var total: Float = 0
                         for value in ending { total += value }
-                        let anyTempo = Lanes(repeating: total * Self.anyTempoProbability)
+                        let anyTempo = Lanes(repeating: total * BeatStateSpace.newTempoProbability)
                         for (index, block) in blocks.enumerated() {
                             var sum = initial.lanes(8 * index) * anyTempo
                             for row in reach - block.reach...reach + block.reach {
@@ -209,48 +197,33 @@ extension ForwardDecoder {
     }
 
     /// Multiplies the beat states by the likelihood ratio of the observation.
-    private mutating func observe(_ logLikelihoodRatio: Float) {
-        let laneCount = space.laneCount
-        let factor = Lanes(repeating: logLikelihoodRatio * 1.442_695)
+    private mutating func observe(_ likelihoodRatio: Float) {
         ring.withUnsafeMutableBufferPointer { ring in
-            space.observationWeights.withUnsafeBufferPointer { weights in
-                for (index, block) in blocks.enumerated() {
-                    for age in 0..<block.observationFrames {
-                        let row = block.row(age)
-                        let weight = (factor * weights.lanes(age * laneCount + 8 * index)).approximateExp2
-                        ring.store(ring.lanes(row) * weight, row)
-                    }
-                }
+            for (tempo, width) in space.observationFrames.enumerated() {
+                let block = blocks[tempo >> 3]
+                for age in 0..<width { ring[block.row(age) + tempo & 7] *= likelihoodRatio }
             }
         }
     }
 
-    /// Updates the maximum over the states of each tempo, and scales all probabilities if it leaves the range.
+    /// Updates the maximum and the sum over the states of each tempo, and scales all probabilities if the maximum leaves the range.
     ///
     /// - Returns: false if no state has a positive, finite probability.
     private mutating func updateMaxima() -> Bool {
         var highest = Lanes.zero
-        blocks.withUnsafeMutableBufferPointer { blocks in
-            ring.withUnsafeBufferPointer { ring in
-                olderMaxima.withUnsafeMutableBufferPointer { olderMaxima in
-                    maxima.withUnsafeMutableBufferPointer { maxima in
-                        for index in blocks.indices {
-                            let block = blocks[index]
-                            let newlyOlder = ring.lanes(block.row(block.observationFrames))
-                            var older = olderMaxima.lanes(8 * index).maximum(with: newlyOlder)
-                            if block.needsScan {
-                                older = .zero
-                                for age in block.observationFrames..<block.length {
-                                    older = older.maximum(with: ring.lanes(block.row(age)))
-                                }
-                                blocks[index].needsScan = false
-                            }
-                            var maximum = older
-                            for age in 0..<block.observationFrames { maximum = maximum.maximum(with: ring.lanes(block.row(age))) }
-                            olderMaxima.store(older, 8 * index)
-                            maxima.store(maximum, 8 * index)
-                            highest = highest.maximum(with: maximum)
+        ring.withUnsafeBufferPointer { ring in
+            maxima.withUnsafeMutableBufferPointer { maxima in
+                sums.withUnsafeMutableBufferPointer { sums in
+                    for (index, block) in blocks.enumerated() {
+                        var (maximum, sum) = (Lanes.zero, Lanes.zero)
+                        for row in 0..<block.length {
+                            let values = ring.lanes(block.offset + 8 * row)
+                            maximum = maximum.maximum(with: values)
+                            sum += values
                         }
+                        maxima.store(maximum, 8 * index)
+                        sums.store(sum, 8 * index)
+                        highest = highest.maximum(with: maximum)
                     }
                 }
             }
@@ -265,7 +238,7 @@ extension ForwardDecoder {
         let factor = Lanes(repeating: factor)
         ring.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
         maxima.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
-        olderMaxima.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
+        sums.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
     }
 
     /// Computes the estimate: finds the most likely state and averages over its neighbours.
@@ -286,7 +259,49 @@ extension ForwardDecoder {
                 period += value * Float(length)
             }
         }
-        estimate = mass > 0 ? Estimate(framesToBeat: time / mass, interval: period / mass) : Estimate()
+        var total: Float = 0
+        for sum in sums { total += sum }
+        estimate =
+            mass > 0 ? Estimate(framesToBeat: time / mass, interval: period / mass, probability: min(1, mass / total)) : Estimate()
+    }
+
+    /// The most probable tempi: intervals in frames, and the probability of the tempi within `tempoTolerance` of each, in descending
+    /// order. An interval of 0 has no tempo.
+    func hypotheses() -> TempoHypotheses {
+        var (result, total) = (TempoHypotheses(), Float(0))
+        for sum in sums { total += sum }
+        guard total > 0 else { return result }
+        for rank in 0..<TempoHypotheses.count {
+            var best = -1
+            for tempo in 0..<space.count where best < 0 || sums[tempo] > sums[best] {
+                if !result.contains(interval: Float(space.intervals[tempo]), within: 3 * Self.tempoTolerance) { best = tempo }
+            }
+            guard best >= 0 else { break }
+            let interval = Float(space.intervals[best])
+            var (mass, mean): (Float, Float) = (0, 0)
+            for (tempo, length) in space.intervals.enumerated() where abs(Float(length) / interval - 1) <= Self.tempoTolerance {
+                mass += sums[tempo]
+                mean += sums[tempo] * Float(length)
+            }
+            guard mass > 0 else { break }
+            (result.intervals[rank], result.weights[rank]) = (mean / mass, mass / total)
+        }
+        return result
+    }
+}
+
+/// Tempi in competition, the most probable first.
+struct TempoHypotheses: Sendable {
+    /// The number of tempi.
+    static let count = 3
+    /// Beat intervals, in frames; 0 for none.
+    var intervals = SIMD4<Float>.zero
+    /// Probabilities, 0…1; their sum is at most 1.
+    var weights = SIMD4<Float>.zero
+
+    fileprivate func contains(interval: Float, within tolerance: Float) -> Bool {
+        for rank in 0..<Self.count where abs(intervals[rank] - interval) <= tolerance * interval { return true }
+        return false
     }
 }
 

@@ -6,25 +6,6 @@ internal import HemiolaSignal
     internal import Musl
 #endif
 
-/// The difference between two consecutive log spectra: half-wave rectified means over the bands, in octaves of amplitude.
-struct SpectralDifference: Sendable {
-    /// Mean increase over the maximum-filtered previous frame (SuperFlux): the onset strength.
-    var onsetStrength: Float = 0
-    /// Mean decrease, with the maximum filter on the current frame.
-    var decrease: Float = 0
-    /// Mean increase without the maximum filter.
-    var unfilteredIncrease: Float = 0
-    /// Mean of the onset strength in the eight lowest bands.
-    var bassIncrease: Float = 0
-    /// Amplitude of all bands, of the bands below 700 Hz and of those above 4 kHz, relative to the decaying maximum of the loudest
-    /// band.
-    var level: Float = 0
-    var lowLevel: Float = 0
-    var highLevel: Float = 0
-    /// Whether every band of the frame is below −90 dBFS.
-    var isSilent = true
-}
-
 /// SuperFlux onset detection function (S. Böck and G. Widmer, "Maximum Filter Vibrato Suppression for Onset Detection", DAFx 2013):
 /// the half-wave rectified difference between consecutive logarithmic spectra of 24 bands per octave. The previous spectrum is
 /// maximum-filtered over three bands, so that vibrato does not count as an increase.
@@ -40,11 +21,7 @@ struct SuperFlux: Sendable {
     private static let compression: Float = 30
     /// Time constant of the decaying maximum, in seconds.
     private static let decaySeconds = 8.0
-    /// Limits of the low and high bands of the speech/music discriminator, in hertz: most energy of vowels is below the first,
-    /// most energy of fricatives above the second.
-    private static let lowLimit = 700.0
-    private static let highLimit = 4000.0
-    /// Silence threshold and lower limit of the normalization: −90 dBFS, the resolution of 16-bit samples.
+    /// Lower limit of the normalization: −90 dBFS, the resolution of 16-bit samples.
     private static let silenceLevel: Float = 3e-5
 
     /// A triangular band: a run of weights, padded to whole vectors of eight.
@@ -57,9 +34,6 @@ struct SuperFlux: Sendable {
     private let bands: [Band]
     private let weights: [Float]
     private let bandCount: Float
-    /// Indices in `levels` of the end of the low bands and of the start of the high bands, both multiples of 8.
-    private let lowEnd: Int
-    private let highStart: Int
     private let decayPerFrame: Float
     /// The decaying maximum of the loudest band.
     private var maximum: Float = 0
@@ -67,7 +41,6 @@ struct SuperFlux: Sendable {
     private var levels: [Float]
     private var previous: [Float]
     private var hasPrevious = false
-    private var isSilent = true
 
     /// - Parameters:
     ///   - size: Length of the periodic Hann window, in frames.
@@ -101,10 +74,6 @@ struct SuperFlux: Sendable {
         self.bands = bands
         self.weights = weights
         bandCount = Float(max(1, bands.count))
-        func levelIndex(_ hertz: Double) -> Int {
-            8 + (edges.dropFirst().prefix(bands.count).count { Double($0) * sampleRate / Double(size) < hertz } + 4) & ~7
-        }
-        (lowEnd, highStart) = (levelIndex(Self.lowLimit), levelIndex(Self.highLimit))
         decayPerFrame = Float(exp(-frameSeconds / Self.decaySeconds))
         levels = Array(repeating: 0, count: 16 + (bands.count + 7) & ~7)
         previous = levels
@@ -113,7 +82,6 @@ struct SuperFlux: Sendable {
     /// Returns to the initial state.
     mutating func reset() {
         maximum = 0
-        isSilent = true
         interrupt()
     }
 
@@ -123,16 +91,14 @@ struct SuperFlux: Sendable {
     }
 
     /// Processes the next magnitude spectrum. O(bins), no allocation.
-    mutating func advance(_ magnitudes: Span<Float>) -> SpectralDifference {
+    ///
+    /// - Returns: The onset strength: the mean increase over the bands, in octaves of amplitude. 0 for the first frame and after a gap.
+    mutating func advance(_ magnitudes: Span<Float>) -> Float {
         swap(&levels, &previous)
         filter(magnitudes)
-        let powers = compress()
+        compress()
         defer { hasPrevious = true }
-        var difference = hasPrevious ? computeDifference() : SpectralDifference(isSilent: isSilent)
-        difference.level = powers.all.squareRoot()
-        difference.lowLevel = powers.low.squareRoot()
-        difference.highLevel = powers.high.squareRoot()
-        return difference
+        return hasPrevious ? meanIncrease() : 0
     }
 
     /// Writes the band amplitudes to `levels`.
@@ -155,55 +121,27 @@ struct SuperFlux: Sendable {
     }
 
     /// Normalizes and compresses `levels`.
-    ///
-    /// - Returns: The power of all bands, the low bands and the high bands, relative to the decaying maximum.
-    private mutating func compress() -> (all: Float, low: Float, high: Float) {
-        var peak: Float = 0
-        var (low, middle, high) = (Lanes.zero, Lanes.zero, Lanes.zero)
-        levels.withUnsafeBufferPointer { levels in
-            var largest = Lanes.zero
-            for index in stride(from: 8, to: levels.count - 8, by: 8) {
-                let level = levels.lanes(index)
-                largest = largest.maximum(with: level)
-                if index < lowEnd {
-                    low += level * level
-                } else if index < highStart {
-                    middle += level * level
-                } else {
-                    high += level * level
-                }
-            }
-            peak = largest.max()
-        }
-        isSilent = peak < Self.silenceLevel
-        maximum = max(peak, maximum * decayPerFrame)
-        let scale = 1 / max(maximum * maximum, Self.silenceLevel * Self.silenceLevel)
-        let factor = Lanes(repeating: Self.compression / max(maximum, Self.silenceLevel))
+    private mutating func compress() {
         levels.withUnsafeMutableBufferPointer { levels in
+            var largest = Lanes.zero
+            for index in stride(from: 8, to: levels.count - 8, by: 8) { largest = largest.maximum(with: levels.lanes(index)) }
+            maximum = max(largest.max(), maximum * decayPerFrame)
+            let factor = Lanes(repeating: Self.compression / max(maximum, Self.silenceLevel))
             for index in stride(from: 8, to: levels.count - 8, by: 8) {
                 levels.store((levels.lanes(index) * factor + 1).approximateLog2, index)
             }
         }
-        return ((low + middle + high).sum() * scale, low.sum() * scale, high.sum() * scale)
     }
 
-    private func computeDifference() -> SpectralDifference {
+    private func meanIncrease() -> Float {
         levels.withUnsafeBufferPointer { new in
             previous.withUnsafeBufferPointer { old in
-                var (increase, decrease, unfiltered, bass) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
+                var increase = Lanes.zero
                 for index in stride(from: 8, to: new.count - 8, by: 8) {
-                    let (level, before) = (new.lanes(index), old.lanes(index))
-                    let maximumBefore = before.maximum(with: old.lanes(index - 1)).maximum(with: old.lanes(index + 1))
-                    let maximumNow = level.maximum(with: new.lanes(index - 1)).maximum(with: new.lanes(index + 1))
-                    let rectified = (level - maximumBefore).maximum(with: .zero)
-                    increase += rectified
-                    decrease += (before - maximumNow).maximum(with: .zero)
-                    unfiltered += (level - before).maximum(with: .zero)
-                    if index == 8 { bass = rectified }
+                    let before = old.lanes(index).maximum(with: old.lanes(index - 1)).maximum(with: old.lanes(index + 1))
+                    increase += (new.lanes(index) - before).maximum(with: .zero)
                 }
-                return SpectralDifference(
-                    onsetStrength: increase.sum() / bandCount, decrease: decrease.sum() / bandCount,
-                    unfilteredIncrease: unfiltered.sum() / bandCount, bassIncrease: bass.sum() / 8, isSilent: isSilent)
+                return increase.sum() / bandCount
             }
         }
     }

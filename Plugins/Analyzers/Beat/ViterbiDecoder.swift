@@ -13,18 +13,16 @@ internal import HemiolaSignal
 struct ViterbiDecoder {
     /// A beat on the most likely path.
     struct Beat: Sendable {
-        /// The beat time, in frames: the middle of its beat states.
-        var frame: Double
+        /// The frames of its beat states.
+        var frames: Range<Int>
         /// The interval to the next beat, in frames.
         var interval: Int
     }
 
-    /// Cost of a transition to any tempo at a beat, in nats.
-    private static let anyTempoCost: Float = 18
-
     private let space: BeatStateSpace
     private let costsPerBeat: [Float]
     private let logTransitions: [Float]
+    private let newTempoCost = -log(BeatStateSpace.newTempoProbability)
 
     /// - Parameter tempoPrior: Negative log probability of each tempo, in nats per second.
     init(_ space: BeatStateSpace, tempoPrior: [Double]) {
@@ -34,21 +32,21 @@ struct ViterbiDecoder {
         logTransitions = space.transitions.map { $0 > 0 ? log($0) : -.infinity }
     }
 
-    /// - Parameter logLikelihoodRatios: Of the observation of each frame, "beat" against "no beat", in nats.
+    /// - Parameter activations: The beat activation of each frame.
     /// - Returns: The beats in order of time.
-    func decode(_ logLikelihoodRatios: [Float]) -> [Beat] {
+    func decode(_ activations: [Float]) -> [Beat] {
         let (lanes, count, reach) = (space.laneCount, space.count, space.transitionReach)
-        guard !logLikelihoodRatios.isEmpty, let longest = space.intervals.last else { return [] }
-        let observations = observationSums(logLikelihoodRatios)
+        guard !activations.isEmpty, let longest = space.intervals.last else { return [] }
+        let observations = ObservationSums(activations, widths: space.observationFrames)
         // Log probability of the best path to a beat at each of the last frames, without the observation of that beat.
         var ring = [Float](repeating: 0, count: (longest + 1) * lanes)
         var ending = [Float](repeating: -.infinity, count: lanes + 2 * reach)
-        var backpointers = [UInt8](repeating: 0, count: logLikelihoodRatios.count * count)
+        var backpointers = [UInt8](repeating: 0, count: activations.count * count)
         ring.withUnsafeMutableBufferPointer { ring in
             ending.withUnsafeMutableBufferPointer { ending in
                 backpointers.withUnsafeMutableBufferPointer { backpointers in
                     logTransitions.withUnsafeBufferPointer { transitions in
-                        for frame in logLikelihoodRatios.indices {
+                        for frame in activations.indices {
                             var (best, bestTempo) = (-Float.infinity, 0)
                             for tempo in 0..<count {
                                 let start = frame - space.intervals[tempo]
@@ -66,7 +64,7 @@ struct ViterbiDecoder {
                             }
                             let row = frame % (longest + 1)
                             for block in 0..<space.blockCount {
-                                var value = Lanes(repeating: best - Self.anyTempoCost)
+                                var value = Lanes(repeating: best - newTempoCost)
                                 var origin = Lanes(repeating: Float(bestTempo))
                                 let first = Lanes(0, 1, 2, 3, 4, 5, 6, 7) + Float(8 * block - reach)
                                 for change in 0...2 * reach {
@@ -87,7 +85,7 @@ struct ViterbiDecoder {
                 }
             }
         }
-        return backtrack(backpointers, ring, observations, frames: logLikelihoodRatios.count)
+        return backtrack(backpointers, ring, observations, frames: activations.count)
     }
 
     private func backtrack(_ backpointers: [UInt8], _ ring: [Float], _ observations: ObservationSums, frames: Int) -> [Beat] {
@@ -104,42 +102,28 @@ struct ViterbiDecoder {
         }
         var beats: [Beat] = []
         while frame >= 0 {
-            beats.append(
-                Beat(frame: Double(frame) + Double(space.observationFrames[tempo] - 1) / 2, interval: space.intervals[tempo]))
+            let end = min(frames, frame + space.observationFrames[tempo])
+            beats.append(Beat(frames: frame..<end, interval: space.intervals[tempo]))
             tempo = Int(backpointers[frame * space.count + tempo])
             frame -= space.intervals[tempo]
         }
         return beats.reversed()
     }
-
-    /// For each number of beat states, the weighted sum of the observations over the beat states that start at each frame.
-    private func observationSums(_ logLikelihoodRatios: [Float]) -> ObservationSums {
-        var sums = ObservationSums(frames: logLikelihoodRatios.count, maximumWidth: space.maximumObservationFrames)
-        for (tempo, width) in space.observationFrames.enumerated() where !sums.contains(width) {
-            let weights = (0..<width).map { space.observationWeights[$0 * space.laneCount + tempo] }
-            sums.add(width: width, logLikelihoodRatios, weights)
-        }
-        return sums
-    }
 }
 
-/// Weighted sums of observations, by the number of beat states and the first frame.
+/// Sums of the log likelihood ratios over the beat states that start at each frame, by the number of beat states.
 private struct ObservationSums {
-    private let frames: Int
     private var rows: [[Float]]
 
-    init(frames: Int, maximumWidth: Int) {
-        self.frames = frames
-        rows = Array(repeating: [], count: maximumWidth + 1)
-    }
-
-    func contains(_ width: Int) -> Bool { !rows[width].isEmpty }
-
-    mutating func add(width: Int, _ logLikelihoodRatios: [Float], _ weights: [Float]) {
-        rows[width] = logLikelihoodRatios.indices.map { frame in
-            var sum: Float = 0
-            for (age, weight) in weights.enumerated() where frame + age < frames { sum += weight * logLikelihoodRatios[frame + age] }
-            return sum
+    init(_ activations: [Float], widths: [Int]) {
+        rows = Array(repeating: [], count: (widths.max() ?? 0) + 1)
+        let ratios = activations.map { log(BeatStateSpace.likelihoodRatio($0)) }
+        for width in Set(widths) {
+            rows[width] = ratios.indices.map { frame in
+                var sum: Float = 0
+                for index in frame..<min(ratios.count, frame + width) { sum += ratios[index] }
+                return sum
+            }
         }
     }
 

@@ -1,0 +1,98 @@
+internal import HemiolaSignal
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// The no-beat state of the model: the posterior probability that there are beats, a chain of two states. Each frame multiplies the
+/// odds of beats by a power of the largest beat probability of the network within two seconds.
+struct BeatPresence: Sendable {
+    /// Length of the window of the maximum, in seconds: the longest beat interval of the default tempo range.
+    static let windowSeconds = 2.0
+    /// A maximum above this is evidence of beats, one below it against them: the geometric mean of the medians for speech (0.17) and
+    /// for music (0.75) that was not trained on.
+    private static let threshold: Float = 0.3
+    /// Power of the evidence of one frame. It is small, because neighbouring frames share their maximum.
+    private static let weight: Float = 0.04
+    /// Least maximum: no window is certain.
+    private static let least: Float = 1e-3
+    /// Probability per frame that beats begin or end.
+    private static let change: Float = 1e-4
+
+    /// The probability of beats at the start of a stream.
+    private static let initial: Float = 0.01
+
+    /// The posterior probability of beats, 0…1.
+    private(set) var probability = Self.initial
+    private var recent: [Float]
+    private var next = 0
+
+    init(frameSeconds: Double) {
+        // A multiple of eight, filled with zeros.
+        recent = Array(repeating: 0, count: Int(Self.windowSeconds / frameSeconds + 7) & ~7)
+    }
+
+    /// Processes the network's beat probability of the next frame. O(window / 8).
+    mutating func advance(_ beat: Float) {
+        recent[next] = beat
+        next = next + 1 == recent.count ? 0 : next + 1
+        let maximum = recent.withUnsafeBufferPointer { recent in
+            var maximum = Lanes.zero
+            for index in stride(from: 0, to: recent.count, by: 8) { maximum = maximum.maximum(with: recent.lanes(index)) }
+            return maximum.max()
+        }
+        probability = Self.updated(probability, maximum)
+    }
+
+    /// Returns to the initial state.
+    mutating func reset() {
+        for index in recent.indices { recent[index] = 0 }
+        probability = Self.initial
+    }
+
+    private static func updated(_ probability: Float, _ maximum: Float) -> Float {
+        let prior = probability + change * (1 - 2 * probability)
+        let odds = pow(max(maximum, least) / threshold, weight)
+        return prior * odds / (prior * odds + 1 - prior)
+    }
+
+    /// The posterior probability of beats at each frame of a recording, from all its frames: the forward-backward algorithm. The
+    /// window of the maximum lies around each frame.
+    static func smoothed(_ beats: [Float], frameSeconds: Double) -> [Float] {
+        let radius = Int(windowSeconds / frameSeconds / 2)
+        let maxima = slidingMaximum(beats, radius: radius)
+        var (forward, probability) = ([Float](), initial)
+        forward.reserveCapacity(maxima.count)
+        for maximum in maxima {
+            probability = updated(probability, maximum)
+            forward.append(probability)
+        }
+        // The evidence of the frames after each frame.
+        var later: Float = 0.5
+        for index in maxima.indices.reversed() {
+            let prior = later + change * (1 - 2 * later)
+            let (both, neither) = (forward[index] * prior, (1 - forward[index]) * (1 - prior))
+            forward[index] = both / (both + neither)
+            later = updated(later, maxima[index])
+        }
+        return forward
+    }
+
+    /// The maximum within `radius` of each value, in O(count): the indices of decreasing values wait in a queue.
+    private static func slidingMaximum(_ values: [Float], radius: Int) -> [Float] {
+        var (queue, first, result) = ([Int](), 0, [Float]())
+        result.reserveCapacity(values.count)
+        for index in 0..<values.count + radius {
+            if index < values.count {
+                while queue.count > first, values[queue[queue.count - 1]] <= values[index] { queue.removeLast() }
+                queue.append(index)
+            }
+            guard index >= radius else { continue }
+            while queue[first] < index - 2 * radius { first += 1 }
+            result.append(values[queue[first]])
+        }
+        return result
+    }
+}
