@@ -11,7 +11,9 @@ public enum DescriptorLimit {
 
     /// Raises the process's soft limit of open files, up to the hard limit, so that it suffices for the clients.
     ///
-    /// - Parameter others: Descriptors of further connections, and of the files that they read.
+    /// - Parameters:
+    ///   - clients: The number of clients that are requested.
+    ///   - others: Descriptors of further connections, and of the files that they read.
     /// - Returns: The number of clients that the limit allows, and a warning if it is smaller than requested.
     public static func raise(forClients clients: Int, others: Int = 0) -> (clients: Int, warning: String?) {
         let reserve = reserve + others
