@@ -70,7 +70,7 @@ import Testing
         // People mark beats about 20 ms after the attack begins, and so does the network; clicks are exact.
         let errors = analysis.errors(from: 10, first: 0.25, period: 60 / 112)
         #expect(errors.allSatisfy { $0 > 0 && $0 < 0.03 })
-        #expect((errors.max() ?? 1) - (errors.min() ?? 0) < 0.010)
+        #expect((errors.max() ?? 1) - (errors.min() ?? 0) < 0.005)
     }
 
     @Test(arguments: [false, true])

@@ -19,7 +19,6 @@ struct BandFilter: Sendable {
     static let firstIndex = 8
 
     private static let bandsPerOctave = 12.0
-    private static let frequencyRange = 30.0...10_400.0
     private static let compression: Float = 100
     /// Lower limit of the peak, −90 dBFS: the resolution of 16-bit samples.
     private static let silenceLevel: Float = 3e-5
@@ -29,15 +28,7 @@ struct BandFilter: Sendable {
     private static let peakDecay = Float(exp(-hopSeconds / 5))
     private static let onsetDecay = Float(exp(-hopSeconds / 15))
 
-    /// A triangular band: a run of weights, padded to whole vectors of eight.
-    private struct Band {
-        var firstBin: Int
-        var firstWeight: Int
-        var vectors: Int
-    }
-
-    private let bands: [Band]
-    private let weights: [Float]
+    private let bank = TriangularFilterBank(bandsPerOctave: bandsPerOctave, size: size, sampleRate: Double(sampleRate))
     /// ln(1 + 100 · amplitude / peak) of each band, 0…4.62; from index `firstIndex` on.
     private(set) var levels: [Float]
     /// Increases of the levels over two frames, at least 0; from index `firstIndex` on.
@@ -54,27 +45,8 @@ struct BandFilter: Sendable {
     private var onsetMaximum = Self.leastOnset
 
     init() {
-        let octaves = log2(Self.frequencyRange.upperBound / Self.frequencyRange.lowerBound)
-        let all = (0...Int(octaves * Self.bandsPerOctave)).map {
-            let hertz = Self.frequencyRange.lowerBound * exp2(Double($0) / Self.bandsPerOctave)
-            return Int((hertz * Double(Self.size) / Double(Self.sampleRate)).rounded())
-        }
-        let edges = all.enumerated().filter { $0.offset == 0 || all[$0.offset - 1] != $0.element }.map(\.element)
-        var (bands, weights) = ([Band](), [Float]())
-        for (low, (center, high)) in zip(edges, zip(edges.dropFirst(), edges.dropFirst(2))) {
-            let shares = (low...high).map {
-                $0 < center ? Double($0 - low) / Double(center - low) : Double(high - $0) / Double(high - center)
-            }
-            // A sine of amplitude 1 has magnitude size / 4: half the sum of the Hann window, which is size / 2.
-            let scale = 4 / (Double(Self.size) * shares.reduce(0, +))
-            bands.append(Band(firstBin: low, firstWeight: weights.count, vectors: (shares.count + 7) / 8))
-            weights += shares.map { Float($0 * scale) }
-            weights += Array(repeating: 0, count: -shares.count & 7)
-        }
-        precondition(bands.count == Self.bandCount)
-        self.bands = bands
-        self.weights = weights
-        levels = Array(repeating: 0, count: Self.firstIndex + (bands.count + 15) & ~7)
+        precondition(bank.count == Self.bandCount)
+        levels = Array(repeating: 0, count: Self.firstIndex + (Self.bandCount + 15) & ~7)
         (increases, previous, beforePrevious) = (levels, levels, levels)
     }
 
@@ -87,21 +59,7 @@ struct BandFilter: Sendable {
     /// Processes the next magnitude spectrum, which has 1025 bins and is not normalized. O(bins), no allocation.
     mutating func advance(_ magnitudes: Span<Float>) {
         precondition(magnitudes.count == Self.size / 2 + 1)
-        let bands = bands
-        increases.withUnsafeMutableBufferPointer { amplitudes in
-            weights.withUnsafeBufferPointer { weights in
-                magnitudes.withUnsafeBufferPointer { bins in
-                    for index in bands.indices {
-                        let band = bands[index]
-                        var sum = Lanes.zero
-                        for vector in 0..<band.vectors {
-                            sum += bins.lanes(band.firstBin + 8 * vector) * weights.lanes(band.firstWeight + 8 * vector)
-                        }
-                        amplitudes[Self.firstIndex + index] = sum.sum()
-                    }
-                }
-            }
-        }
+        bank.apply(magnitudes, to: &increases, from: Self.firstIndex)
         compress()
     }
 

@@ -14,9 +14,6 @@ internal import HemiolaSignal
 /// independent of gain, and the result is the mean over the bands instead of their sum.
 struct SuperFlux: Sendable {
     private static let bandsPerOctave = 24.0
-    /// Frequency range in hertz. The upper limit is below the transition band of resamplers to 22.05 kHz, so that the result does
-    /// not depend on the sample rate.
-    private static let frequencyRange = 30.0...10_400.0
     /// Factor of the logarithmic compression, log2(1 + factor · relative amplitude).
     private static let compression: Float = 30
     /// Time constant of the decaying maximum, in seconds.
@@ -24,15 +21,7 @@ struct SuperFlux: Sendable {
     /// Lower limit of the normalization: −90 dBFS, the resolution of 16-bit samples.
     private static let silenceLevel: Float = 3e-5
 
-    /// A triangular band: a run of weights, padded to whole vectors of eight.
-    private struct Band {
-        var firstBin: Int
-        var firstWeight: Int
-        var vectors: Int
-    }
-
-    private let bands: [Band]
-    private let weights: [Float]
+    private let bank: TriangularFilterBank
     private let bandCount: Float
     private let decayPerFrame: Float
     /// The decaying maximum of the loudest band.
@@ -48,34 +37,10 @@ struct SuperFlux: Sendable {
     ///   - nyquist: Half the sample rate of the stream, in hertz: bands above it are left out.
     ///   - frameSeconds: Time between spectra, in seconds.
     init(size: Int, sampleRate: Double, nyquist: Double, frameSeconds: Double) {
-        let binCount = size / 2 + 1
-        let top = min(Self.frequencyRange.upperBound, 0.98 * nyquist)
-        let count = Int((log2(top / Self.frequencyRange.lowerBound) * Self.bandsPerOctave).rounded(.down))
-        let all = (0...max(0, count)).map { Self.frequencyRange.lowerBound * exp2(Double($0) / Self.bandsPerOctave) }
-            .map { Int(($0 * Double(size) / sampleRate).rounded()) }.filter { $0 < binCount }
-        let edges = all.enumerated().filter { $0.offset == 0 || all[$0.offset - 1] != $0.element }.map(\.element)
-        var (bands, weights) = ([Band](), [Float]())
-        for index in 0..<max(0, edges.count - 2) {
-            let (low, center, high) = (edges[index], edges[index + 1], edges[index + 2])
-            let shares = (low...high).map {
-                $0 < center ? Double($0 - low) / Double(center - low) : Double(high - $0) / Double(high - center)
-            }
-            let vectors = (shares.count + 7) / 8
-            let first = max(0, min(low, binCount - 8 * vectors))
-            var row = [Float](repeating: 0, count: 8 * vectors)
-            // A sine of amplitude 1 has magnitude size / 4: half the sum of the Hann window, which is size / 2.
-            let scale = 4 / (Double(size) * shares.reduce(0, +))
-            for (offset, share) in shares.enumerated() where low - first + offset < row.count {
-                row[low - first + offset] = Float(share * scale)
-            }
-            bands.append(Band(firstBin: first, firstWeight: weights.count, vectors: vectors))
-            weights += row
-        }
-        self.bands = bands
-        self.weights = weights
-        bandCount = Float(max(1, bands.count))
+        bank = TriangularFilterBank(bandsPerOctave: Self.bandsPerOctave, size: size, sampleRate: sampleRate, top: 0.98 * nyquist)
+        bandCount = Float(max(1, bank.count))
         decayPerFrame = Float(exp(-frameSeconds / Self.decaySeconds))
-        levels = Array(repeating: 0, count: 16 + (bands.count + 7) & ~7)
+        levels = Array(repeating: 0, count: 16 + (bank.count + 7) & ~7)
         previous = levels
     }
 
@@ -95,29 +60,10 @@ struct SuperFlux: Sendable {
     /// - Returns: The onset strength: the mean increase over the bands, in octaves of amplitude. 0 for the first frame and after a gap.
     mutating func advance(_ magnitudes: Span<Float>) -> Float {
         swap(&levels, &previous)
-        filter(magnitudes)
+        bank.apply(magnitudes, to: &levels, from: 8)
         compress()
         defer { hasPrevious = true }
         return hasPrevious ? meanIncrease() : 0
-    }
-
-    /// Writes the band amplitudes to `levels`.
-    private mutating func filter(_ magnitudes: Span<Float>) {
-        let bands = bands
-        levels.withUnsafeMutableBufferPointer { levels in
-            weights.withUnsafeBufferPointer { weights in
-                magnitudes.withUnsafeBufferPointer { bins in
-                    for index in bands.indices {
-                        let band = bands[index]
-                        var sum = Lanes.zero
-                        for vector in 0..<band.vectors {
-                            sum += bins.lanes(band.firstBin + 8 * vector) * weights.lanes(band.firstWeight + 8 * vector)
-                        }
-                        levels[8 + index] = sum.sum()
-                    }
-                }
-            }
-        }
     }
 
     /// Normalizes and compresses `levels`.
