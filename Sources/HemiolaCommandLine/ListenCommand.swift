@@ -90,9 +90,9 @@ struct ListenCommand: Command {
 
     /// Whether the terminal can show a live line and no option requests records on it.
     func showsLine(on output: System.Destination, terminal: String?) -> Bool {
-        let hasOtherOutput = !options.sinks.isEmpty || options.output != nil
+        let hasOtherOutput = !options.writing.sinks.isEmpty || options.writing.output != nil
         return output == .terminal && ProgressLine.canMoveCursor(terminal) && !json
-            && (options.select.isEmpty || hasOtherOutput) && !(console.quiet && hasOtherOutput)
+            && (options.writing.select.isEmpty || hasOtherOutput) && !(console.quiet && hasOtherOutput)
     }
 }
 

@@ -113,6 +113,22 @@ struct CaptureOptions: ParsableArguments {
 struct PipelineOptions: ParsableArguments {
     @OptionGroup var analyzing: AnalyzerOptions
 
+    @OptionGroup var writing: OutputOptions
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Frames per batch, 256...8192; above 1024 a multiple of 256.", valueName: "frames"))
+    var batch = Batching.defaultFrames
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Seed of the random number generators. Default: 0 for files, a new seed per run for live input.", valueName: "number"))
+    var seed: UInt64?
+}
+
+/// Sinks, output file and records of `analyze`, `listen` and `replay`.
+struct OutputOptions: ParsableArguments {
     @Option(
         name: .customLong("sink"),
         help: ArgumentHelp(
@@ -127,24 +143,13 @@ struct PipelineOptions: ParsableArguments {
             valueName: "path"), completion: .file())
     var output: String?
 
-    @OptionGroup var writing: WritingOptions
+    @OptionGroup var durability: WritingOptions
 
     @Option(
         help: ArgumentHelp(
             "Write only these records: types, analyzers or features, joined with , or +, as in beat,levels.rms_db; repeatable.",
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Frames per batch, 256...8192; above 1024 a multiple of 256.", valueName: "frames"))
-    var batch = Batching.defaultFrames
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "Seed of the random number generators. Default: 0 for files, a new seed per run for live input.", valueName: "number"))
-    var seed: UInt64?
 }
 
 /// Durability of output files.

@@ -36,8 +36,12 @@ struct PipelinePlan {
         try self.init(registry, captures: captures, analyzers: options.analyzing.analyzers)
         configuration.batchFrames = options.batch
         configuration.seed = options.seed
+        try set(options.writing, defaultSink: defaultSink)
+    }
+
+    private mutating func set(_ options: OutputOptions, defaultSink: String = jsonLines) throws(Failure) {
         configuration.selection = try Self.items(of: options.select)
-        configuration.syncsFiles = options.writing.sync
+        configuration.syncsFiles = options.durability.sync
         try setSinks(options.sinks, output: options.output, defaultSink: defaultSink)
     }
 
@@ -104,10 +108,8 @@ struct PipelinePlan {
     /// `hemiola replay`.
     init(_ registry: PluginRegistry, _ command: ReplayCommand) throws(Failure) {
         try self.init(registry, captures: command.audio.map { captureSpec(for: $0) })
-        configuration.selection = try Self.items(of: command.select)
-        configuration.syncsFiles = command.writing.sync
         configuration.isPaced = command.realtime
-        try setSinks(command.sinks, output: command.output, defaultSink: Self.jsonLines)
+        try set(command.writing)
         try checkThatNoInputIsOverwritten([command.recording] + command.audio)
     }
 

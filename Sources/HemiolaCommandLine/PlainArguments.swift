@@ -83,11 +83,12 @@ extension PipelineOptions {
         self.init()
         analyzing = AnalyzerOptions()
         analyzing.analyzers = plain.analyzers
-        sinks = plain.sinks
-        output = plain.output
-        writing = WritingOptions()
-        writing.sync = false
-        select = plain.selections
+        writing = OutputOptions()
+        writing.sinks = plain.sinks
+        writing.output = plain.output
+        writing.durability = WritingOptions()
+        writing.durability.sync = false
+        writing.select = plain.selections
         batch = Batching.defaultFrames
         seed = nil
     }

@@ -44,26 +44,7 @@ struct ReplayCommand: Command {
     @Flag(inversion: .prefixedNo, help: "Send at the speed of the music, or as fast as the sinks accept the records.")
     var realtime = true
 
-    @Option(
-        name: .customLong("sink"),
-        help: ArgumentHelp("Send records to this sink instead of standard output; repeatable.", valueName: "spec"),
-        completion: Completions.sink)
-    var sinks: [String] = []
-
-    @Option(
-        name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Write to this file instead of standard output; .csv writes a table. Placeholders: {stem}, {name}, {dir}, {time}.",
-            valueName: "path"), completion: .file())
-    var output: String?
-
-    @OptionGroup var writing: WritingOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Send only these records: types, analyzers or features, joined with , or +, as in beat,levels.rms_db; repeatable.",
-            valueName: "items"), completion: Completions.selection)
-    var select: [String] = []
+    @OptionGroup var writing: OutputOptions
 
     @OptionGroup var console: ConsoleOptions
 
