@@ -1,3 +1,5 @@
+internal import HemiolaVisualizer
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -18,12 +20,7 @@ extension System {
             guard let name, name.hasPrefix("/") || name.hasPrefix("@"), name.utf8.count < MemoryLayout<sockaddr_un>.size - 2 else {
                 return nil
             }
-            #if canImport(Glibc)
-                let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-            #else
-                let type = SOCK_DGRAM | SOCK_CLOEXEC
-            #endif
-            descriptor = socket(AF_UNIX, type, 0)
+            descriptor = socket(AF_UNIX, SocketType.datagram | SocketType.closeOnExec, 0)
             guard descriptor >= 0 else { return nil }
             address = Array(name.utf8)
         }

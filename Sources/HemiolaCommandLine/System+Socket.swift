@@ -24,12 +24,7 @@ extension System {
 
         private static func connected(to path: String, until deadline: Double) throws(CallError) -> Int32 {
             guard path.utf8.count <= SocketPath.limit else { throw CallError(number: ENAMETOOLONG) }
-            #if canImport(Glibc)
-                let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-            #else
-                let type = SOCK_STREAM | SOCK_CLOEXEC
-            #endif
-            let descriptor = socket(AF_UNIX, type, 0)
+            let descriptor = socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
             guard descriptor >= 0 else { throw CallError(number: errno) }
             while true {
                 let number = SocketPath.withAddress(of: path) { connect(descriptor, $0, $1, until: deadline) }

@@ -53,3 +53,18 @@ public struct SocketPath: Sendable, Hashable {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 }
+
+/// The types of sockets, and their flags, as socket(2) takes them: Glibc declares some of them as an enumeration, Musl as numbers.
+package enum SocketType {
+    #if canImport(Glibc)
+        package static let stream = Int32(SOCK_STREAM.rawValue)
+        package static let datagram = Int32(SOCK_DGRAM.rawValue)
+        package static let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
+        package static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
+    #else
+        package static let stream = SOCK_STREAM
+        package static let datagram = SOCK_DGRAM
+        package static let nonBlocking = SOCK_NONBLOCK
+        package static let closeOnExec = SOCK_CLOEXEC
+    #endif
+}

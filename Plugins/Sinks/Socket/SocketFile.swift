@@ -36,7 +36,7 @@ struct SocketFile: Sendable {
         let lock = Self.lock(folder)
         defer { if lock >= 0 { _ = systemClose(lock) } }
         try Self.removeStale(path)
-        descriptor = socket(AF_UNIX, streamType | nonBlocking | closingOnExec, 0)
+        descriptor = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
         guard descriptor >= 0 else { throw Self.error("create a socket for", path) }
         do throws(SinkError) {
             identity = try Self.bind(descriptor, path, group: groupNumber)
@@ -124,7 +124,7 @@ struct SocketFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SinkError("\(path): File exists and is not a socket; use another path: socket:PATH")
         }
-        let probe = socket(AF_UNIX, streamType | nonBlocking | closingOnExec, 0)
+        let probe = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
         guard probe >= 0 else { throw error("create a socket for", path) }
         defer { _ = systemClose(probe) }
         let code = SocketPath.withAddress(of: path) { connect(probe, $0, $1) }
@@ -181,13 +181,3 @@ private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 private func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
     bind(descriptor, address, length)
 }
-
-#if canImport(Glibc)
-    private let streamType = Int32(SOCK_STREAM.rawValue)
-    private let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
-    private let closingOnExec = Int32(SOCK_CLOEXEC.rawValue)
-#else
-    private let streamType = SOCK_STREAM
-    private let nonBlocking = SOCK_NONBLOCK
-    private let closingOnExec = SOCK_CLOEXEC
-#endif

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaVisualizer
 
 #if canImport(Glibc)
     internal import Glibc
@@ -25,7 +26,7 @@ struct ListeningSocket {
         let place = "\(address.contains(":") ? "[\(address)]" : address):\(port)"
         var info: UnsafeMutablePointer<addrinfo>?
         var hints = addrinfo()
-        (hints.ai_socktype, hints.ai_flags) = (Int32(streamType), AI_NUMERICHOST | AI_PASSIVE)
+        (hints.ai_socktype, hints.ai_flags) = (SocketType.stream, AI_NUMERICHOST | AI_PASSIVE)
         guard getaddrinfo(address, nil, &hints, &info) == 0, let info else { throw SinkError(Self.fault(inAddress: address)) }
         defer { freeaddrinfo(info) }
         var storage = sockaddr_storage()
@@ -38,7 +39,7 @@ struct ListeningSocket {
         let last = port == 0 ? 0 : min(65_535, port + Self.furtherPorts)
         for candidate in port...last {
             Self.setPort(candidate, of: &storage)
-            let descriptor = socket(info.pointee.ai_family, Int32(streamType) | nonBlocking | closingOnExec, 0)
+            let descriptor = socket(info.pointee.ai_family, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
             guard descriptor >= 0 else { throw Self.error("create a socket for", place) }
             if Self.listen(descriptor, &storage, info.pointee.ai_addrlen) {
                 self.descriptor = descriptor
@@ -116,13 +117,3 @@ struct ListeningSocket {
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
-
-#if canImport(Glibc)
-    private let streamType = SOCK_STREAM.rawValue
-    private let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
-    private let closingOnExec = Int32(SOCK_CLOEXEC.rawValue)
-#else
-    private let streamType = SOCK_STREAM
-    private let nonBlocking = SOCK_NONBLOCK
-    private let closingOnExec = SOCK_CLOEXEC
-#endif
