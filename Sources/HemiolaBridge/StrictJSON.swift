@@ -1,11 +1,12 @@
+internal import HemiolaWire
+
 /// Checks a text against the grammar of RFC 8259. Foundation's parser is less strict: it accepts a byte order mark and a comma before a
 /// closing bracket, and does not parse numbers that are not decoded.
 struct StrictJSON {
     /// Maximum nesting of brackets.
     static let maximumDepth = 512
 
-    private let bytes: [UInt8]
-    private var position = 0
+    private var cursor: JSONCursor
     /// The key whose value is looked up in the outermost object; nil: none.
     private let key: [UInt8]?
     /// Whether the last key of the outermost object is that key.
@@ -37,7 +38,7 @@ struct StrictJSON {
     }
 
     private init(_ bytes: [UInt8], key: [UInt8]?) {
-        self.bytes = bytes
+        cursor = JSONCursor(bytes)
         self.key = key
     }
 
@@ -46,15 +47,15 @@ struct StrictJSON {
         var open: [Bool] = []
         var valueStart: Int?
         while true {
-            skipWhitespace()
-            if isWanted, open.count == 1 { valueStart = position }
-            guard let first = peek() else { return false }
+            cursor.skipWhitespace()
+            if isWanted, open.count == 1 { valueStart = cursor.position }
+            guard let first = cursor.peek() else { return false }
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-                position += 1
-                skipWhitespace()
+                cursor.position += 1
+                cursor.skipWhitespace()
                 let isObject = first == UInt8(ascii: "{")
-                if peek() == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-                    position += 1
+                if cursor.peek() == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+                    cursor.position += 1
                 } else {
                     guard open.count < Self.maximumDepth else { return false }
                     open.append(isObject)
@@ -67,15 +68,15 @@ struct StrictJSON {
             // After a value: a comma or closing brackets.
             while true {
                 if open.count == 1, let start = valueStart {
-                    values.append(start..<position)
+                    values.append(start..<cursor.position)
                     valueStart = nil
                 }
-                skipWhitespace()
-                guard let isObject = open.last else { return position == bytes.count }
-                guard let next = peek() else { return false }
-                position += 1
+                cursor.skipWhitespace()
+                guard let isObject = open.last else { return cursor.isAtEnd }
+                guard let next = cursor.peek() else { return false }
+                cursor.position += 1
                 if next == UInt8(ascii: ",") {
-                    skipWhitespace()
+                    cursor.skipWhitespace()
                     if isObject, !readKey(isOutermost: open.count == 1) { return false }
                     break
                 }
@@ -87,38 +88,35 @@ struct StrictJSON {
 
     /// - Parameter isOutermost: Whether the key is one of the outermost object.
     private mutating func readKey(isOutermost: Bool) -> Bool {
-        let start = position
-        guard peek() == UInt8(ascii: "\""), readString() else { return false }
-        if isOutermost, let key { isWanted = bytes[start..<position].elementsEqual(key) }
-        skipWhitespace()
-        return take(UInt8(ascii: ":"))
+        let start = cursor.position
+        guard cursor.peek() == UInt8(ascii: "\""), readString() else { return false }
+        if isOutermost, let key { isWanted = cursor.bytes[start..<cursor.position].elementsEqual(key) }
+        cursor.skipWhitespace()
+        return cursor.take(UInt8(ascii: ":"))
     }
 
     private mutating func readScalar(_ first: UInt8) -> Bool {
         switch first {
         case UInt8(ascii: "\""): readString()
-        case UInt8(ascii: "t"): readWord("true")
-        case UInt8(ascii: "f"): readWord("false")
-        case UInt8(ascii: "n"): readWord("null")
+        case UInt8(ascii: "t"): cursor.take(word: "true")
+        case UInt8(ascii: "f"): cursor.take(word: "false")
+        case UInt8(ascii: "n"): cursor.take(word: "null")
         default: readNumber()
         }
     }
 
     private mutating func readString() -> Bool {
-        position += 1
-        while let byte = peek() {
-            position += 1
+        cursor.position += 1
+        while let byte = cursor.peek() {
+            cursor.position += 1
             switch byte {
             case UInt8(ascii: "\""): return true
             case 0..<0x20: return false
             case UInt8(ascii: "\\"):
-                guard let escaped = peek() else { return false }
-                position += 1
+                guard let escaped = cursor.peek() else { return false }
+                cursor.position += 1
                 if escaped == UInt8(ascii: "u") {
-                    for _ in 0..<4 {
-                        guard let digit = peek(), Self.isHexadecimal(digit) else { return false }
-                        position += 1
-                    }
+                    if cursor.takeHexadecimal() == nil { return false }
                 } else if !Self.escapes.contains(escaped) {
                     return false
                 }
@@ -130,26 +128,12 @@ struct StrictJSON {
 
     private static let escapes = Array("\"\\/bfnrt".utf8)
 
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
-        default: false
-        }
-    }
-
-    private mutating func readWord(_ word: StaticString) -> Bool {
-        for index in 0..<word.utf8CodeUnitCount {
-            guard word.withUTF8Buffer({ take($0[index]) }) else { return false }
-        }
-        return true
-    }
-
     private mutating func readNumber() -> Bool {
-        _ = take(UInt8(ascii: "-"))
-        if !take(UInt8(ascii: "0")), !readDigits() { return false }
-        if take(UInt8(ascii: ".")), !readDigits() { return false }
-        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
-            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+        _ = cursor.take(UInt8(ascii: "-"))
+        if !cursor.take(UInt8(ascii: "0")), !readDigits() { return false }
+        if cursor.take(UInt8(ascii: ".")), !readDigits() { return false }
+        if cursor.take(UInt8(ascii: "e")) || cursor.take(UInt8(ascii: "E")) {
+            if !cursor.take(UInt8(ascii: "+")) { _ = cursor.take(UInt8(ascii: "-")) }
             return readDigits()
         }
         return true
@@ -157,20 +141,8 @@ struct StrictJSON {
 
     /// Reads one or more digits.
     private mutating func readDigits() -> Bool {
-        let start = position
-        while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
-        return position > start
-    }
-
-    private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard peek() == byte else { return false }
-        position += 1
+        guard cursor.takeDigit() != nil else { return false }
+        while cursor.takeDigit() != nil {}
         return true
-    }
-
-    private mutating func skipWhitespace() {
-        while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
     }
 }

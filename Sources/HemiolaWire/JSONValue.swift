@@ -81,25 +81,24 @@ indirect enum JSONValue: Sendable, Equatable {
 
 /// The parser of `JSONValue`: one pass, recursive to a limited depth.
 private struct JSONParser {
-    private let bytes: [UInt8]
-    private var position = 0
+    private var cursor: JSONCursor
     private var valueCount = 0
 
     init(_ bytes: [UInt8]) {
-        self.bytes = bytes
+        cursor = JSONCursor(bytes)
     }
 
     mutating func text() throws(JSONValue.Fault) -> JSONValue {
         let value = try value(depth: 0)
-        skipWhitespace()
-        guard position == bytes.count else { throw fault }
+        cursor.skipWhitespace()
+        guard cursor.isAtEnd else { throw fault }
         return value
     }
 
-    private var fault: JSONValue.Fault { JSONValue.Fault(message: "invalid JSON at byte \(position + 1)") }
+    private var fault: JSONValue.Fault { JSONValue.Fault(message: "invalid JSON at byte \(cursor.position + 1)") }
 
     private mutating func value(depth: Int) throws(JSONValue.Fault) -> JSONValue {
-        skipWhitespace()
+        cursor.skipWhitespace()
         valueCount += 1
         guard valueCount <= JSONValue.maximumCount else {
             throw JSONValue.Fault(message: "more than \(JSONValue.maximumCount) values")
@@ -107,7 +106,7 @@ private struct JSONParser {
         guard depth <= JSONValue.maximumDepth else {
             throw JSONValue.Fault(message: "brackets are nested more than \(JSONValue.maximumDepth) deep")
         }
-        switch peek() {
+        switch cursor.peek() {
         case UInt8(ascii: "{"): return .object(try members(depth: depth))
         case UInt8(ascii: "["): return .list(try elements(depth: depth))
         case UInt8(ascii: "\""): return .text(try string())
@@ -119,58 +118,56 @@ private struct JSONParser {
     }
 
     private mutating func members(depth: Int) throws(JSONValue.Fault) -> [JSONValue.Member] {
-        position += 1
+        cursor.position += 1
         var members: [JSONValue.Member] = []
-        skipWhitespace()
-        if take(UInt8(ascii: "}")) { return members }
+        cursor.skipWhitespace()
+        if cursor.take(UInt8(ascii: "}")) { return members }
         while true {
-            skipWhitespace()
-            guard peek() == UInt8(ascii: "\"") else { throw fault }
+            cursor.skipWhitespace()
+            guard cursor.peek() == UInt8(ascii: "\"") else { throw fault }
             let key = try string()
-            skipWhitespace()
-            guard take(UInt8(ascii: ":")) else { throw fault }
+            cursor.skipWhitespace()
+            guard cursor.take(UInt8(ascii: ":")) else { throw fault }
             members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
-            skipWhitespace()
-            if take(UInt8(ascii: ",")) { continue }
-            guard take(UInt8(ascii: "}")) else { throw fault }
+            cursor.skipWhitespace()
+            if cursor.take(UInt8(ascii: ",")) { continue }
+            guard cursor.take(UInt8(ascii: "}")) else { throw fault }
             return members
         }
     }
 
     private mutating func elements(depth: Int) throws(JSONValue.Fault) -> [JSONValue] {
-        position += 1
+        cursor.position += 1
         var elements: [JSONValue] = []
-        skipWhitespace()
-        if take(UInt8(ascii: "]")) { return elements }
+        cursor.skipWhitespace()
+        if cursor.take(UInt8(ascii: "]")) { return elements }
         while true {
             elements.append(try value(depth: depth + 1))
-            skipWhitespace()
-            if take(UInt8(ascii: ",")) { continue }
-            guard take(UInt8(ascii: "]")) else { throw fault }
+            cursor.skipWhitespace()
+            if cursor.take(UInt8(ascii: ",")) { continue }
+            guard cursor.take(UInt8(ascii: "]")) else { throw fault }
             return elements
         }
     }
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONValue.Fault) -> JSONValue {
-        for index in 0..<word.utf8CodeUnitCount {
-            guard take(word.utf8Start[index]) else { throw fault }
-        }
+        guard cursor.take(word: word) else { throw fault }
         return value
     }
 
     // MARK: - Strings
 
     private mutating func string() throws(JSONValue.Fault) -> String {
-        position += 1
-        let start = position
-        while let byte = peek(), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
-        if peek() == UInt8(ascii: "\"") {
-            position += 1
-            return String(decoding: bytes[start..<position - 1], as: UTF8.self)
+        cursor.position += 1
+        let start = cursor.position
+        while let byte = cursor.peek(), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { cursor.position += 1 }
+        if cursor.peek() == UInt8(ascii: "\"") {
+            cursor.position += 1
+            return String(decoding: cursor.bytes[start..<cursor.position - 1], as: UTF8.self)
         }
-        var text = Array(bytes[start..<position])
-        while let byte = peek() {
-            position += 1
+        var text = Array(cursor.bytes[start..<cursor.position])
+        while let byte = cursor.peek() {
+            cursor.position += 1
             switch byte {
             case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"): try appendEscape(to: &text)
@@ -182,8 +179,8 @@ private struct JSONParser {
     }
 
     private mutating func appendEscape(to text: inout [UInt8]) throws(JSONValue.Fault) {
-        guard let letter = peek() else { throw fault }
-        position += 1
+        guard let letter = cursor.peek() else { throw fault }
+        cursor.position += 1
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter)
         case UInt8(ascii: "b"): text.append(0x08)
@@ -192,10 +189,9 @@ private struct JSONParser {
         case UInt8(ascii: "r"): text.append(0x0d)
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"):
-            var code = try hexadecimal()
-            if (0xD800..<0xDC00).contains(code), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
-                let low = try hexadecimal()
-                guard (0xDC00..<0xE000).contains(low) else { throw fault }
+            guard var code = cursor.takeHexadecimal() else { throw fault }
+            if (0xD800..<0xDC00).contains(code), cursor.take(UInt8(ascii: "\\")), cursor.take(UInt8(ascii: "u")) {
+                guard let low = cursor.takeHexadecimal(), (0xDC00..<0xE000).contains(low) else { throw fault }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
             }
             guard let scalar = Unicode.Scalar(code) else { throw fault }
@@ -204,52 +200,42 @@ private struct JSONParser {
         }
     }
 
-    private mutating func hexadecimal() throws(JSONValue.Fault) -> UInt32 {
-        var code: UInt32 = 0
-        for _ in 0..<4 {
-            guard let byte = peek(), let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw fault }
-            code = code << 4 | UInt32(digit)
-            position += 1
-        }
-        return code
-    }
-
     // MARK: - Numbers
 
     /// 10⁰…10²²: exact as doubles, so that one multiplication or division rounds correctly.
     private static let powers: [Double] = (0...22).map { Double("1e\($0)")! }
 
     private mutating func number() throws(JSONValue.Fault) -> JSONValue {
-        let start = position
-        let isNegative = take(UInt8(ascii: "-"))
+        let start = cursor.position
+        let isNegative = cursor.take(UInt8(ascii: "-"))
         var digits: UInt64 = 0
         var digitCount = 0
         func add(_ digit: UInt8) {
-            if digits > 0 || digit > 0x30 { digitCount += 1 }
-            if digitCount <= 18 { digits = digits * 10 + UInt64(digit - 0x30) }
+            if digits > 0 || digit > 0 { digitCount += 1 }
+            if digitCount <= 18 { digits = digits * 10 + UInt64(digit) }
         }
-        guard let first = digit() else { throw fault }
+        guard let first = cursor.takeDigit() else { throw fault }
         add(first)
-        if first != 0x30 { while let next = digit() { add(next) } }
+        if first != 0 { while let next = cursor.takeDigit() { add(next) } }
         var exponent = 0
         var isWhole = true
-        if take(UInt8(ascii: ".")) {
+        if cursor.take(UInt8(ascii: ".")) {
             isWhole = false
-            guard let next = digit() else { throw fault }
+            guard let next = cursor.takeDigit() else { throw fault }
             add(next)
             exponent = -1
-            while let next = digit() {
+            while let next = cursor.takeDigit() {
                 add(next)
                 exponent -= 1
             }
         }
-        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+        if cursor.take(UInt8(ascii: "e")) || cursor.take(UInt8(ascii: "E")) {
             isWhole = false
-            let isBelow = take(UInt8(ascii: "-"))
-            if !isBelow { _ = take(UInt8(ascii: "+")) }
-            guard let next = digit() else { throw fault }
-            var power = Int(next - 0x30)
-            while let next = digit() { power = min(power * 10 + Int(next - 0x30), 1_000_000) }
+            let isBelow = cursor.take(UInt8(ascii: "-"))
+            if !isBelow { _ = cursor.take(UInt8(ascii: "+")) }
+            guard let next = cursor.takeDigit() else { throw fault }
+            var power = Int(next)
+            while let next = cursor.takeDigit() { power = min(power * 10 + Int(next), 1_000_000) }
             exponent += isBelow ? -power : power
         }
         if isWhole, digitCount <= 18 { return .integer(isNegative ? -Int(digits) : Int(digits)) }
@@ -257,29 +243,9 @@ private struct JSONParser {
             let value = exponent < 0 ? Double(digits) / Self.powers[-exponent] : Double(digits) * Self.powers[exponent]
             return .number(isNegative ? -value : value)
         }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        let text = String(decoding: cursor.bytes[start..<cursor.position], as: UTF8.self)
         if isWhole, let number = Int(text) { return .integer(number) }
         guard let value = Double(text), value.isFinite else { throw JSONValue.Fault(message: "the number \(text.prefix(40)) is too large") }
         return .number(value)
-    }
-
-    private mutating func digit() -> UInt8? {
-        guard let byte = peek(), (0x30...0x39).contains(byte) else { return nil }
-        position += 1
-        return byte
-    }
-
-    // MARK: - Bytes
-
-    private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard peek() == byte else { return false }
-        position += 1
-        return true
-    }
-
-    private mutating func skipWhitespace() {
-        while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
     }
 }

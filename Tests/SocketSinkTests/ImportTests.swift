@@ -57,6 +57,7 @@ import Testing
     ///
     /// - Returns: Waits for the file, and returns it.
     private static func receiveInBackground(_ page: SocketClient) -> () throws -> (name: String, bytes: [UInt8]) {
+        // Only the new thread uses the client until the returned function has waited for it.
         nonisolated(unsafe) let page = page
         let received = Received()
         Thread.detachNewThread {
