@@ -58,6 +58,9 @@ public struct CapturePlugin: Plugin {
     public let devices: (@Sendable () throws(CaptureError) -> DeviceList)?
     /// Makes an output that this capture can record, to measure latency; nil where there is none.
     public let loopback: (@Sendable () throws(CaptureError) -> any Loopback)?
+    /// The types of files that it reads, by which files of a folder are selected; nil for a capture that reads no files.
+    public var fileTypes: FileTypes? { declareFileTypes() }
+    private let declareFileTypes: @Sendable () -> FileTypes?
 
     /// A kind of capture, and how one is made.
     ///
@@ -69,17 +72,20 @@ public struct CapturePlugin: Plugin {
     ///   - version: Raised when the outputs' meaning changes.
     ///   - devices: Lists the devices; nil for a capture without devices.
     ///   - loopback: Makes an output that this capture can record; nil where there is none.
+    ///   - fileTypes: The types of files that it reads; nil for a capture that reads no files. Evaluated whenever they are needed.
     ///   - make: Checks the settings; opens nothing.
     public init(
         _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
         primary: String? = nil, version: Int = 1,
         devices: (@Sendable () throws(CaptureError) -> DeviceList)? = nil,
         loopback: (@Sendable () throws(CaptureError) -> any Loopback)? = nil,
+        fileTypes: @escaping @autoclosure @Sendable () -> FileTypes? = nil,
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
     ) {
         about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
         self.devices = devices
         self.loopback = loopback
+        declareFileTypes = fileTypes
         self.make = make
     }
 }

@@ -52,6 +52,9 @@ public struct PluginRegistry: Sendable {
         old.filter { plugin in !new.contains { $0.about.id == plugin.about.id } } + new
     }
 
+    /// The sound files among the files of a folder: those that the capture `file` reads; nil: there is no such capture.
+    package var soundFileTypes: FileTypes? { captures.first { $0.about.id == "file" }?.fileTypes }
+
     /// The plugin of an id, or a problem that names the nearest one.
     package func find<Kind: Plugin>(_ id: String, in plugins: [Kind], role: String) -> Result<Kind, SettingFault> {
         // By index: a generic sequence takes the runtime a search for its conformance at start-up.

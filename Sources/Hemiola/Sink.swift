@@ -3,7 +3,7 @@ public import HemiolaSignal
 /// Writes batches to a destination outside the process. Each sink runs on a thread of its own: it may block without delaying the
 /// analysis or other sinks.
 ///
-/// Lifecycle: make → `open` → (`begin` → `write` … → `end`) per stream → `close` once.
+/// Lifecycle: make → `open` → (`begin` → `write` … → `end`) per stream → `end` per input … → `close` once.
 public protocol Sink: Sendable {
     /// Opens files or sockets. A sink that throws here is not closed: it leaves nothing behind.
     func open(_ context: SinkContext) async throws(SinkError)
@@ -16,6 +16,9 @@ public protocol Sink: Sendable {
     func write(_ events: [Event]) async throws(SinkError)
     /// The stream is over.
     func end(_ summary: StreamSummary) async throws(SinkError)
+    /// An input is over, after the ends of its streams; also an input that failed before its first stream. The result of the input is
+    /// complete: a file of its own can be finished. The default implementation does nothing.
+    func end(_ input: InputEnd) async throws(SinkError)
     /// The last call. What is still buffered must reach its destination or be reported.
     func close() async throws(SinkError)
     /// This sink where it has a director; nil for every other. Implemented by the default implementations: a requirement, because a cast
@@ -26,6 +29,7 @@ public protocol Sink: Sendable {
 extension Sink {
     public var directing: (any DirectingSink)? { nil }
     public func write(_ events: [Event]) async throws(SinkError) {}
+    public func end(_ input: InputEnd) async throws(SinkError) {}
 }
 
 /// A sink that can often write without blocking (into a pipe with free space).
@@ -71,6 +75,11 @@ public struct SinkContext: Sendable {
     /// Whether all inputs were taken to their ends, or as far as they could be read. Final when the sink is closed; false then if the
     /// run was stopped before.
     public var isRunComplete: @Sendable () -> Bool
+    /// Whether another program waits for the records of each input: an output of several inputs gets the record `failure` of an input
+    /// without streams, and is flushed at the end of each input.
+    public var answersInputs: Bool
+    /// Whether the result of an interrupted input is kept, if it replaces no other; false: it is removed.
+    public var keepsInterruptedResults: Bool
 
     /// A context; by default for tests, with a closed control port and everything selected.
     public init(
@@ -79,7 +88,7 @@ public struct SinkContext: Sendable {
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
         endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, run: Int = 0, syncsFiles: Bool = false,
-        isRunComplete: @escaping @Sendable () -> Bool = { true }
+        isRunComplete: @escaping @Sendable () -> Bool = { true }, answersInputs: Bool = false, keepsInterruptedResults: Bool = true
     ) {
         self.name = name
         self.selection = selection
@@ -94,6 +103,8 @@ public struct SinkContext: Sendable {
         self.run = run
         self.syncsFiles = syncsFiles
         self.isRunComplete = isRunComplete
+        self.answersInputs = answersInputs
+        self.keepsInterruptedResults = keepsInterruptedResults
     }
 }
 

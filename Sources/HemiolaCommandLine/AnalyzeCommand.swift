@@ -62,10 +62,12 @@ struct AnalyzeCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         let plan = try plan(with: registry)
         let pipeline = try plan.assemble()
-        return await PipelineSession(
+        let status = await PipelineSession(
             pipeline, usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog),
             console: console.with(self.console.verbosity)
         ).run()
+        if let failure = plan.source?.failure, status == .success || status == .inputFailed { throw failure }
+        return status
     }
 
     func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// Writes to standard error: errors, warnings, progress, and a status line below them. Thread-safe; only `finish` waits.
 final class Console: Sendable {
     /// Which messages are printed.

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaSignal
 
 /// The results of `hemiola doctor`, as text and JSON.
 struct DoctorReport {

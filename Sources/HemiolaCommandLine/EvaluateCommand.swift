@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEvaluation
+internal import HemiolaSignal
 
 /// `hemiola evaluate REFERENCE ESTIMATE`
 struct EvaluateCommand: Command {

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaSignal
 
 /// Measures the latency from a player's write to the output line: plays clicks into a temporary output of the sound server and reads
 /// the lines of another `hemiola listen` that captures it.

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// The line that `hemiola listen` shows on a terminal: `Monitor of HDMI  -18 dB ███████░░░░░  ▁▂▅▇▆▃▂▁  124 BPM  lost 0.2 s`.
 struct LiveLine: Sendable, Hashable {
     /// The display name of the source.

@@ -6,14 +6,16 @@ internal import HemiolaSignal
 struct InputOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "Sound files. - reads standard input: a WAV stream, or raw samples with --raw. Put -- before names that begin with -.",
+            "Sound files, and folders whose sound files are read. - reads standard input: a WAV stream, or raw samples with --raw. Put -- "
+                + "before names that begin with -.",
             valueName: "file"),
         completion: .file())
     var files: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Read further file names from this file, one per line, relative to the working directory; - reads standard input.",
+            "Read further file names from this file, one per line, relative to the working directory; - reads standard input and "
+                + "analyses each file as its name arrives.",
             valueName: "list"),
         completion: .file())
     var filesFrom: String?
@@ -43,6 +45,9 @@ struct InputOptions: ParsableArguments {
 
     static let defaultJobs = 1
 
+    /// The number of files to analyse in parallel.
+    var jobCount: Int { jobs == 0 ? System.processorCount : jobs }
+
     /// Whether the arguments name a file or a list.
     var isGiven: Bool { !files.isEmpty || filesFrom != nil || isNullSeparated || raw != nil }
 
@@ -58,19 +63,67 @@ struct InputOptions: ParsableArguments {
             throw Failure("--null needs a list; name it with --files-from")
         }
         guard !names.isEmpty else { throw Failure("no input files; name a file, or a list with --files-from") }
+        try check(names)
+        return names
+    }
+
+    private func check(_ names: [String]) throws(Failure) {
         if names.contains("") { throw Failure("a file name is empty; is a variable of the shell unset?") }
         if names.count(where: { $0 == "-" }) > 1 { throw Failure("- is given more than once; standard input can be read only once") }
-        return names
+        if raw != nil, let folder = files.first(where: System.isFolder) {
+            throw Failure("\(PathText.shown(folder)): --raw needs the names of files, not a folder")
+        }
+    }
+
+    /// All names, in order. Those of `files` may be folders, those of the list are files.
+    ///
+    /// - Parameter skipped: A folder that is not read; nil: none.
+    func inputs(_ types: FileTypes?, skipping skipped: System.FileStatus.Identity? = nil) throws(Failure) -> CorpusInputs {
+        let names = try names()
+        return CorpusInputs(names, fileCount: names.count - files.count, types: types ?? .none, skipping: skipped)
+    }
+
+    /// The inputs that become known while the pipeline runs: names that arrive on standard input, and the files of folders.
+    ///
+    /// - Returns: nil when all inputs are named.
+    func source(_ types: FileTypes?) throws(Failure) -> OrderedSource? {
+        let readsList = filesFrom == "-"
+        guard readsList || files.contains(where: System.isFolder) else { return nil }
+        guard !readsList || !files.contains("-") else {
+            _ = try names()
+            return nil
+        }
+        let inputs = readsList ? CorpusInputs(files, types: types ?? .none) : try inputs(types)
+        try check(files)
+        return OrderedSource(inputs, readsList: readsList, isNullSeparated: isNullSeparated, spec: try spec())
     }
 }
 
 extension InputOptions {
     /// The capture of every input, in order.
-    func captures() throws(Failure) -> [PluginSpec] {
+    func captures(_ types: FileTypes?) throws(Failure) -> [PluginSpec] {
+        let spec = try spec()
+        var specs: [PluginSpec] = []
+        guard files.contains(where: System.isFolder) else {
+            for name in try names() { specs.append(try spec(name)) }
+            return specs
+        }
+        var inputs = try inputs(types)
+        while let item = inputs.next() {
+            switch item {
+            case .file(let path, _): specs.append(try spec(path))
+            case .failure(let path, let message): throw Failure("\(PathText.shown(path)): \(message)")
+            }
+        }
+        guard !specs.isEmpty else { throw Failure("no sound files in the folder", status: .inputFailed) }
+        return specs
+    }
+
+    /// Makes the capture of a file.
+    func spec() throws(Failure) -> @Sendable (String) throws(Failure) -> PluginSpec {
         let start = try start.map { text throws(Failure) in try Self.seconds(text, of: "--start") }
         let duration = try duration.map { text throws(Failure) in try Self.seconds(text, of: "--duration") }
-        var specs: [PluginSpec] = []
-        for name in try names() {
+        return { [raw] name throws(Failure) in
             var spec = captureSpec(for: name, raw: raw)
             if start != nil || duration != nil {
                 guard spec.id == "file" else {
@@ -81,9 +134,8 @@ extension InputOptions {
                 spec.settings["start"] = start.map { .number($0) }
                 spec.settings["duration"] = duration.map { .number($0) }
             }
-            specs.append(spec)
+            return spec
         }
-        return specs
     }
 
     /// Seconds from `90`, `1:30` or `1:02:03.5`.

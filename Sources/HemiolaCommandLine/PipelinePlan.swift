@@ -19,6 +19,8 @@ struct PipelinePlan {
     private var captureTexts: [Int: String] = [:]
     /// The index of the sink that writes to the path of `--output`.
     private var outputIndex: Int?
+    /// Supplies the inputs while the pipeline runs; nil: the captures of the configuration are all inputs.
+    private(set) var source: OrderedSource?
 
     /// - Throws: Invalid SPECs.
     init(_ registry: PluginRegistry, captures: [PluginSpec], analyzers texts: [String] = []) throws(Failure) {
@@ -50,8 +52,11 @@ struct PipelinePlan {
         _ registry: PluginRegistry, _ input: InputOptions, captures: [String] = [], options: PipelineOptions, isPaced: Bool,
         usesLookAhead: Bool
     ) throws(Failure) {
-        let inputs = captures.isEmpty || input.isGiven ? try input.captures() : []
-        try self.init(registry, captures: inputs, options: options)
+        try self.init(registry, captures: [], options: options)
+        // An output file that is also an input is found only if all inputs are known before the run.
+        let isStream = captures.isEmpty && !isPaced && configuration.sinks.allSatisfy(needsStandardOutput)
+        source = isStream ? try input.source(registry.soundFileTypes) : nil
+        if source == nil, captures.isEmpty || input.isGiven { configuration.captures = try input.captures(registry.soundFileTypes) }
         if !captures.isEmpty, input.start != nil || input.duration != nil {
             throw Failure(
                 "--start and --duration apply to file arguments only; set them in --capture, as in file:song.flac,start=5,duration=20")
@@ -59,17 +64,29 @@ struct PipelinePlan {
         try addCaptures(captures)
         configuration.isPaced = isPaced
         configuration.usesLookAhead = usesLookAhead
-        configuration.jobCount = input.jobs == 0 ? System.processorCount : input.jobs
+        configuration.jobCount = input.jobCount
         try checkThatNoInputIsOverwritten()
+    }
+
+    /// `hemiola analyze --output-dir`.
+    ///
+    /// - Parameter sink: Writes the results.
+    init(_ registry: PluginRegistry, _ command: AnalyzeCommand, sink: PluginSpec) throws(Failure) {
+        try self.init(registry, captures: [], options: command.options)
+        (configuration.sinks, sinkTexts, outputIndex) = ([sink], [nil], nil)
+        // The header and the end of a result show whether it is complete.
+        if !configuration.selection.isEmpty { configuration.selection += ["header", "end"] }
+        configuration.usesLookAhead = command.wholeFile
+        configuration.jobCount = command.input.jobCount
     }
 
     /// `hemiola beats`.
     init(_ registry: PluginRegistry, _ command: BeatsCommand) throws(Failure) {
-        let captures = try command.input.captures()
+        let captures = try command.input.captures(registry.soundFileTypes)
         let files = captures.compactMap { $0.primary?.text }
         try self.init(registry, captures: captures, analyzers: ["beat"])
         configuration.usesLookAhead = !command.causal
-        configuration.jobCount = command.input.jobs == 0 ? System.processorCount : command.input.jobs
+        configuration.jobCount = command.input.jobCount
         configuration.syncsFiles = command.writing.sync
         try Self.check(output: command.output)
         var sink = PluginSpec("beats")
@@ -152,8 +169,29 @@ struct PipelinePlan {
     ///
     /// - Throws: One line per problem, each naming the option that causes it.
     func assemble() throws(Failure) -> Pipeline {
+        if let source { return try assemble(inputs: source) }
         do throws(ConfigurationError) {
             return try registry.assemble(configuration)
+        } catch {
+            throw Failure(error.problems.map(line(for:)))
+        }
+    }
+
+    /// Builds a pipeline whose inputs are supplied while it runs.
+    ///
+    /// - Parameters:
+    ///   - source: Supplies the inputs.
+    ///   - fingerprint: That of the results; nil: the headers have none.
+    ///   - jobCount: Inputs that are analysed at a time; nil: that of the options.
+    /// - Throws: One line per problem, each naming the option that causes it.
+    func assemble(
+        inputs source: any InputSource, fingerprint: String? = nil, jobCount: Int? = nil
+    ) throws(Failure) -> Pipeline {
+        var configuration = configuration
+        configuration.fingerprint = fingerprint
+        configuration.jobCount = jobCount ?? configuration.jobCount
+        do throws(ConfigurationError) {
+            return try registry.assemble(configuration, inputs: source)
         } catch {
             throw Failure(error.problems.map(line(for:)))
         }

@@ -53,7 +53,8 @@ struct PipelineSession {
     private func printPipeline() {
         let configuration = pipeline.configuration
         let count = configuration.captures.count
-        let inputs = pipeline.recordingName ?? "\(count) file\(count == 1 ? "" : "s")"
+        let files = count == 0 ? "files as they are found" : "\(count) file\(count == 1 ? "" : "s")"
+        let inputs = pipeline.recordingName ?? files
         console.note(
             "\(pipeline.analyzerNames.joined(separator: ", ")) to \(pipeline.sinkNames.joined(separator: ", ")); "
                 + "\(inputs), \(configuration.batchFrames) frames per batch")

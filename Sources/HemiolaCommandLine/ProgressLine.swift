@@ -1,4 +1,5 @@
 internal import HemiolaEngine
+internal import HemiolaSignal
 
 /// The progress of a run: `song.flac ████████░░░░ 45 %  212× real time  0:12 left  file 3 of 7`.
 struct ProgressLine: Sendable, Hashable {
@@ -94,7 +95,7 @@ struct ProgressLine: Sendable, Hashable {
     }
 
     /// `0:07`, `1:02:03`
-    private static func clock(_ seconds: Double) -> String {
+    static func clock(_ seconds: Double) -> String {
         let whole = Int(min(max(seconds, 0), 1e9).rounded())
         let (hours, minutes) = (whole / 3600, whole / 60 % 60)
         let pair = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
@@ -131,13 +132,14 @@ struct ProgressMeter {
     /// - Returns: nil while it is too early for a line.
     mutating func line(for progress: PipelineProgress, at now: Double) -> ProgressLine? {
         let first = firstObservation(of: progress, now)
-        guard now - start >= Self.delay, progress.streamCount > 0 else { return nil }
+        guard now - start >= Self.delay, !progress.streamName.isEmpty else { return nil }
         let took = now - first.time
         if took >= Self.shortestInterval { speed = (progress.seconds - first.seconds) / took }
         let done = progress.duration.flatMap { $0 > 0 ? min(progress.seconds / $0, 1) : nil }
         // The durations of the other files are unknown: all files have the same weight.
         let count = Double(max(progress.streamCount, 1))
-        let fraction = done.map { (Double(progress.streamIndex) + $0) / count }
+        // Of an unknown number of files, only the time of each is known.
+        let fraction = progress.streamCount == 0 ? nil : done.map { (Double(progress.streamIndex) + $0) / count }
         let remaining = fraction.flatMap { $0 > 0.01 ? (now - start) * (1 - $0) / $0 : nil }
         return ProgressLine(
             name: progress.streamName, fraction: fraction, seconds: progress.seconds, speed: speed, remaining: remaining,

@@ -24,8 +24,22 @@ extension PluginRegistry {
         try assemble(configuration, replaying: nil)
     }
 
+    /// Builds a pipeline whose inputs are supplied while it runs.
+    ///
+    /// - Parameters:
+    ///   - configuration: The pipeline. Its captures are ignored.
+    ///   - source: Supplies the inputs; none of them is live.
+    /// - Throws: All problems of the configuration, each with its path (`sinks[1].period_s`).
+    public func assemble(
+        _ configuration: PipelineConfiguration, inputs source: any InputSource
+    ) throws(ConfigurationError) -> Pipeline {
+        try assemble(configuration, replaying: nil, inputs: source)
+    }
+
     /// Builds a pipeline. With a recording, no analyzer is made, and the captures are the audio of its streams.
-    func assemble(_ configuration: PipelineConfiguration, replaying recording: Recording?) throws(ConfigurationError) -> Pipeline {
+    func assemble(
+        _ configuration: PipelineConfiguration, replaying recording: Recording?, inputs source: (any InputSource)? = nil
+    ) throws(ConfigurationError) -> Pipeline {
         var problems: [ConfigurationProblem] = []
         let batching = Batching(batchFrames: configuration.batchFrames)
         if batching == nil {
@@ -45,7 +59,8 @@ extension PluginRegistry {
         }
         let catalog = catalog
         if !hasTestedDeclarations { problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem("plugins", $0) } }
-        let captures = recording == nil || !configuration.captures.isEmpty ? assembleInputs(configuration, &problems) : []
+        let hasCaptures = source == nil && (recording == nil || !configuration.captures.isEmpty)
+        let captures = hasCaptures ? assembleInputs(configuration, &problems) : []
         let inputs = recording == nil ? captures : []
         let sinkEntries = assembleSinks(configuration, catalog, &problems)
         let required = recording == nil ? sinkEntries.flatMap(\.entry.needs.analyzers) : []
@@ -53,10 +68,14 @@ extension PluginRegistry {
         var replay: Pipeline.Replay?
         if let recording { replay = self.replay(of: recording, audio: captures, for: sinkEntries, &problems) }
         checkStandardOutput(sinkEntries.map(\.entry), &problems)
-        checkOutputs(sinkEntries, inputs: inputs, &problems)
+        checkOutputs(sinkEntries, inputs: inputs, hasSeveralInputs: source != nil || inputs.count > 1, &problems)
         guard problems.isEmpty, let batching else { throw ConfigurationError(problems) }
         let pipeline = Pipeline(
-            configuration, batching: batching, catalog: catalog, inputs: inputs, analyzerEntries: analyzerEntries,
+            configuration, batching: batching, catalog: catalog, inputs: inputs,
+            supply: source.map { source in
+                Pipeline.Supply(source: source) { [self] spec throws(ConfigurationError) in try suppliedInput(spec) }
+            },
+            analyzerEntries: analyzerEntries,
             sinkEntries: sinkEntries.map(\.entry), replay: replay)
         try checkSelections(of: pipeline, recording?.header.analyzers)
         return pipeline
@@ -72,6 +91,17 @@ extension PluginRegistry {
     }
 
     // MARK: - Inputs
+
+    /// An input of a source.
+    private func suppliedInput(_ spec: PluginSpec) throws(ConfigurationError) -> Pipeline.Input {
+        var problems: [ConfigurationProblem] = []
+        let inputs = assembleInputs(PipelineConfiguration(captures: [spec]), &problems)
+        guard let input = inputs.first, problems.isEmpty else { throw ConfigurationError(problems) }
+        if input.capture.read(\.isLive) == true {
+            throw ConfigurationError([ConfigurationProblem("captures[0]", "\(spec.id) is a live capture, which is no file")])
+        }
+        return input
+    }
 
     private func assembleInputs(
         _ configuration: PipelineConfiguration, _ problems: inout [ConfigurationProblem]
@@ -213,7 +243,8 @@ extension PluginRegistry {
 
     /// Reports sinks and inputs whose results would be written to the same path.
     private func checkOutputs(
-        _ sinkEntries: [(path: String, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], _ problems: inout [ConfigurationProblem]
+        _ sinkEntries: [(path: String, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], hasSeveralInputs: Bool,
+        _ problems: inout [ConfigurationProblem]
     ) {
         /// By file: the sink that writes it, and the input of the result; nil: the result of all inputs.
         var owners: [String: (sink: Int, input: String?)] = [:]
@@ -221,9 +252,10 @@ extension PluginRegistry {
         sinkEntries: for (index, (path, entry)) in sinkEntries.enumerated() {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
-                if !output.takesSeveralInputs, !template.isPerInput, inputs.count > 1 {
+                if !output.takesSeveralInputs, !template.isPerInput, hasSeveralInputs {
                     let name = OutputTarget(output.path).name
-                    let message = "\(name) is for the result of one input, but there are \(inputs.count); use {stem} in the path"
+                    let count = inputs.isEmpty ? "several" : "\(inputs.count)"
+                    let message = "\(name) is for the result of one input, but there are \(count); use {stem} in the path"
                     problems.append(ConfigurationProblem(path, message))
                     continue sinkEntries
                 }

@@ -12,6 +12,16 @@ final class InputRun {
         case noReaders
     }
 
+    /// An input to analyse.
+    struct Assignment: Sendable {
+        /// Its place in the order of the run, 0….
+        var index: Int
+        /// The input; a failure: it cannot be analysed.
+        var input: Result<Pipeline.Input, CaptureError>
+        /// As the source of the pipeline supplied it; nil: the pipeline has no source.
+        var source: SourceInput?
+    }
+
     private let pipeline: Pipeline
     private let directors: [PipelineDirector]
     private let replay: ControlReplay
@@ -33,6 +43,12 @@ final class InputRun {
     private var damage: FileDamage?
     /// The reasons of refusals that have been reported.
     private var refusals: Set<String> = []
+    /// The path of the current input below the folder that is analysed; nil: there is no such folder.
+    private var relativePath: String?
+    /// Streams of the current input that were begun.
+    private var streamCount = 0
+    /// Why the current input failed, or was incomplete or damaged; nil: it did not.
+    private var error: String?
 
     init(_ pipeline: Pipeline, directors: [PipelineDirector] = [], replay: ControlReplay) {
         self.pipeline = pipeline
@@ -49,9 +65,33 @@ final class InputRun {
         }
     }
 
-    /// Analyses an input to its end and passes its streams to the receiver.
-    func analyze(_ index: Int, for receiver: any StreamReceiver) {
-        let input = pipeline.inputs[index]
+    /// Analyses an input to its end and passes its streams and its end to the receiver.
+    func analyze(_ assignment: Assignment, for receiver: any StreamReceiver) {
+        (streamCount, error) = (0, nil)
+        let path: String
+        switch assignment.input {
+        case .success(let input):
+            path = input.path ?? input.name
+            relativePath = input.relativePath
+            analyze(input, assignment.index, for: receiver)
+        case .failure(let error):
+            path = assignment.source?.capture.primary?.text ?? ""
+            fail(.captureFailed(input: PathText.shown(path), error), for: receiver)
+        }
+        receiver.end(
+            InputEnd(
+                file: PathText.shown(path), fileBytes: PathText.nonUTF8Bytes(of: path), error: error, streamCount: streamCount,
+                wasInterrupted: error == nil && (pipeline.shouldStop || !receiver.hasReaders)),
+            of: assignment.source)
+    }
+
+    /// Reports that the input failed or was incomplete.
+    private func fail(_ notice: PipelineNotice, for receiver: any StreamReceiver) {
+        error = notice.text
+        receiver.fail(notice)
+    }
+
+    private func analyze(_ input: Pipeline.Input, _ index: Int, for receiver: any StreamReceiver) {
         let made = input.capture.take()
         inputPath = input.path
         deviceSummary = nil
@@ -77,7 +117,7 @@ final class InputRun {
             }
         } catch {
             if error.remedy == .finish { return }
-            receiver.fail(.captureFailed(input: input.name, error))
+            fail(.captureFailed(input: input.name, error), for: receiver)
         }
     }
 
@@ -98,7 +138,7 @@ final class InputRun {
         do {
             header = try prepare(source)
         } catch {
-            receiver.fail(.analyzerRefused(input: source.name, error))
+            fail(.analyzerRefused(input: source.name, error), for: receiver)
             return .over(.error)
         }
         let stream = StreamAnalysis(
@@ -111,6 +151,7 @@ final class InputRun {
         }
         for director in directors { director.director.prepare(header) }
         receiver.begin(header)
+        streamCount += 1
         script = replay.controls(for: source.name)[...]
         refusals = []
         damage = nil
@@ -143,10 +184,13 @@ final class InputRun {
                 requests, source.format.sampleRate
             )
         }
-        let path = pipeline.inputs.count > 1 ? inputPath ?? source.name : nil
-        return StreamHeader(
+        let path = pipeline.namesFiles ? inputPath ?? source.name : nil
+        var header = StreamHeader(
             source: source, file: path.map(PathText.shown), fileBytes: path.flatMap(PathText.nonUTF8Bytes), isLive: pipeline.isLive,
             batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers, catalog: pipeline.catalog)
+        header.relativePath = relativePath
+        header.fingerprint = pipeline.configuration.fingerprint
+        return header
     }
 
     /// The first of two passes, for the analyzers that look ahead.
@@ -240,15 +284,17 @@ final class InputRun {
             guard let analyzer = slot.analyzer.summarizing else { return nil }
             return StreamSummary.Section(analyzer: slot.name, values: analyzer.summary())
         }
+        let name = stream.header.source.name
+        let damaged = damage?.notice(input: name)
+        var error = damaged?.text ?? self.error
+        if case .failed(let failure) = ending { error = PipelineNotice.captureFailed(input: name, failure).text }
         let summary = StreamSummary(
             frames: stream.clock, batches: stream.batchCount, nonFinite: stream.nonFinite, dropped: receiver.losses,
-            sections: sections, reason: reason, lateEvents: late)
+            sections: sections, reason: reason, error: error, lateEvents: late)
         receiver.end(summary)
-        let name = stream.header.source.name
-        if let damage {
-            let notice = damage.notice(input: name)
+        if let damaged {
             // An input that fails is counted once.
-            if case .failed = ending { receiver.report(notice) } else { receiver.fail(notice) }
+            if case .failed = ending { receiver.report(damaged) } else { fail(damaged, for: receiver) }
         }
         if stream.nonFinite > 0 { receiver.report(.nonFinite(input: name, samples: stream.nonFinite)) }
         receiver.report(.finished(input: name, summary))

@@ -16,6 +16,7 @@ final class Mailbox: @unchecked Sendable {
         /// Events that come without a batch.
         case events([Event])
         case end(StreamSummary)
+        case inputEnd(InputEnd)
     }
 
     fileprivate enum Entry {
@@ -23,6 +24,7 @@ final class Mailbox: @unchecked Sendable {
         case block(BatchBlock, replies: [Reply])
         case events(EventBacklog)
         case end(StreamSummary)
+        case inputEnd(InputEnd)
     }
 
     /// Sends the answer to a control.
@@ -80,6 +82,9 @@ final class Mailbox: @unchecked Sendable {
         switch item {
         case .begin(let header): entries.append(.begin(header))
         case .end(let summary): entries.append(.end(summary))
+        case .inputEnd(let end):
+            entries.append(.inputEnd(end))
+            if isLossless { countedEntries += 1 }
         case .block(let block, let replies):
             entries.append(.block(block, replies: replies))
             countedEntries += 1
@@ -114,6 +119,7 @@ final class Mailbox: @unchecked Sendable {
         case nil: return nil
         case .begin(let header)?: return .begin(header)
         case .end(let summary)?: return .end(summary)
+        case .inputEnd(let end)?: return .inputEnd(end)
         case .block(let block, let replies)?: return .block(block, replies: replies)
         case .events(let backlog)?:
             guard case .block(var next, let replies)? = block else { return .events(backlog.events) }
@@ -144,7 +150,7 @@ final class Mailbox: @unchecked Sendable {
             switch entry {
             case .block(_, let replies): for reply in replies { reply() }
             case .events(let backlog): for reply in backlog.replies { reply() }
-            case .begin, .end: break
+            case .begin, .end, .inputEnd: break
             }
         }
     }
@@ -157,6 +163,8 @@ final class Mailbox: @unchecked Sendable {
         case .block: countedEntries -= 1
         case .events(let backlog):
             eventWeight -= backlog.weight
+            if isLossless { countedEntries -= 1 }
+        case .inputEnd:
             if isLossless { countedEntries -= 1 }
         case .begin, .end: break
         }
@@ -229,7 +237,7 @@ final class Mailbox: @unchecked Sendable {
 extension Mailbox.Item {
     fileprivate var isCounted: Bool {
         switch self {
-        case .block, .events: true
+        case .block, .events, .inputEnd: true
         case .begin, .end: false
         }
     }

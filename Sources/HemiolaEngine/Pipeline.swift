@@ -23,6 +23,15 @@ public final class Pipeline: Sendable {
         /// The path as given, where it was given one.
         var path: String?
         var capture: PluginInstance<any Capture>
+        /// The path below the folder that is analysed; nil: there is no such folder.
+        var relativePath: String?
+    }
+
+    /// Where inputs come from while the pipeline runs.
+    struct Supply: Sendable {
+        var source: any InputSource
+        /// Makes the capture of an input.
+        var makeInput: @Sendable (PluginSpec) throws(ConfigurationError) -> Input
     }
 
     /// An analyzer with its settings.
@@ -69,7 +78,9 @@ public final class Pipeline: Sendable {
     let batching: Batching
     /// The record types and controls that the program declares.
     public let catalog: RecordCatalog
+    /// Empty where a source supplies the inputs.
     let inputs: [Input]
+    let supply: Supply?
     let analyzerEntries: [AnalyzerEntry]
     let sinkEntries: [SinkEntry]
     let replay: Replay?
@@ -83,7 +94,7 @@ public final class Pipeline: Sendable {
     private let activityCount = Atomic<Int64>(0)
 
     init(
-        _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input],
+        _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input], supply: Supply? = nil,
         analyzerEntries: [AnalyzerEntry], sinkEntries: [SinkEntry], replay: Replay? = nil
     ) {
         self.configuration = configuration
@@ -92,6 +103,7 @@ public final class Pipeline: Sendable {
         seed = configuration.seed ?? (isLive ? .random(in: 0...Self.largestSeed) : 0)
         self.batching = batching
         self.inputs = inputs
+        self.supply = supply
         self.analyzerEntries = analyzerEntries
         self.sinkEntries = sinkEntries
         self.replay = replay
@@ -127,6 +139,7 @@ public final class Pipeline: Sendable {
     /// Ends the run, from any thread, at any time: the current stream ends with the reason `interrupted`.
     public func stop() {
         isStopping.store(true, ordering: .releasing)
+        supply?.source.cancel()
     }
 
     /// How far the run is.
@@ -151,7 +164,7 @@ public final class Pipeline: Sendable {
         if let sink = sinkEntries.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
             report(.pacing(sink: sink.name))
         }
-        if configuration.jobCount > 1, inputs.count > 1, let reason = singleJobReason {
+        if configuration.jobCount > 1, hasSeveralInputs, let reason = singleJobReason {
             report(.singleJob(requested: configuration.jobCount, reason))
         }
         let inbox = ControlInbox(capacity: isLive || isPaced ? ControlInbox.liveCapacity : ControlInbox.fileCapacity)
@@ -193,6 +206,12 @@ public final class Pipeline: Sendable {
         return outcome
     }
 
+    /// Whether there is, or may be, more than one input.
+    var hasSeveralInputs: Bool { supply != nil || inputs.count > 1 }
+
+    /// Whether every line names its file.
+    var namesFiles: Bool { supply.map { $0.source.results == .sharedOutput } ?? (inputs.count > 1) }
+
     /// Why inputs cannot be analysed ahead of their turn; nil when they can.
     var singleJobReason: SingleJobReason? {
         // A director processes the streams in their order; so do all sinks in real time.
@@ -223,7 +242,9 @@ public final class Pipeline: Sendable {
                     warn: { report(.sinkWarning(sink: name, $0)) },
                     inform: { report(.sinkInformation(sink: name, $0, figure: $1)) }, endRun: { [weak self] in self?.stop() },
                     startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,
-                    isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }),
+                    isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false },
+                    answersInputs: supply?.source.results == .sharedOutput,
+                    keepsInterruptedResults: supply?.source.results != .filePerInput),
                 events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }
@@ -238,7 +259,8 @@ public final class Pipeline: Sendable {
         position.store(0, ordering: .relaxed)
         place.withLock {
             $0 = PipelineProgress(
-                seconds: 0, duration: source.duration, streamIndex: index, streamCount: max(inputs.count, 1), streamName: source.name)
+                seconds: 0, duration: source.duration, streamIndex: index, streamCount: supply == nil ? max(inputs.count, 1) : 0,
+                streamName: source.name)
         }
     }
 

@@ -60,7 +60,7 @@ public struct PipelineProgress: Sendable, Hashable {
     public var duration: Double?
     /// Which of the inputs, 0….
     public var streamIndex: Int
-    /// How many inputs there are.
+    /// How many inputs there are; 0: unknown.
     public var streamCount: Int
     /// The current stream's name for users.
     public var streamName: String

@@ -15,38 +15,42 @@ struct PipelineRun {
             return RecordingRun(pipeline, replay, directors: directors).replay(for: dispatcher)
         }
         let jobCount = pipeline.singleJobReason == nil ? pipeline.configuration.jobCount : 1
-        if jobCount > 1 && pipeline.inputs.count > 1 {
-            return runAhead(min(jobCount, pipeline.inputs.count))
+        let inputs = InputSequence(pipeline)
+        if jobCount > 1 && pipeline.hasSeveralInputs {
+            return runAhead(pipeline.supply == nil ? min(jobCount, pipeline.inputs.count) : jobCount, inputs)
         }
         let work = InputRun(pipeline, directors: directors, replay: replay)
-        return pipeline.inputs.indices.allSatisfy { index in
+        while true {
             if isOver { return false }
+            guard let input = inputs.next() else { return !isOver }
             dispatcher.isInputDone = false
-            work.analyze(index, for: dispatcher)
-            return dispatcher.isInputDone
+            work.analyze(input, for: dispatcher)
+            if !dispatcher.isInputDone { return false }
         }
     }
 
     private var isOver: Bool { pipeline.shouldStop || !dispatcher.hasReaders }
 
-    private func runAhead(_ jobCount: Int) -> Bool {
-        let queue = InputQueue(inputCount: pipeline.inputs.count, window: 2 * jobCount)
+    private func runAhead(_ jobCount: Int, _ inputs: InputSequence) -> Bool {
+        let queue = InputQueue(inputs, window: 2 * jobCount)
         for _ in 0..<jobCount {
             queue.startThread { [pipeline, replay] queue in
                 let work = InputRun(pipeline, replay: replay)
-                while let (index, queue) = queue.take() {
-                    work.analyze(index, for: queue)
+                while let (input, queue) = queue.take() {
+                    work.analyze(input, for: queue)
                     queue.finish()
                 }
             }
         }
         defer { queue.close() }
-        return pipeline.inputs.indices.allSatisfy { index in
+        var turn = 0
+        while true {
             if isOver { return false }
+            guard let items = queue.queue(turn) else { return !isOver }
             dispatcher.isInputDone = false
-            let queue = queue.queue(index)
-            while dispatcher.hasReaders, let item = queue.next() { passOn(item) }
-            return dispatcher.isInputDone
+            while dispatcher.hasReaders, let item = items.next() { passOn(item) }
+            if !dispatcher.isInputDone { return false }
+            turn += 1
         }
     }
 
@@ -57,10 +61,48 @@ struct PipelineRun {
         case .block(let block): dispatcher.receive(block)
         case .events(let events): dispatcher.receive(events)
         case .end(let summary): dispatcher.end(summary)
+        case .inputEnd(let end, let source): dispatcher.end(end, of: source)
         case .notice(let notice): dispatcher.report(notice)
         case .failure(let notice): dispatcher.fail(notice)
         }
         dispatcher.refuseControls()
+    }
+}
+
+/// The inputs of a pipeline in their order: those of its configuration, or those of its source. Used by one thread at a time.
+///
+/// `@unchecked Sendable`: the callers of `next` take turns.
+private final class InputSequence: @unchecked Sendable {
+    private let pipeline: Pipeline
+    private var count = 0
+
+    init(_ pipeline: Pipeline) {
+        self.pipeline = pipeline
+    }
+
+    /// The next input; nil at the end, or when the run was stopped. May block.
+    func next() -> InputRun.Assignment? {
+        defer { count += 1 }
+        guard let supply = pipeline.supply else {
+            return count < pipeline.inputs.count ? InputRun.Assignment(index: count, input: .success(pipeline.inputs[count])) : nil
+        }
+        guard !pipeline.shouldStop, let next = supply.source.next() else { return nil }
+        let input = Result { () throws(CaptureError) in
+            if let error = next.error { throw error }
+            do throws(ConfigurationError) {
+                var input = try supply.makeInput(next.capture)
+                input.relativePath = next.relativePath
+                return input
+            } catch {
+                throw CaptureError(error.problems.first?.message ?? "invalid settings")
+            }
+        }
+        return InputRun.Assignment(index: count, input: input, source: next)
+    }
+
+    /// Ends a blocked `next`.
+    func cancel() {
+        pipeline.supply?.source.cancel()
     }
 }
 
@@ -69,7 +111,7 @@ struct PipelineRun {
 /// `@unchecked Sendable`: everything below the lock is touched only under it.
 private final class InputQueue: @unchecked Sendable {
     private let condition = Condition()
-    private let inputCount: Int
+    private let inputs: InputSequence
     /// Inputs that may be under way or wait for their turn.
     private let window: Int
     private var queues: [Int: StreamItemQueue] = [:]
@@ -78,9 +120,13 @@ private final class InputQueue: @unchecked Sendable {
     private var turn = 0
     private var threadCount = 0
     private var isClosed = false
+    /// Whether a thread waits for the next input.
+    private var isTaking = false
+    /// Whether all inputs were taken.
+    private var isAtEnd = false
 
-    init(inputCount: Int, window: Int) {
-        self.inputCount = inputCount
+    init(_ inputs: InputSequence, window: Int) {
+        self.inputs = inputs
         self.window = window
     }
 
@@ -94,27 +140,42 @@ private final class InputQueue: @unchecked Sendable {
     }
 
     /// The next input to analyse; nil when there is none.
-    func take() -> (index: Int, queue: StreamItemQueue)? {
+    func take() -> (input: InputRun.Assignment, queue: StreamItemQueue)? {
         condition.lock()
-        while nextInput < inputCount && nextInput >= turn + window && !isClosed { condition.wait() }
+        while isTaking || nextInput >= turn + window, !isAtEnd, !isClosed { condition.wait() }
+        guard !isAtEnd, !isClosed else {
+            condition.unlock()
+            return nil
+        }
+        isTaking = true
+        condition.unlock()
+        // Without the lock: the next input may arrive much later.
+        let input = inputs.next()
+        condition.lock()
         defer {
+            isTaking = false
             condition.unlock()
             condition.broadcast()
         }
-        guard nextInput < inputCount, !isClosed else { return nil }
-        defer { nextInput += 1 }
+        guard let input, !isClosed else {
+            isAtEnd = true
+            return nil
+        }
         let queue = StreamItemQueue()
         queues[nextInput] = queue
-        return (nextInput, queue)
+        nextInput += 1
+        return (input, queue)
     }
 
     /// The queue of the input whose turn has come; waits until a thread has taken the input.
-    func queue(_ index: Int) -> StreamItemQueue {
+    ///
+    /// - Returns: nil when there is no further input.
+    func queue(_ index: Int) -> StreamItemQueue? {
         condition.lock()
         turn = index
         condition.broadcast()
-        while queues[index] == nil { condition.wait() }
-        let queue = queues[index]!
+        while queues[index] == nil, !isAtEnd { condition.wait() }
+        let queue = queues[index]
         queues[index - 1] = nil
         condition.unlock()
         return queue
@@ -125,6 +186,7 @@ private final class InputQueue: @unchecked Sendable {
         condition.lock()
         isClosed = true
         for queue in queues.values { queue.abandon() }
+        inputs.cancel()
         condition.broadcast()
         while threadCount > 0 { condition.wait() }
         condition.unlock()

@@ -157,6 +157,10 @@ final class RecordingReader {
     // MARK: - Records
 
     private func add(_ record: RecordDecoder.Record, byteCount: Int) throws(CaptureError) {
+        if case .failure(let input) = record {
+            warnings.append("\(name):\(lines.lineNumber): the recording has no records of this input: \(input.error ?? input.file)")
+            return
+        }
         if case .header(var next) = record {
             if header != nil {
                 warnings.append("\(name):\(lines.lineNumber): the stream before this header has no end record")
@@ -168,7 +172,7 @@ final class RecordingReader {
         }
         guard let header else { throw fault("a record after the end of its stream") }
         switch record {
-        case .header: break
+        case .header, .failure: break
         case .batch(let batch):
             flush(before: batch.frame)
             guard batch.frame >= position else { throw fault("the batch begins before the end of the batch before") }

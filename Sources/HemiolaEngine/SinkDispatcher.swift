@@ -105,6 +105,11 @@ final class SinkDispatcher: StreamReceiver {
         sendReplies()
     }
 
+    func end(_ input: InputEnd, of source: SourceInput?) {
+        for runner in runners { runner.mailbox.put(.inputEnd(input)) }
+        if let source, let supply = pipeline.supply { supply.source.inputEnded(source, input) }
+    }
+
     var reporter: @Sendable (PipelineNotice) -> Void { sendNotice }
 
     func report(_ notice: PipelineNotice) {

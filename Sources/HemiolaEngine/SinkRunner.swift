@@ -120,6 +120,8 @@ actor SinkRunner {
             return .events(schedule.apply(to: events))
         case .end(let summary):
             return .end(schedule.apply(to: summary))
+        case .inputEnd:
+            return item
         }
     }
 
@@ -135,6 +137,8 @@ actor SinkRunner {
             if !events.isEmpty { try await sink.write(events) }
         case .end(let summary):
             try await sink.end(summary)
+        case .inputEnd(let input):
+            try await sink.end(input)
         }
     }
 

@@ -12,6 +12,7 @@ final class StreamItemQueue: StreamReceiver, @unchecked Sendable {
         case block(BatchBlock)
         case events([Event])
         case end(StreamSummary)
+        case inputEnd(InputEnd, of: SourceInput?)
         case notice(PipelineNotice)
         case failure(PipelineNotice)
     }
@@ -37,6 +38,7 @@ final class StreamItemQueue: StreamReceiver, @unchecked Sendable {
     func receive(_ block: BatchBlock) { put(.block(block)) }
     func receive(_ events: [Event]) { put(.events(events)) }
     func end(_ summary: StreamSummary) { put(.end(summary)) }
+    func end(_ input: InputEnd, of source: SourceInput?) { put(.inputEnd(input, of: source)) }
     func report(_ notice: PipelineNotice) { put(.notice(notice)) }
     var reporter: @Sendable (PipelineNotice) -> Void { { [self] in report($0) } }
     func fail(_ notice: PipelineNotice) { put(.failure(notice)) }

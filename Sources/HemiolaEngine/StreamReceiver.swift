@@ -16,6 +16,8 @@ protocol StreamReceiver: AnyObject {
     /// the blocks. Does nothing for an empty array.
     func receive(_ events: [Event])
     func end(_ summary: StreamSummary)
+    /// Receives the end of an input, after its streams.
+    func end(_ input: InputEnd, of source: SourceInput?)
     func report(_ notice: PipelineNotice)
     /// `report`, for code that runs on another thread or outlives a call.
     var reporter: @Sendable (PipelineNotice) -> Void { get }

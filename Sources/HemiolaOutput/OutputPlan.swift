@@ -49,6 +49,9 @@ public struct OutputOpener: Sendable {
     private let syncsFiles: Bool
     private let isRunComplete: @Sendable () -> Bool
     private let warn: @Sendable (String) -> Void
+    /// Whether another program waits for the records of each input (`SinkContext.answersInputs`).
+    public let answersInputs: Bool
+    private let keepsInterruptedResults: Bool
 
     /// Creates an opener for a run. Call in `Sink.open`.
     public init(_ plan: OutputPlan, _ context: SinkContext) {
@@ -58,6 +61,8 @@ public struct OutputOpener: Sendable {
         syncsFiles = context.syncsFiles
         isRunComplete = context.isRunComplete
         warn = context.warn
+        answersInputs = context.answersInputs
+        keepsInterruptedResults = context.keepsInterruptedResults
     }
 
     // MARK: - Paths
@@ -66,7 +71,7 @@ public struct OutputOpener: Sendable {
     ///
     /// - Parameters:
     ///   - template: The path with placeholders.
-    ///   - input: The path of the input whose records the file gets (`StreamHeader.inputPath`); empty if the file gets those of all inputs.
+    ///   - input: The path of the input whose records the file gets (`StreamHeader.outputPath`); empty if the file gets those of all inputs.
     ///   - number: The number of the file, from 1.
     public func path(_ template: PathTemplate, for input: String = "", number: Int = 1) -> String {
         template.path(PathTemplate.Values(input: input, time: time, number: number))
@@ -118,6 +123,7 @@ public struct OutputOpener: Sendable {
     public func ending(of streams: WrittenStreams, isWholeRun: Bool, isDocument: Bool = false) -> OutputEnding {
         let wasInterrupted = streams.wasInterrupted || isWholeRun && !streams.isLive && !isRunComplete()
         if isLive && !isDocument { return .replace }
+        if !keepsInterruptedResults { return wasInterrupted ? .discard : .replace }
         if !wasInterrupted, streams.hasCompleteStream { return .replace }
         return isDocument && wasInterrupted ? .discard : .create
     }
@@ -145,7 +151,7 @@ public struct OutputOpener: Sendable {
         let ending = ending ?? self.ending(of: streams, isWholeRun: isWholeRun, isDocument: isDocument)
         let isAtPath = try output.finish(ending)
         let target = OutputTarget(path)
-        if ending == .replace || target.isSpecial { return }
+        if ending == .replace || target.isSpecial || !keepsInterruptedResults { return }
         let cause = "\(target.name): " + (streams.hasError ? "the input was not analysed to its end; " : "the run was interrupted; ")
         if isAtPath {
             warn(cause + "the file holds the records up to that point")

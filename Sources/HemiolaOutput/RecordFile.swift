@@ -59,7 +59,7 @@ public struct RecordFile: ~Copyable {
     }
 
     private mutating func encodeHeader(of stream: StreamHeader) throws(SinkError) {
-        let source = stream.inputPath
+        let source = stream.outputPath
         meter.beginStream()
         // A live run has one input: the streams of further devices or formats go to the same file.
         if template.isPerInput, output == nil || source != input && !stream.isLive {
@@ -151,6 +151,25 @@ public struct RecordFile: ~Copyable {
         encoder = nil
         streams.end(summary.reason)
         try flushIfDue()
+    }
+
+    /// Ends an input: finishes a file of its own. A file of several inputs gets the record `failure` of an input without streams and is
+    /// flushed, if another program waits for it (`OutputOpener.answersInputs`).
+    public mutating func end(_ input: InputEnd) throws(SinkError) {
+        if template.isPerInput { return try close() }
+        guard opener.answersInputs, output != nil else { return }
+        // A program that waits for `end` records waits for `failure` records too.
+        if encodedCount == 0, input.streamCount == 0, input.error != nil, selection.contains("failure") || selection.contains("end") {
+            output!.buffer.append(failure: input)
+            encodedCount = 1
+        }
+        do throws(SinkError) {
+            try output?.flush()
+        } catch {
+            if error.remedy != .retry { encodedCount = 0 }
+            throw error
+        }
+        encodedCount = 0
     }
 
     /// Writes what is buffered and finishes the file. A file for which no stream began is removed.

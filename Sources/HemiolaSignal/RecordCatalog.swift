@@ -13,7 +13,7 @@ public struct RecordCatalog: Sendable, Hashable {
     private static let detected: [RecordType] = [.onset, .beat, .analyzerEvent]
     private static let reported: [RecordType] = [.control, .device, .gap, .dropped]
     /// Lines of a stream that are no events.
-    private static let lines = (first: ["header", "batch"], last: ["end"])
+    private static let lines = (first: ["header", "batch"], last: ["end", "failure"])
 
     /// A catalog with the types that plugins declare. A type that several plugins declare in the same way counts once.
     public init(records: [RecordType] = [], controls: [ControlType] = []) {
@@ -43,7 +43,7 @@ public struct RecordCatalog: Sendable, Hashable {
         }
     }
 
-    /// All record types, in the order of the manual: `header`, `batch`, those of events, `end`.
+    /// All record types, in the order of the manual: `header`, `batch`, those of events, `end`, `failure`.
     public var recordTypes: [String] {
         Self.lines.first + events.map(\.name) + Self.lines.last
     }

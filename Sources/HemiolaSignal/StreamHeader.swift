@@ -50,6 +50,12 @@ public struct StreamHeader: Sendable, Hashable {
         if let file { return fileBytes.map(PathText.text(of:)) ?? file }
         return source.nameBytes.map(PathText.text(of:)) ?? source.name
     }
+    /// The path below the folder that is analysed, when each input of a folder has its own result; nil: the run has no such folder.
+    public var relativePath: String?
+    /// The path whose parts replace `{dir}`, `{name}` and `{stem}` in the paths of outputs.
+    public var outputPath: String { relativePath ?? inputPath }
+    /// Identifies the version and the settings of a result in an output folder; nil: the run has no output folder.
+    public var fingerprint: String?
     /// Whether it comes from a live capture: then batches may be dropped.
     public var isLive: Bool
     /// How the stream is cut into batches and hops.
@@ -126,14 +132,17 @@ public struct StreamSummary: Sendable, Equatable {
     public var sections: [Section]
     /// The reason for the end.
     public var reason: Reason
+    /// Why the input was incomplete or damaged, one line; nil: it was complete.
+    public var error: String?
     /// Events emitted after the last batch was completed, in order of time: they precede the end.
     public var lateEvents: [Event]
 
     /// A summary; by default without losses.
     public init(
         frames: Int64, batches: Int64, nonFinite: Int64 = 0, dropped: [(sink: String, batches: Int64)] = [],
-        sections: [Section] = [], reason: Reason, lateEvents: [Event] = []
+        sections: [Section] = [], reason: Reason, error: String? = nil, lateEvents: [Event] = []
     ) {
+        self.error = error
         self.lateEvents = lateEvents
         self.frames = frames
         self.batches = batches
@@ -146,7 +155,7 @@ public struct StreamSummary: Sendable, Equatable {
     public static func == (one: Self, other: Self) -> Bool {
         one.frames == other.frames && one.batches == other.batches && one.nonFinite == other.nonFinite
             && one.dropped.elementsEqual(other.dropped, by: ==) && one.sections == other.sections && one.reason == other.reason
-            && one.lateEvents == other.lateEvents
+            && one.error == other.error && one.lateEvents == other.lateEvents
     }
 }
 

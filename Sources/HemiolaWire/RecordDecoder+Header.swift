@@ -32,6 +32,7 @@ extension StreamHeader {
             fileBytes: try [UInt8](base64: fields, "file_base64"), isLive: false, batching: batching,
             seed: UInt64(try fields.count("seed")),
             analyzers: analyzers, catalog: catalog)
+        fingerprint = try fields.optionalText("fingerprint")
     }
 }
 
@@ -179,6 +180,6 @@ extension StreamSummary {
         }
         self.init(
             frames: try fields.count("frames"), batches: try fields.count("batches"), nonFinite: try fields.count("non_finite"),
-            dropped: dropped, sections: sections, reason: reason)
+            dropped: dropped, sections: sections, reason: reason, error: try fields.optionalText("error"))
     }
 }

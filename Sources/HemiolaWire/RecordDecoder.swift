@@ -22,6 +22,8 @@ public struct RecordDecoder: Sendable {
         case event(Event, emitted: Double?)
         /// The last record of a stream, without late events.
         case end(StreamSummary)
+        /// An input that failed.
+        case failure(InputEnd)
     }
 
     /// The record of a batch.
@@ -70,6 +72,10 @@ public struct RecordDecoder: Sendable {
             let header = try StreamHeader(fields, catalog)
             self.header = header
             return .header(header)
+        }
+        if type == "failure" {
+            return .failure(
+                InputEnd(file: try fields.optionalText("file") ?? "", error: try fields.text("error"), streamCount: 0))
         }
         guard let header else {
             throw RecordFault("a \"\(type.prefix(40))\" record before any header; a recording needs its header (--select header+…)")

@@ -39,6 +39,10 @@ extension RecordEncoder {
         }
         buffer.append(#","reason":"#)
         buffer.append(string: summary.reason.rawValue)
+        if let error = summary.error {
+            buffer.append(key: "error")
+            buffer.append(string: error)
+        }
         close(&buffer)
     }
 

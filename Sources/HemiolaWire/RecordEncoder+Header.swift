@@ -60,6 +60,10 @@ extension RecordEncoder {
         buffer.append(integer: header.batching.batchFrames)
         buffer.append(#","seed":"#)
         buffer.append(bytes: Array(String(header.seed).utf8))
+        if let fingerprint = header.fingerprint {
+            buffer.append(key: "fingerprint")
+            buffer.append(string: fingerprint)
+        }
         buffer.append(#","analyzers":"#)
         buffer.appendList(header.analyzers) { append($1, to: &$0) }
     }

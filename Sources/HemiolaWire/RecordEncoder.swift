@@ -55,14 +55,7 @@ public struct RecordEncoder: Sendable {
         self.selection = selection
         self.version = version
         var field = JSONBuffer(capacity: 0)
-        if let file = header.file {
-            field.append(#","file":"#)
-            field.append(string: file)
-            if let bytes = header.fileBytes {
-                field.append(#","file_base64":"#)
-                field.append(string: bytes.base64)
-            }
-        }
+        if let file = header.file { field.append(file: file, bytes: header.fileBytes) }
         fileField = field.bytes
         outputUnits = header.analyzers.flatMap { analyzer in
             analyzer.outputs.events.map { (analyzer.name, $0.name, $0.unit) }
@@ -154,6 +147,33 @@ extension RecordEncoder {
 }
 
 extension JSONBuffer {
+    /// Adds the record of a failed input: a line of type `failure`.
+    ///
+    /// - Parameters:
+    ///   - end: The end of the input, with an error.
+    ///   - isPartial: Whether there is a result of a part of the input; nil: not written.
+    public mutating func append(failure end: InputEnd, isPartial: Bool? = nil) {
+        append(#"{"type":"failure""#)
+        append(file: end.file, bytes: end.fileBytes)
+        append(key: "error")
+        append(string: end.error ?? "")
+        if let isPartial {
+            append(key: "partial")
+            append(isPartial)
+        }
+        append("}\n")
+    }
+
+    /// The keys `file` and, where the path is not UTF-8, `file_base64`.
+    fileprivate mutating func append(file: String, bytes: [UInt8]?) {
+        append(key: "file")
+        append(string: file)
+        if let bytes {
+            append(key: "file_base64")
+            append(string: bytes.base64)
+        }
+    }
+
     /// A copy of the bytes written so far.
     var bytes: [UInt8] {
         withUnsafeBytes { Array($0) }

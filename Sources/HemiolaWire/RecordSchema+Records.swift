@@ -1,7 +1,7 @@
 public import HemiolaSignal
 
 extension RecordSchema {
-    /// All types of record: `header`, `batch`, the event types in the order of the catalog, `end`.
+    /// All types of record: `header`, `batch`, the event types in the order of the catalog, `end`, `failure`.
     public static func records(_ catalog: RecordCatalog) -> [Record] {
         first + catalog.events.map { Record($0, of: catalog) } + last
     }
@@ -20,6 +20,9 @@ extension RecordSchema {
                     "The loudspeaker of each of more than two channels (FL, FR, FC, LFE …), where they are known."),
                 Field("batch_frames", .integer, "Frames per batch."),
                 Field("seed", .integer, "The seed of the random number generators."),
+                Field(
+                    "fingerprint", .text, optional: true,
+                    "Identifies the version and the settings of a result that analyze --output-dir wrote; --resume compares it."),
                 Field("analyzers", .list(.object(analyzer), count: nil), "The analyzers of the pipeline."),
             ]),
         Record(
@@ -42,7 +45,16 @@ extension RecordSchema {
                 Field("dropped", .table(.integer), "Number of dropped batches per sink; only sinks that dropped any."),
                 Field("summaries", .table(.table(.nullable(.figure))), "The summary of each analyzer that has one."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why it ends."),
-            ])
+                Field("error", .text, optional: true, "Why the input was incomplete or damaged; only then."),
+            ]),
+        Record(
+            type: "failure",
+            summary:
+                "An input that failed: in place of its records in the output of analyze --files-from - or of a folder, and in failures.jsonl.",
+            fields: [
+                Field("error", .text, "Why, in one line."),
+                Field("partial", .boolean, optional: true, "Whether there is a result of a part of the input; only in failures.jsonl."),
+            ]),
     ]
 
     static let time = Field("t", .number, "The time, in seconds of audio since the stream's first frame.")

@@ -12,7 +12,7 @@ extension CapturePlugin {
     /// Reads a sound file: WAV, FLAC, Ogg, MP3, AIFF and the other formats of libsndfile, at the file's own rate.
     public static let file = CapturePlugin(
         "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.",
-        settings: [path.declared, start.declared, duration.declared], primary: "path"
+        settings: [path.declared, start.declared, duration.declared], primary: "path", fileTypes: .sound
     ) { settings throws(ConfigurationError) in
         guard let path = settings[path], !path.isEmpty else {
             throw ConfigurationError("no file is given; write file:PATH", at: "path")
@@ -51,6 +51,8 @@ final class FileCapture: RewindableCapture {
     /// Deliveries that precede the next read, in reverse order.
     private var pending: [ReadResult] = []
     private var isFinished = false
+    /// The state of the file before it was opened.
+    private var stamp: FileStamp?
 
     /// - Parameters:
     ///   - ffmpeg: Decodes formats that libsndfile does not support; nil: they are refused.
@@ -69,6 +71,7 @@ final class FileCapture: RewindableCapture {
     }
 
     func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+        stamp = FileStamp(path)
         let opening = try openWatched(isCancelled: request.isCancelled)
         header = opening.header
         format = mapped(opening.sound.format)
@@ -82,6 +85,13 @@ final class FileCapture: RewindableCapture {
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+        let delivery = try readExcerpt(into: &samples)
+        // A file that another program replaces or writes may have been read in part before and in part after.
+        if delivery == .end, let now = FileStamp(path), now != stamp { throw FileError.changed(path) }
+        return delivery
+    }
+
+    private func readExcerpt(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         if excerpt.isWhole { return try readNext(into: &samples) }
         // At most one second of audio is skipped in a call, so that the caller can stop in between.
         let stop = excerptPosition.framesBefore - Int64(format.sampleRate)

@@ -91,6 +91,23 @@ final class InputFile: ChunkSource, Sendable {
     }
 }
 
+/// The identity, size and modification time of a file. Two of one path differ if the file was replaced or written in between.
+struct FileStamp: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+    private let size: Int64
+    private let seconds: Int64
+    private let nanoseconds: Int64
+
+    /// nil when there is no file at the path, or it cannot be examined.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(PathText.systemPath(path), &status) == 0 else { return nil }
+        (device, number, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
+        (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
+    }
+}
+
 extension InputFile.OpenError {
     /// From an error code of a system call.
     init(_ code: Int32) {

@@ -47,7 +47,7 @@ final class BeatWriter: Sink {
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         try withState { state throws(SinkError) in
             if state.isRepeated { return try flush(&state) }
-            let source = stream.inputPath
+            let source = stream.outputPath
             // A live run has one input: the streams of further devices or formats go to the same file.
             if template.isPerInput, state.output == nil || source != state.input && !stream.isLive {
                 try finishFile(&state)

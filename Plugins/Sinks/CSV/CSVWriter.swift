@@ -68,6 +68,12 @@ final class CSVWriter: Sink {
         }
     }
 
+    func end(_ input: InputEnd) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            do throws(SinkError) { try state.end(input) } catch { throw state.giveUp(error) }
+        }
+    }
+
     func close() async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
             do throws(SinkError) { try state.close() } catch { throw state.giveUp(error) }
@@ -100,7 +106,7 @@ extension CSVWriter.State {
     }
 
     mutating func begin(_ stream: StreamHeader) throws(SinkError) {
-        let source = stream.inputPath
+        let source = stream.outputPath
         meter.beginStream()
         // In real time there is one input: another device or format continues its files.
         if places.isPerInput, rows == nil && events == nil || source != input && !stream.isLive {
@@ -163,6 +169,16 @@ extension CSVWriter.State {
                 if index > 0 { buffer.append(",") }
                 buffer.append(field: text)
             }
+        }
+    }
+
+    /// The tables of an input are finished; those of several inputs are flushed if another program waits for them.
+    mutating func end(_ input: InputEnd) throws(SinkError) {
+        if places.isPerInput {
+            try finishTables()
+        } else if opener?.answersInputs == true {
+            try rows?.flush()
+            try events?.flush()
         }
     }
 

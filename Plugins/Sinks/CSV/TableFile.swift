@@ -62,6 +62,11 @@ final class TableFile {
         }
     }
 
+    /// Hands all rows to the system.
+    func flush() throws(SinkError) {
+        try output.flush()
+    }
+
     /// The table is complete, if only its header, and handed to the system.
     func complete() throws(SinkError) {
         try appendHeader()

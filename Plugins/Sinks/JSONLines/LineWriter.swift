@@ -43,6 +43,10 @@ final class LineWriter: NonBlockingSink {
         try file.withLock { file throws(SinkError) in try file?.end(summary) }
     }
 
+    func end(_ input: InputEnd) async throws(SinkError) {
+        try file.withLock { file throws(SinkError) in try file?.end(input) }
+    }
+
     func close() async throws(SinkError) {
         try file.withLock { file throws(SinkError) in
             defer { file = nil }

@@ -1,0 +1,113 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+/// The sound files in a folder and the folders below it, in the order of their names.
+///
+/// Hidden files and folders are skipped. Links to files are followed. A link to a folder is followed if the folder lies outside of the
+/// walk; every folder is read once, so that the walk ends also where links form a loop.
+struct FolderWalk: Sendable {
+    /// A sound file, or a folder or link that cannot be read.
+    enum Item: Sendable, Hashable {
+        /// - relative: The path below the folder of the walk.
+        case file(path: String, relative: String)
+        case failure(path: String, message: String)
+    }
+
+    /// A folder that is being read: its remaining entries, in reverse order.
+    private struct Level {
+        var path: String
+        var relative: String
+        var entries: [(name: String, kind: System.FileKind)]
+    }
+
+    private let types: FileTypes
+    /// The folder of the walk with all links resolved, and a slash.
+    private let realRoot: String
+    private var levels: [Level] = []
+    private var visited: Set<System.FileStatus.Identity> = []
+    /// A failure that comes next.
+    private var pending: Item?
+
+    /// - Parameters:
+    ///   - root: The folder.
+    ///   - types: The files to find.
+    ///   - skipped: A folder that is not read: the one that the results are written to; nil: none.
+    init(_ root: String, types: FileTypes, skipping skipped: System.FileStatus.Identity? = nil) {
+        self.types = types
+        realRoot = Self.withSlash(System.realPath(root) ?? root)
+        if let skipped { visited.insert(skipped) }
+        open(root, relative: "")
+    }
+
+    /// The next file or failure; nil at the end.
+    mutating func next() -> Item? {
+        while true {
+            if let item = pending {
+                pending = nil
+                return item
+            }
+            guard let last = levels.indices.last else { return nil }
+            guard let entry = levels[last].entries.popLast() else {
+                levels.removeLast()
+                continue
+            }
+            if entry.name.hasPrefix(".") { continue }
+            let path = Self.withSlash(levels[last].path) + entry.name
+            let relative = levels[last].relative.isEmpty ? entry.name : levels[last].relative + "/" + entry.name
+            switch entry.kind {
+            case .file: if isSound(path, entry.name) { return .file(path: path, relative: relative) }
+            case .folder: open(path, relative: relative)
+            case .link, .unknown: if let item = follow(path, entry.name, relative: relative, isLink: entry.kind == .link) { return item }
+            case .other: break
+            }
+        }
+    }
+
+    private mutating func follow(_ path: String, _ name: String, relative: String, isLink: Bool) -> Item? {
+        let status: System.FileStatus
+        do throws(System.CallError) {
+            status = try System.status(of: path)
+        } catch {
+            guard types.extensions.contains(Self.fileExtension(of: name)) else { return nil }
+            return .failure(path: path, message: "cannot be opened (\(error)); the link leads to no file")
+        }
+        switch status.kind {
+        case .file: return isSound(path, name) ? .file(path: path, relative: relative) : nil
+        case .folder:
+            if isLink {
+                guard let target = System.realPath(path).map(Self.withSlash) else { return nil }
+                // The walk reaches a folder within by its own path; a folder above would lead back.
+                if target.hasPrefix(realRoot) || realRoot.hasPrefix(target) { return nil }
+            }
+            open(path, relative: relative)
+            return nil
+        case .link, .other, .unknown: return nil
+        }
+    }
+
+    private mutating func open(_ path: String, relative: String) {
+        do throws(System.CallError) {
+            guard visited.insert(try System.status(of: path).identity).inserted else { return }
+            let entries = try System.entries(of: path).sorted { $0.name > $1.name }
+            levels.append(Level(path: path, relative: relative, entries: entries))
+        } catch {
+            pending = .failure(path: path, message: "the folder cannot be read (\(error)); show its owner and mode: ls -ld")
+        }
+    }
+
+    private func isSound(_ path: String, _ name: String) -> Bool {
+        let ending = Self.fileExtension(of: name)
+        if types.extensions.contains(ending) { return true }
+        if types.otherExtensions.contains(ending) { return false }
+        guard let head = try? System.bytes(of: path, count: types.signatureLength), !head.isEmpty else { return false }
+        return types.matches(head)
+    }
+
+    /// The extension in lower case, without its dot; empty: there is none.
+    private static func fileExtension(of name: String) -> String {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
+        return name[name.index(after: dot)...].lowercased()
+    }
+
+    private static func withSlash(_ path: String) -> String { path.hasSuffix("/") ? path : path + "/" }
+}

@@ -1,0 +1,77 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+internal import Synchronization
+
+/// The inputs of a run with one output: files and the files of folders, then the names that arrive on standard input.
+///
+/// `@unchecked Sendable`: `next` is called by one thread at a time; `cancel` uses the atomic and the pipe only.
+final class OrderedSource: InputSource, @unchecked Sendable {
+    let results = ResultForm.sharedOutput
+
+    private let spec: @Sendable (String) throws(Failure) -> PluginSpec
+    private let hasFolders: Bool
+    private let wake = System.WakeUpPipe()
+    private let isCancelled = Atomic<Bool>(false)
+    private let problem = Mutex<Failure?>(nil)
+    private var inputs: CorpusInputs
+    private var list: PathList?
+    private var number = 0
+
+    /// - Parameters:
+    ///   - inputs: Files and folders.
+    ///   - readsList: Whether names follow on standard input.
+    ///   - isNullSeparated: Whether NUL ends a name of the list.
+    ///   - spec: Makes the capture of a file.
+    init(
+        _ inputs: CorpusInputs, readsList: Bool, isNullSeparated: Bool, spec: @escaping @Sendable (String) throws(Failure) -> PluginSpec
+    ) {
+        self.inputs = inputs
+        self.spec = spec
+        hasFolders = inputs.count == nil
+        if readsList { list = PathList(isNullSeparated: isNullSeparated, wake: wake) }
+    }
+
+    /// Why the inputs ended early; nil: they did not.
+    var failure: Failure? { problem.withLock { $0 } }
+
+    func next() -> SourceInput? {
+        guard !isCancelled.load(ordering: .acquiring) else { return nil }
+        switch inputs.next() {
+        case .file(let path, _): return input(path)
+        case .failure(let path, let message): return input(path, CaptureError("\(PathText.shown(path).onOneLine): \(message)"))
+        case nil: break
+        }
+        guard list != nil else {
+            if number == 0, hasFolders { problem.withLock { $0 = Failure("no sound files in the folder", status: .inputFailed) } }
+            return nil
+        }
+        do throws(Failure) {
+            guard let name = try list?.next(), !isCancelled.load(ordering: .acquiring) else { return nil }
+            if name == "-" { return input(name, CaptureError("-: standard input is the list of names; write the sound into a file")) }
+            return input(name)
+        } catch {
+            problem.withLock { $0 = error }
+            isCancelled.store(true, ordering: .releasing)
+            return nil
+        }
+    }
+
+    private func input(_ path: String, _ error: CaptureError? = nil) -> SourceInput {
+        defer { number += 1 }
+        do throws(Failure) {
+            return SourceInput(number: number, capture: try spec(path), error: error)
+        } catch let failure {
+            return SourceInput(
+                number: number, capture: PluginSpec("file", primary: .text(path)),
+                error: CaptureError(failure.lines.joined(separator: "; ")))
+        }
+    }
+
+    func cancel() {
+        isCancelled.store(true, ordering: .releasing)
+        wake.wakeUp()
+    }
+
+    func inputEnded(_ input: SourceInput, _ end: InputEnd) {}
+}

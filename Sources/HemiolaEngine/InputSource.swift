@@ -1,0 +1,50 @@
+public import Hemiola
+public import HemiolaSignal
+
+/// Supplies the inputs of pipelines while they run: paths that arrive on a pipe, or the files of a folder.
+///
+/// Thread-safe. Several pipelines can share one source; each input goes to one of them.
+public protocol InputSource: Sendable {
+    /// The form of the results.
+    var results: ResultForm { get }
+
+    /// The next input; nil: there is none, or the source was cancelled. May block until an input arrives.
+    ///
+    /// Called on analysis threads; one pipeline calls it on one thread at a time.
+    func next() -> SourceInput?
+
+    /// Ends the source: a blocked `next` returns nil, and so do all later calls.
+    func cancel()
+
+    /// Receives the end of an input, on an analysis thread. The sinks may not have written the last records of the input yet.
+    func inputEnded(_ input: SourceInput, _ end: InputEnd)
+}
+
+/// The form of the results of an ``InputSource``.
+public enum ResultForm: Sendable, Hashable {
+    /// One output of all inputs, in their order, which another program may read meanwhile: every line names its file, an input without
+    /// streams has a record `failure`, and the output is flushed at the end of each input.
+    case sharedOutput
+    /// A file per input, which names no file in its lines. The file of an interrupted input is removed.
+    case filePerInput
+}
+
+/// An input of an ``InputSource``.
+public struct SourceInput: Sendable {
+    /// Its place in the order of the source, 0….
+    public var number: Int
+    /// The capture, whose primary setting is the path.
+    public var capture: PluginSpec
+    /// The path below the folder that is analysed, for the paths of outputs; nil: the path itself.
+    public var relativePath: String?
+    /// Why the input cannot be analysed, where that is known before it is opened.
+    public var error: CaptureError?
+
+    /// An input; by default one that can be opened.
+    public init(number: Int, capture: PluginSpec, relativePath: String? = nil, error: CaptureError? = nil) {
+        self.number = number
+        self.capture = capture
+        self.relativePath = relativePath
+        self.error = error
+    }
+}

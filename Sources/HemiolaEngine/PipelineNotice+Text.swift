@@ -1,0 +1,90 @@
+internal import Hemiola
+internal import HemiolaSignal
+
+extension PipelineNotice {
+    /// The message for the user, in one line. It names the input or the output.
+    public var text: String {
+        switch self {
+        case .captureFailed(let input, let error):
+            return Self.line(input, error.message)
+        case .captureWarning(_, let remark):
+            return remark
+        case .analyzerRefused(let input, let error):
+            return Self.line(input, error.message)
+        case .gap(let input, let time, let duration, .truncatedFile):
+            return duration > 0
+                ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(duration.rounded(toPlaces: 3)) s too early; the audio before was analysed"
+                : "\(input): the file is cut off at \(time.rounded(toPlaces: 3)) s; the audio before was analysed"
+        case .gap(let input, let time, let duration, .damagedFile):
+            let length = duration > 0 ? "\(duration.rounded(toPlaces: 3)) s of sound are" : "sound of unknown length is"
+            return "\(input): \(length) missing or damaged at \(time.rounded(toPlaces: 3)) s; the rest was analysed"
+        case .gap(let input, _, _, .falseLength):
+            return "\(input): contains more sound than its header declares; all of it was analysed"
+        case .damage(let input, let places, let first, let duration):
+            return "\(input): \(places) parts are missing or damaged, \(duration.rounded(toPlaces: 3)) s in all, the first at "
+                + "\(first.rounded(toPlaces: 3)) s; the rest was analysed"
+        case .gap(let input, let time, let duration, .stopped):
+            return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s: "
+                + "hemiola was stopped (Ctrl-Z), or the computer slept"
+        case .gap(let input, let time, let duration, let reason):
+            return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s (\(reason.rawValue))"
+        case .device(_, let device):
+            switch device.state {
+            case .opened: return "listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
+            case .moved: return "now listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
+            case .lost: return "no audio from \(device.title); waiting for it"
+            }
+        case .silence(let input, _):
+            return "silence on \"\(input)\"; if music is playing, select its device; see: hemiola devices"
+        case .nonFinite(let input, let samples):
+            return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and replaced by 0"
+        case .sinkFailed(_, let error):
+            return error.message
+        case .sinkTrouble(_, let error):
+            return "\(error.message); retrying"
+        case .sinkWarning(_, let remark):
+            return remark
+        case .sinkInformation(_, let text, _):
+            return text
+        case .sinkRecovered(let sink):
+            return "\(sink): recovered"
+        case .pacing(let sink):
+            return "\(sink) requires real time: processing at real-time speed"
+        case .singleJob(let requested, let reason):
+            return "inputs are analysed one at a time, not \(requested): \(reason.text)"
+        case .recording(let remark):
+            return remark
+        case .controlRefused(let input, let control, let reason):
+            return "\(input): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"
+        case .finished(let input, let summary):
+            return "\(input): \(summary.batches) batch\(summary.batches == 1 ? "" : "es")"
+                + (summary.reason == .endOfInput ? "" : " (\(summary.reason.rawValue))")
+        }
+    }
+
+    /// The message, preceded by the input's name unless it contains it.
+    private static func line(_ name: String, _ message: String) -> String {
+        message.contains(name.onOneLine) ? message : "\(name): \(message)"
+    }
+}
+
+extension SingleJobReason {
+    fileprivate var text: String {
+        switch self {
+        case .live: "a capture is live"
+        case .pacing: "they are processed at real-time speed"
+        case .directing(let sink): "\(sink) derives events from them in their order"
+        }
+    }
+}
+
+extension DeviceEvent {
+    /// `"Monitor of HDMI" (alsa_output.hdmi.monitor)`
+    fileprivate var title: String {
+        summary.isEmpty || summary == name ? "\"\(name)\"" : "\"\(summary)\" (\(name))"
+    }
+}
+
+extension StreamFormat {
+    fileprivate var channelText: String { "\(channelCount) channel\(channelCount == 1 ? "" : "s")" }
+}
