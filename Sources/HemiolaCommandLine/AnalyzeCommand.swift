@@ -46,6 +46,8 @@ struct AnalyzeCommand: Command {
 
     @OptionGroup(title: "Pipeline") var options: PipelineOptions
 
+    @OptionGroup(title: "Many files") var corpus: CorpusOptions
+
     @Flag(help: "Process at real-time speed.")
     var realtime = false
 
@@ -60,6 +62,9 @@ struct AnalyzeCommand: Command {
     @OptionGroup var console: ConsoleOptions
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        if let folder = try outputFolder() {
+            return try await run(into: folder, with: registry, on: console.with(self.console.verbosity))
+        }
         let plan = try plan(with: registry)
         let pipeline = try plan.assemble()
         let status = await PipelineSession(

@@ -14,7 +14,8 @@ struct CorpusInputs: Sendable {
 
     private let arguments: [Argument]
     private let types: FileTypes
-    private let skipped: System.FileStatus.Identity?
+    /// A folder that is not read: the one that the results are written to; nil: none.
+    var skipped: System.FileStatus.Identity?
     private var index = 0
     private var walk: FolderWalk?
     /// The places of the items so far, where an item could come twice.
@@ -23,10 +24,8 @@ struct CorpusInputs: Sendable {
     /// - Parameters:
     ///   - paths: Files and folders, as given. The last `fileCount` are files: a folder among them is not walked.
     ///   - types: The files to find in folders.
-    ///   - skipped: A folder that is not read; nil: none.
-    init(_ paths: [String], fileCount: Int = 0, types: FileTypes, skipping skipped: System.FileStatus.Identity? = nil) {
+    init(_ paths: [String], fileCount: Int = 0, types: FileTypes) {
         self.types = types
-        self.skipped = skipped
         let working = System.workingFolder
         let places = paths.enumerated().map { index, path in
             (names: Self.names(path, in: working), isFolder: index < paths.count - fileCount && System.isFolder(path))

@@ -76,11 +76,9 @@ struct InputOptions: ParsableArguments {
     }
 
     /// All names, in order. Those of `files` may be folders, those of the list are files.
-    ///
-    /// - Parameter skipped: A folder that is not read; nil: none.
-    func inputs(_ types: FileTypes?, skipping skipped: System.FileStatus.Identity? = nil) throws(Failure) -> CorpusInputs {
+    func inputs(_ types: FileTypes?) throws(Failure) -> CorpusInputs {
         let names = try names()
-        return CorpusInputs(names, fileCount: names.count - files.count, types: types ?? .none, skipping: skipped)
+        return CorpusInputs(names, fileCount: names.count - files.count, types: types ?? .none)
     }
 
     /// The inputs that become known while the pipeline runs: names that arrive on standard input, and the files of folders.

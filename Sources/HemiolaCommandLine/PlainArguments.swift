@@ -55,6 +55,10 @@ extension AnalyzeCommand {
         capture = CaptureOptions()
         capture.captures = []
         options = PipelineOptions(plain)
+        corpus = CorpusOptions()
+        corpus.outputDir = nil
+        corpus.outputFormat = nil
+        corpus.resume = false
         realtime = false
         wholeFile = false
         replay = ReplayOptions()

@@ -1,0 +1,83 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaOutput
+internal import HemiolaSignal
+
+/// One result per input, in a folder.
+struct CorpusOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Write one result per file into this folder: a tree that mirrors the analysed folder, or the common folder of several "
+                + "arguments. song.flac becomes song.flac.jsonl.", valueName: "folder"),
+        completion: .directory)
+    var outputDir: String?
+
+    @Option(
+        help: ArgumentHelp("Format of the results in --output-dir: jsonl, jsonl.zst, csv or csv.zst. Default: jsonl.", valueName: "format"))
+    var outputFormat: ResultFormat?
+
+    @Flag(
+        help: """
+            Skip files whose result in --output-dir is complete, newer than the file, and of the same version and settings.
+            """)
+    var resume = false
+
+    /// Settings of results without `--output-dir`.
+    ///
+    /// - Throws: An option that needs `--output-dir`.
+    func checkWithoutFolder() throws(Failure) {
+        if outputFormat != nil {
+            throw Failure("--output-format needs --output-dir; without it, the extension of --output selects the format")
+        }
+        if resume { throw Failure("--resume needs --output-dir, the folder with the results of the earlier run") }
+    }
+}
+
+/// The format of the results of a corpus.
+enum ResultFormat: String, CaseIterable, ExpressibleByArgument {
+    case jsonLines = "jsonl"
+    case compressedJSONLines = "jsonl.zst"
+    case csv
+    case compressedCSV = "csv.zst"
+
+    /// The sink that writes it.
+    var sink: String {
+        switch self {
+        case .jsonLines, .compressedJSONLines: PipelinePlan.jsonLines
+        case .csv, .compressedCSV: "csv"
+        }
+    }
+
+    /// Whether a result states its version and settings.
+    var hasHeader: Bool { self == .jsonLines || self == .compressedJSONLines }
+}
+
+extension AnalyzeCommand {
+    /// The folder of `--output-dir`; nil: it is not given.
+    ///
+    /// - Throws: Options that exclude each other.
+    func outputFolder() throws(Failure) -> String? {
+        guard let folder = corpus.outputDir else {
+            try corpus.checkWithoutFolder()
+            return nil
+        }
+        if folder.isEmpty { throw Failure("--output-dir: the path is empty; is a variable of the shell unset?") }
+        if PathText.nonUTF8Bytes(of: folder) != nil {
+            throw Failure("--output-dir \(PathText.shown(folder)): the path is not UTF-8; choose another name")
+        }
+        let writing = options.writing
+        if writing.output != nil { throw Failure("--output-dir and --output exclude each other: the results are in the folder") }
+        if !writing.sinks.isEmpty { throw Failure("--output-dir and --sink exclude each other; choose the format with --output-format") }
+        if !capture.captures.isEmpty { throw Failure("--output-dir and --capture exclude each other; name files or folders") }
+        if realtime { throw Failure("--output-dir and --realtime exclude each other: files of a folder are analysed as fast as possible") }
+        if replay.controls != nil { throw Failure("--output-dir and --controls exclude each other: controls belong to one recording") }
+        if input.files.contains("-") {
+            throw Failure("--output-dir needs files or folders, and - is standard input; write one result with --output")
+        }
+        if corpus.resume, let format = corpus.outputFormat, !format.hasHeader {
+            throw Failure(
+                "--resume needs --output-format jsonl or jsonl.zst: a table does not state the settings that it was written with")
+        }
+        return folder
+    }
+}

@@ -1,0 +1,110 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+
+/// Runs the pipelines that share the inputs of a corpus: stops them on a signal, and shows the progress.
+struct CorpusSession: Sendable {
+    /// Time limit for the pipelines to finish after a signal, in seconds.
+    private static let grace = 5.0
+    /// Seconds between two updates on a terminal.
+    private static let interval = 0.2
+
+    private let pipelines: [Pipeline]
+    private let source: CorpusSource
+    private let failures: FailureList
+    private let console: Console
+    private let start = System.now
+    private let showsBar: Bool
+
+    init(_ pipelines: [Pipeline], _ source: CorpusSource, _ failures: FailureList, console: Console) {
+        self.pipelines = pipelines
+        self.source = source
+        self.failures = failures
+        self.console = console
+        showsBar = ProgressLine.fits(
+            standardError: System.destination(of: System.standardError), standardOutput: .nowhere, terminal: System.environment("TERM"))
+    }
+
+    func run() async -> CommandStatus {
+        if pipelines.count == 1 { System.useOneArena() }
+        console.start()
+        let listener = System.SignalListener()
+        startThread { [self] in handleSignals(from: listener) }
+        let outcome = await withTaskGroup(of: RunOutcome.self) { group in
+            for pipeline in pipelines {
+                group.addTask { [console] in
+                    let printer = NoticePrinter(pipeline, console)
+                    return await pipeline.run { printer.print($0) }
+                }
+            }
+            return await group.reduce(into: RunOutcome()) { sum, outcome in
+                sum.failedSinks += outcome.failedSinks
+                // The others would fail as well: the disk is full.
+                if outcome.failedSinks > 0 { stop() }
+            }
+        }
+        listener.finish()
+        console.endBar()
+        let status = finish(failedSinks: outcome.failedSinks, signal: listener.signal)
+        console.finish()
+        return status
+    }
+
+    private func finish(failedSinks: Int, signal: Int32?) -> CommandStatus {
+        var outcome = RunOutcome()
+        outcome.failedSinks = failedSinks
+        do throws(Failure) {
+            try failures.finish()
+        } catch {
+            for line in error.lines { console.error(line) }
+            outcome.failedSinks += 1
+        }
+        let counts = source.counts
+        outcome.failedInputs = counts.failed
+        if signal != nil || failedSinks > 0 {
+            let total = counts.total.map { " of \($0)" } ?? ""
+            console.error("ended after \(counts.done)\(total) files; their results are complete; to continue, add --resume")
+        } else if counts.done == 0 {
+            console.error("no sound files in the folder")
+            outcome.failedInputs = 1
+        } else {
+            console.remark(CorpusProgress(counts: counts, elapsed: System.now - start).summary(failures: failures.path))
+        }
+        return CommandStatus(outcome, signal: signal)
+    }
+
+    private func stop() {
+        for pipeline in pipelines { pipeline.stop() }
+    }
+
+    // MARK: - Signals and progress
+
+    /// Waits for signals and shows the progress, on a separate thread.
+    private func handleSignals(from listener: System.SignalListener) {
+        let interval = showsBar ? Self.interval : CorpusProgress.plainInterval
+        var deadline = Double.infinity
+        while true {
+            switch listener.next(timeout: min(console.verbosity.isQuiet ? 3600 : interval, deadline - System.now)) {
+            case .finish:
+                return
+            case .signal:
+                stop()
+                console.endBar()
+                deadline = System.now + Self.grace
+            case .nothing where System.now >= deadline:
+                console.error("a file did not end within \(Int(Self.grace)) s; exiting without it; to continue, add --resume")
+                console.finish()
+                System.exitAtOnce(.signal(listener.signal ?? 0))
+            case .nothing:
+                guard deadline == .infinity, !console.verbosity.isQuiet else { continue }
+                let text = CorpusProgress(counts: source.counts, elapsed: System.now - start).text
+                if showsBar {
+                    let width = System.columns(of: System.standardError) ?? 80
+                    console.show(bar: text.shortened(to: width - 1, ProgressLine.Style(environment: System.environment)))
+                } else {
+                    console.remark(text)
+                }
+            }
+        }
+    }
+}
