@@ -56,7 +56,7 @@ extension AnalyzeCommand {
         capture.captures = []
         options = PipelineOptions(plain)
         realtime = false
-        wholeFile = false
+        (wholeFile, summary) = (false, false)
         replay = ReplayOptions()
         replay.controls = nil
         console = ConsoleOptions()
