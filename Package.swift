@@ -86,7 +86,7 @@ let package = Package(
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink", "PresetsSink",
-                socketSink, webSink, "Hemiola",
+                "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -105,6 +105,7 @@ let package = Package(
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
+        plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
         plugin(
             "WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"],
@@ -206,6 +207,9 @@ let package = Package(
                 "PresetsSink", "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "TestSupport",
                 "HemiolaEngine", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
+        tests(
+            "SummarySinkTests",
+            uses: ["SummarySink", "HemiolaWire", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "SocketSinkTests",
             uses: ["SocketSink", "BridgeSupport", "TestSupport", "HemiolaTesting", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"],

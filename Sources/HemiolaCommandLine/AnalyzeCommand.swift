@@ -14,6 +14,7 @@ struct AnalyzeCommand: Command {
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
               hemiola analyze *.flac -j0 -o 'out/{dir}/{stem}.jsonl'
+              hemiola analyze *.flac --summary -j0 -o tracks.csv
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
               hemiola analyze --capture tone:sine,seconds=1
@@ -57,6 +58,13 @@ struct AnalyzeCommand: Command {
             """)
     var wholeFile = false
 
+    @Flag(
+        help: """
+            Write one record per file instead of its batches: tags, loudness, tempo, and the statistics of each feature, after \
+            the analysis of the whole file. With -o FILE.csv, a table with one row per file.
+            """)
+    var summary = false
+
     @OptionGroup var replay: ReplayOptions
 
     @OptionGroup var console: ConsoleOptions
@@ -77,6 +85,7 @@ struct AnalyzeCommand: Command {
 
     func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
         try PipelinePlan(
-            registry, input, captures: capture.captures, options: options, isPaced: realtime, usesLookAhead: wholeFile)
+            registry, input, captures: capture.captures, options: options, isPaced: realtime, usesLookAhead: wholeFile,
+            summarizes: summary)
     }
 }

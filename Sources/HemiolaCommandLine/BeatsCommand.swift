@@ -17,9 +17,10 @@ struct BeatsCommand: Command {
               hemiola beats song.flac -o song.mid
               hemiola beats song.flac --format audacity > labels.txt
               hemiola beats *.flac -j0 -o 'beats/{stem}.beats'
+              hemiola beats *.flac -j0 -o rekordbox.xml
 
-            Formats: text, audacity (label track), json, jams, midi (tempo map and clicks). Default: by the extension of the \
-            output path, else text. Details: hemiola plugins beats.
+            Formats: text, audacity (label track), json, jams, midi (tempo map and clicks), rekordbox (XML collection), \
+            mixxx (SQL script). Default: by the extension of the output path, else text. Details: hemiola plugins beats.
 
             Placeholders in the output path: {stem} (input file name without extension), {name} (file name), {dir} (folder), \
             {time} (start of the run). Missing folders are created. An existing file is replaced only when the run is complete.
@@ -34,8 +35,8 @@ struct BeatsCommand: Command {
     var causal = false
 
     @Option(
-        help: ArgumentHelp("Output format: text, audacity, json, jams or midi.", valueName: "format"),
-        completion: .list(["text", "audacity", "json", "jams", "midi"]))
+        help: ArgumentHelp("Output format: text, audacity, json, jams, midi, rekordbox or mixxx.", valueName: "format"),
+        completion: .list(["text", "audacity", "json", "jams", "midi", "rekordbox", "mixxx"]))
     var format: String?
 
     @Option(

@@ -7,6 +7,8 @@ internal import HemiolaSignal
 struct PipelinePlan {
     /// The sink that writes to standard output by default.
     static let jsonLines = "json-lines"
+    /// The sink of `--summary`, and the analyzer that it adds to the default ones where the program has it.
+    private static let (summary, summaryAnalyzer) = ("summary", "loudness")
     /// Extensions of `--output`, without `.zst`, and the sinks that write them.
     private static let sinksByExtension = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv"]
 
@@ -23,22 +25,27 @@ struct PipelinePlan {
     private(set) var source: OrderedSource?
 
     /// - Throws: Invalid SPECs.
-    init(_ registry: PluginRegistry, captures: [PluginSpec], analyzers texts: [String] = []) throws(Failure) {
+    init(
+        _ registry: PluginRegistry, captures: [PluginSpec], analyzers texts: [String] = [], summarizes: Bool = false
+    ) throws(Failure) {
         self.registry = registry
         configuration = PipelineConfiguration(captures: captures)
-        try setAnalyzers(texts)
+        let isKnown = summarizes && registry.analyzers.contains { $0.about.id == Self.summaryAnalyzer }
+        try setAnalyzers(texts, adding: isKnown ? [PluginSpec(Self.summaryAnalyzer)] : [])
     }
 
     /// - Parameters:
     ///   - defaultSink: The sink that writes to standard output when the options name no sink.
+    ///   - summarizes: Whether to write one summary per stream instead of its records.
     /// - Throws: Invalid or contradictory options.
     init(
-        _ registry: PluginRegistry, captures: [PluginSpec], options: PipelineOptions, defaultSink: String = jsonLines
+        _ registry: PluginRegistry, captures: [PluginSpec], options: PipelineOptions, defaultSink: String = jsonLines,
+        summarizes: Bool = false
     ) throws(Failure) {
-        try self.init(registry, captures: captures, analyzers: options.analyzing.analyzers)
+        try self.init(registry, captures: captures, analyzers: options.analyzing.analyzers, summarizes: summarizes)
         configuration.batchFrames = options.batch
         configuration.seed = options.seed
-        try set(options.writing, defaultSink: defaultSink)
+        try set(options.writing, defaultSink: summarizes ? Self.summary : defaultSink)
     }
 
     private mutating func set(_ options: OutputOptions, defaultSink: String = jsonLines) throws(Failure) {
@@ -50,9 +57,9 @@ struct PipelinePlan {
     /// `hemiola analyze`.
     init(
         _ registry: PluginRegistry, _ input: InputOptions, captures: [String] = [], options: PipelineOptions, isPaced: Bool,
-        usesLookAhead: Bool
+        usesLookAhead: Bool, summarizes: Bool = false
     ) throws(Failure) {
-        try self.init(registry, captures: [], options: options)
+        try self.init(registry, captures: [], options: options, summarizes: summarizes)
         // An output file that is also an input is found only if all inputs are known before the run.
         let isStream = captures.isEmpty && !isPaced && configuration.sinks.allSatisfy(needsStandardOutput)
         source = isStream ? try input.source(registry.soundFileTypes) : nil
@@ -63,7 +70,7 @@ struct PipelinePlan {
         }
         try addCaptures(captures)
         configuration.isPaced = isPaced
-        configuration.usesLookAhead = usesLookAhead
+        configuration.usesLookAhead = usesLookAhead || summarizes
         configuration.jobCount = input.jobCount
         try checkThatNoInputIsOverwritten()
     }
@@ -151,8 +158,10 @@ struct PipelinePlan {
     }
 
     /// A pipeline that never runs, for the description of its output. It has a sink so that the selection is validated.
-    init(_ registry: PluginRegistry, describing analyzers: [String], selecting texts: [String]) throws(Failure) {
-        try self.init(registry, captures: [captureSpec(for: "-")], analyzers: analyzers)
+    init(
+        _ registry: PluginRegistry, describing analyzers: [String], selecting texts: [String], summarizes: Bool = false
+    ) throws(Failure) {
+        try self.init(registry, captures: [captureSpec(for: "-")], analyzers: analyzers, summarizes: summarizes)
         configuration.selection = try Self.items(of: texts)
         try setSinks([], output: nil, defaultSink: Self.jsonLines)
     }
@@ -216,10 +225,10 @@ struct PipelinePlan {
     // MARK: - Analyzers
 
     /// `id` replaces the default analyzers; `+id` adds to them, or replaces the default analyzer of that name.
-    private mutating func setAnalyzers(_ texts: [String]) throws(Failure) {
+    private mutating func setAnalyzers(_ texts: [String], adding more: [PluginSpec]) throws(Failure) {
         if texts.allSatisfy({ $0.hasPrefix("+") }) {
-            configuration.analyzers = registry.defaultAnalyzers
-            analyzerTexts = registry.defaultAnalyzers.map { _ in nil }
+            configuration.analyzers = registry.defaultAnalyzers + more.filter { !registry.defaultAnalyzers.contains($0) }
+            analyzerTexts = configuration.analyzers.map { _ in nil }
         }
         for text in texts {
             let text = text.hasPrefix("+") ? String(text.dropFirst()) : text
@@ -247,8 +256,9 @@ struct PipelinePlan {
             sinkTexts.append(text)
         }
         try Self.check(output: output)
+        let addsSummary = defaultSink == Self.summary && !configuration.sinks.contains { $0.id == Self.summary }
         guard let output else {
-            if texts.isEmpty { append(PluginSpec(defaultSink)) }
+            if texts.isEmpty || addsSummary { append(PluginSpec(defaultSink)) }
             return
         }
         if output == "-" {
@@ -268,7 +278,8 @@ struct PipelinePlan {
             }
             // Its path is set already, to standard output.
         }
-        append(PluginSpec(try Self.sink(for: output), primary: .text(output)))
+        let sink = try Self.sink(for: output)
+        append(PluginSpec(addsSummary ? Self.summary : sink, primary: .text(output)))
         outputIndex = configuration.sinks.count - 1
     }
 

@@ -60,7 +60,7 @@ extension AnalyzeCommand {
         corpus.outputFormat = nil
         corpus.resume = false
         realtime = false
-        wholeFile = false
+        (wholeFile, summary) = (false, false)
         replay = ReplayOptions()
         replay.controls = nil
         console = ConsoleOptions()

@@ -9,7 +9,7 @@ struct SchemaCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Print the JSON Schema of the output records, or the columns of a table of them.",
-        usage: "hemiola schema [--columns] [--analyzer <spec>] ... [--select <items>] ...",
+        usage: "hemiola schema [--columns] [--summary] [--analyzer <spec>] ... [--select <items>] ...",
         discussion: """
             The JSON Schema describes the records of the default analyzers, or of those that --analyzer names, for files of \
             any sample rate and channel count.
@@ -19,10 +19,14 @@ struct SchemaCommand: Command {
               hemiola schema --columns
               hemiola schema --columns --analyzer levels
               hemiola schema --analyzer +spectrum:mfcc=13,as=timbre
+              hemiola schema --columns --summary
             """)
 
     @Flag(help: "Print the columns of a table of all records with their types: generic, DuckDB and pandas.")
     var columns = false
+
+    @Flag(help: "Describe the records of \"analyze --summary\": one per file.")
+    var summary = false
 
     @OptionGroup var analyzing: AnalyzerOptions
 
@@ -45,15 +49,17 @@ struct SchemaCommand: Command {
 
     func text(with registry: PluginRegistry) throws(Failure) -> String {
         // A pipeline opens no file until it runs: any file name is accepted here.
-        let plan = try PipelinePlan(registry, describing: analyzing.analyzers, selecting: select)
+        let plan = try PipelinePlan(registry, describing: analyzing.analyzers, selecting: select, summarizes: summary)
         let items = plan.configuration.selection
         let selection = items.isEmpty ? Selection.all : Selection(items: items, catalog: registry.catalog)
         let pipeline = try plan.assemble()
         do throws(AnalyzerError) {
             let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
+            if columns, summary { return SchemaText.columns(ofSummary: features, selection: selection) }
             if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }
             // The format of future input is unknown: whatever differs between two formats is left open in the schema.
             let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
+            if summary { return SchemaText.jsonSchema(ofSummary: features, otherFormats: [other], selection: selection) }
             return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection, catalog: registry.catalog)
         } catch {
             throw Failure(error.message)

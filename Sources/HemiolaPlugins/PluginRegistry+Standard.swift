@@ -9,6 +9,7 @@ internal import PCMCapture
 internal import PresetsSink
 internal import PulseCapture
 internal import SpectrumAnalyzer
+internal import SummarySink
 internal import ToneCapture
 internal import VisualizerAnalyzer
 
@@ -28,7 +29,7 @@ extension PluginRegistry {
 
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat],
-        sinks: [.beats, .csv, .jsonLines, .presets] + socketSinks,
+        sinks: [.beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -14,6 +14,8 @@ public struct RecordCatalog: Sendable, Hashable {
     private static let reported: [RecordType] = [.control, .device, .gap, .dropped]
     /// Lines of a stream that are no events.
     private static let lines = (first: ["header", "batch"], last: ["end", "failure"])
+    /// Lines that are not part of a stream.
+    private static let otherLines = ["summary"]
 
     /// A catalog with the types that plugins declare. A type that several plugins declare in the same way counts once.
     public init(records: [RecordType] = [], controls: [ControlType] = []) {
@@ -24,7 +26,7 @@ public struct RecordCatalog: Sendable, Hashable {
                 if other.fields != type.fields {
                     conflicts.append("two plugins declare the record type \"\(type.name)\" with different fields")
                 }
-            } else if (Self.lines.first + Self.lines.last).contains(type.name) {
+            } else if (Self.lines.first + Self.lines.last + Self.otherLines).contains(type.name) {
                 conflicts.append("a plugin declares the record type \"\(type.name)\", which is Hemiola's own")
             } else {
                 declared.append(type)

@@ -78,11 +78,15 @@ public struct StreamSource: Sendable, Hashable {
     public var duration: Double?
     /// Where in the source the stream begins, in seconds, when not at its start; nil: at its start.
     public var start: Double?
+    /// The tags of a sound file, such as its title and its artist; empty for every other source.
+    public var tags: SoundTags
 
     /// A source from its parts.
     public init(
-        format: StreamFormat, kind: String, name: String, nameBytes: [UInt8]? = nil, duration: Double? = nil, start: Double? = nil
+        format: StreamFormat, kind: String, name: String, nameBytes: [UInt8]? = nil, duration: Double? = nil, start: Double? = nil,
+        tags: SoundTags = SoundTags()
     ) {
+        self.tags = tags
         self.format = format
         self.kind = kind
         self.name = name
@@ -92,9 +96,11 @@ public struct StreamSource: Sendable, Hashable {
     }
 
     /// A source that is named by a path, whose text is as `PathText` makes it.
-    public init(format: StreamFormat, kind: String, path: String, duration: Double? = nil, start: Double? = nil) {
+    public init(
+        format: StreamFormat, kind: String, path: String, duration: Double? = nil, start: Double? = nil, tags: SoundTags = SoundTags()
+    ) {
         self.init(
             format: format, kind: kind, name: PathText.shown(path), nameBytes: PathText.nonUTF8Bytes(of: path), duration: duration,
-            start: start)
+            start: start, tags: tags)
     }
 }

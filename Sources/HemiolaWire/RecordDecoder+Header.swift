@@ -50,7 +50,21 @@ extension StreamSource {
         self.init(
             format: format, kind: try fields.text("kind"), name: try fields.text("name"),
             nameBytes: try [UInt8](base64: fields, "name_base64"), duration: try fields.optionalNumber("duration_s"),
-            start: try fields.optionalNumber("start_s"))
+            start: try fields.optionalNumber("start_s"), tags: try SoundTags(fields["tags"]))
+    }
+}
+
+extension SoundTags {
+    /// The tags of a header; none for a missing field.
+    fileprivate init(_ value: JSONValue?) throws(RecordFault) {
+        self.init()
+        guard let value else { return }
+        guard value.members != nil else { throw RecordFault("\"tags\" is not an object") }
+        let fields = RecordFields(value)
+        func text(_ key: String) throws(RecordFault) -> String? { try fields.optionalText(key).flatMap { Self.text(of: $0.utf8) } }
+        (title, artist, album) = (try text("title"), try text("artist"), try text("album"))
+        (track, genre) = (try text("track"), try text("genre"))
+        year = fields["year"] == nil ? nil : try fields.integer("year")
     }
 }
 

@@ -48,6 +48,11 @@ extension RecordEncoder {
             buffer.append(#","start_s":"#)
             buffer.append(seconds: start)
         }
+        let tags = RecordTree.tags(header.source.tags).filter { $0.value != .null }
+        if !tags.isEmpty {
+            buffer.append(#","tags":"#)
+            buffer.append(.object(tags))
+        }
         buffer.append(#"},"sample_rate":"#)
         buffer.append(integer: header.format.sampleRate)
         buffer.append(#","channels":"#)

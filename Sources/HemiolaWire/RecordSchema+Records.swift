@@ -65,7 +65,22 @@ extension RecordSchema {
         Field("name_base64", .text, optional: true, "The bytes of the path in Base64; only when they are not UTF-8."),
         Field("duration_s", .nullable(.number), "The declared duration; null when unknown or endless."),
         Field("start_s", .number, optional: true, "The position of frame 0 in the file, in seconds; only with --start."),
+        Field(
+            "tags", .object(tags(isComplete: false)), optional: true, "The tags of a sound file; only where it has any, and only those."),
     ]
+
+    /// The tags of a sound file.
+    ///
+    /// - Parameter isComplete: Whether a missing tag is null instead of a missing key.
+    static func tags(isComplete: Bool) -> [Field] {
+        [
+            ("title", .text, "The title of the piece."), ("artist", .text, "The artist or composer."), ("album", .text, "The album."),
+            ("track", .text, "The track as the file states it: 7, 7/12, A1."), ("genre", .text, "The genre."),
+            ("year", .integer, "The year of the file's date."),
+        ].map { (name: String, type: FieldType, summary: String) in
+            Field(name, isComplete ? .nullable(type) : type, optional: !isComplete, summary)
+        }
+    }
 
     private static let analyzer: [Field] = [
         Field("id", .text, "Its name in this pipeline: the key of its object in a batch."),

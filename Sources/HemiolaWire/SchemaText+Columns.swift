@@ -10,8 +10,21 @@ extension SchemaText {
     ///   - selection: The records and features that are written.
     ///   - catalog: The declared types of records and controls.
     public static func columns(analyzers: Analyzers, selection: Selection = .all, catalog: RecordCatalog) -> String {
+        columns(of: RecordSchema.records(analyzers, selection, catalog))
+    }
+
+    /// The column types of the lines of the sink `summary`, as JSON.
+    ///
+    /// - Parameters:
+    ///   - analyzers: The analyzers and features of the pipeline.
+    ///   - selection: The features that are written.
+    public static func columns(ofSummary analyzers: Analyzers, selection: Selection = .all) -> String {
+        columns(of: [RecordSchema.summary(analyzers, selection)])
+    }
+
+    private static func columns(of records: [RecordSchema.Record]) -> String {
         var fields = [RecordSchema.Field("type", .text, "The type of record.")] + RecordSchema.common
-        for field in RecordSchema.records(analyzers, selection, catalog).flatMap(\.fields)
+        for field in records.flatMap(\.fields)
         where !fields.contains(where: { $0.name == field.name }) {
             fields.append(field)
         }

@@ -18,8 +18,24 @@ public enum SchemaText {
         analyzers: Analyzers?, otherFormats: [Analyzers] = [], selection: Selection = .all,
         catalog: RecordCatalog
     ) -> String {
-        let records = RecordSchema.records(analyzers, selection, otherFormats: otherFormats, catalog)
-        return DocumentTree.object([
+        document(
+            RecordSchema.records(analyzers, selection, otherFormats: otherFormats, catalog), takesAnyAnalyzer: analyzers == nil)
+    }
+
+    /// The JSON Schema of one line of the sink `summary`, under the same rules.
+    ///
+    /// - Parameters:
+    ///   - analyzers: The analyzers and features of the pipeline; nil: any analyzers.
+    ///   - otherFormats: The declarations of the same analyzers for other formats. Counts and bounds that differ are left open.
+    ///   - selection: The features that are written.
+    public static func jsonSchema(
+        ofSummary analyzers: Analyzers?, otherFormats: [Analyzers] = [], selection: Selection = .all
+    ) -> String {
+        document([RecordSchema.summary(analyzers, selection, otherFormats: otherFormats)], takesAnyAnalyzer: false)
+    }
+
+    private static func document(_ records: [RecordSchema.Record], takesAnyAnalyzer: Bool) -> String {
+        DocumentTree.object([
             ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
             ("title", .text("Hemiola records, schema \(StreamHeader.schema)")),
             ("description", .text("One line of the JSON Lines that Hemiola writes.")),
@@ -30,7 +46,7 @@ public enum SchemaText {
                         + "keys of the version that printed it; a reader should ignore unknown keys.")
             ),
             ("oneOf", .list(records.map { .object([("$ref", .text("#/$defs/\($0.type)"))]) })),
-            ("$defs", .object(records.map { ($0.type, $0.jsonSchema(takesAnyAnalyzer: analyzers == nil)) })),
+            ("$defs", .object(records.map { ($0.type, $0.jsonSchema(takesAnyAnalyzer: takesAnyAnalyzer)) })),
         ]).document
     }
 }

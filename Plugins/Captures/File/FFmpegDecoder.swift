@@ -70,6 +70,26 @@ struct FFmpegDecoder: Sendable {
         return (decoded, status != 0 || !message.isEmpty)
     }
 
+    /// The tags of a decoded file, which ffmpeg writes between the header and the samples as lines of the form `Title=…`. It writes no
+    /// date there.
+    static func tags(of file: InputFile) -> SoundTags {
+        let head = file.bytes(at: 0, count: Int(headerSize))
+        guard head.count == Int(headerSize) else { return SoundTags() }
+        let end = head[4..<8].reduce(0) { $0 << 8 | Int64($1) }
+        let lines = file.bytes(at: headerSize, count: Int(max(0, min(end - headerSize, longestTags)))).split(separator: 0x0a)
+        func text(_ key: String) -> String? {
+            let start = Array("\(key)=".utf8)
+            return lines.first { $0.starts(with: start) }.flatMap { SoundTags.text(of: $0.dropFirst(start.count)) }
+        }
+        var tags = SoundTags()
+        (tags.title, tags.artist, tags.album) = (text("Title"), text("Artist"), text("Album"))
+        (tags.track, tags.genre) = (text("Track"), text("Genre"))
+        return tags
+    }
+
+    /// Bytes of tags that are read at most.
+    private static let longestTags = Int64(8 * SoundTags.longestText)
+
     /// Whether ffmpeg's errors report a full file system or quota.
     private static func isSpaceError(_ message: [UInt8]) -> Bool {
         let text = String(decoding: message, as: UTF8.self)

@@ -81,7 +81,7 @@ final class FileCapture: RewindableCapture {
         return StreamSource(
             format: format, kind: "file", path: path,
             duration: opening.frameCount.map { excerpt.length(of: format.seconds(at: $0)) },
-            start: excerpt.start > 0 ? excerpt.start : nil)
+            start: excerpt.start > 0 ? excerpt.start : nil, tags: opening.tags)
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
@@ -285,6 +285,7 @@ private struct Opening: @unchecked Sendable {
     var sound: SoundFile
     /// Frames present in the file; nil where that is unknown.
     var frameCount: Int64?
+    var tags = SoundTags()
 }
 
 extension FileCapture {
@@ -338,7 +339,7 @@ extension FileCapture {
         }
         if let error = FileError.outOfRange(path, sound.format) { throw error }
         let frames = header.availableFrames(decoderCount: sound.frameCount, in: sound.family, of: file)
-        return Opening(file: file, header: header, sound: sound, frameCount: frames)
+        return Opening(file: file, header: header, sound: sound, frameCount: frames, tags: sound.tags)
     }
 
     private static func open(
@@ -351,6 +352,7 @@ extension FileCapture {
             throw .failed("unsupported sample rate or number of channels")
         }
         let frames = header.availableFrames(decoderCount: sound.frameCount, in: sound.family, of: file)
-        return Opening(file: file, header: header, sound: sound, frameCount: frames)
+        return Opening(
+            file: file, header: header, sound: sound, frameCount: frames, tags: FFmpegDecoder.tags(of: file))
     }
 }

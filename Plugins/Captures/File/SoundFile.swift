@@ -242,6 +242,24 @@ final class SoundFile {
         }
     }
 
+    /// The tags of the file.
+    var tags: SoundTags {
+        // Safe: libsndfile's texts end with a zero and live as long as the handle. They are copied here.
+        func text(_ tag: Int) -> String? {
+            guard let text = sf_get_string(handle, Int32(tag)) else { return nil }
+            let bytes = UnsafeBufferPointer(start: text, count: strnlen(text, Self.longestTag))
+            return SoundTags.text(of: bytes.lazy.map { UInt8(bitPattern: $0) })
+        }
+        var tags = SoundTags()
+        (tags.title, tags.artist, tags.album) = (text(SF_STR_TITLE), text(SF_STR_ARTIST), text(SF_STR_ALBUM))
+        (tags.track, tags.genre) = (text(SF_STR_TRACKNUMBER), text(SF_STR_GENRE))
+        tags.year = text(SF_STR_DATE).flatMap(SoundTags.year)
+        return tags
+    }
+
+    /// Bytes of a tag that are read at most.
+    private static let longestTag = 4 * SoundTags.longestText
+
     /// The error of the last read; nil when it succeeded.
     var readError: String? {
         if source.pointee.failure != 0 { return String(cString: strerror(source.pointee.failure)) }

@@ -149,7 +149,8 @@ struct VirtualFile {
     /// Changes the version of an ID3 tag to one that does not exist, so that mpg123 skips the tag.
     ///
     /// For a tag of version 3 or 4 between two frames mpg123 allocates the declared size, up to 256 MiB. It searches for tags by reads
-    /// of 4 bytes, and of single bytes after damage.
+    /// of 4 bytes, and of single bytes after damage. The tag at the start of the file is not hidden, unless it is too large: libsndfile
+    /// reads title and artist from it.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the last read.
@@ -162,9 +163,21 @@ struct VirtualFile {
         guard position >= 0 else { return }
         withUnsafeTemporaryAllocation(byteCount: 3, alignment: 1) { name in
             guard read(into: name) == 3, name[0] == 0x49, name[1] == 0x44, name[2] == 0x33 else { return }
+            if isOpening, position == 3, let size = declaredTagSize(), size <= Self.largestTag { return }
             bytes[bytes.count - 1] = 5
         }
     }
+
+    /// Declared size of the tag at the start of the view, in bytes without its header; nil when its header is incomplete.
+    private mutating func declaredTagSize() -> Int? {
+        position = 6
+        return withUnsafeTemporaryAllocation(byteCount: 4, alignment: 1) { size in
+            read(into: size) == 4 ? size.reduce(0) { $0 << 7 | Int($1 & 0x7f) } : nil
+        }
+    }
+
+    /// Size up to which the tag at the start of a file is read, in bytes: 8 MiB, enough for a cover picture.
+    private static let largestTag = 8 << 20
 
     private static let riff: UInt32 = 0x5249_4646
     private static let rifx: UInt32 = 0x5249_4658

@@ -12,11 +12,16 @@ struct BeatTrack {
     /// Decimals of a time in seconds: microseconds.
     private static let decimals = 6
 
-    private let header: StreamHeader
+    let header: StreamHeader
     var beats: [Item] = []
 
     init(_ header: StreamHeader) {
         self.header = header
+    }
+
+    /// Times and positions in the bar, in order of time.
+    var positions: [(time: Double, position: Int?)] {
+        beats.map { ($0.time, $0.beat.position) }
     }
 
     // MARK: - Lines
@@ -51,10 +56,11 @@ struct BeatTrack {
     /// - Parameter frames: Length of the stream.
     func document(_ format: BeatFormat, frames: Int64) -> [UInt8] {
         switch format {
-        case .auto, .text, .audacity: []
+        case .auto, .text, .audacity, .rekordbox: []
+        case .mixxx: MixxxScript.statements(header, beats: positions)
         case .json: json(duration: header.format.seconds(at: frames))
         case .jams: jams(duration: header.format.seconds(at: frames))
-        case .midi: MIDIFile(beats: beats.map { ($0.time, $0.beat.position) }).bytes
+        case .midi: MIDIFile(beats: positions).bytes
         }
     }
 

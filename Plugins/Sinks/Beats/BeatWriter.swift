@@ -20,6 +20,8 @@ final class BeatWriter: Sink {
         var streams = WrittenStreams()
         var streamCount = 0
         var track: BeatTrack?
+        /// The tracks of a Rekordbox file, which states their number before the first.
+        var collection = RekordboxCollection()
         var isStreamLive = false
         /// Whether the last call failed with `Remedy.retry` after it had put all of its lines into the buffer.
         var isRepeated = false
@@ -53,6 +55,11 @@ final class BeatWriter: Sink {
                 try finishFile(&state)
                 state.input = source
                 try openFile(&state)
+            }
+            if format.describesFiles, stream.isLive || source == "-" {
+                throw SinkError(
+                    "cannot write \(OutputTarget(state.path).name): \(format.rawValue) describes sound files, and \(stream.source.name) "
+                        + "is not one; analyse a file, or choose another format")
             }
             if state.streamCount > 0, !format.allowsSeveralInputs {
                 guard stream.isLive else {
@@ -96,6 +103,10 @@ final class BeatWriter: Sink {
             // A document cannot state that it is incomplete.
             if let track = state.track, summary.reason != .interrupted || state.isStreamLive {
                 append(track.document(format, frames: summary.frames), &state)
+                if format == .rekordbox {
+                    let duration = track.header.format.seconds(at: summary.frames)
+                    state.collection.add(track.header, duration: duration, beats: track.positions)
+                }
             }
             state.track = nil
             try flush(&state)
@@ -119,7 +130,9 @@ final class BeatWriter: Sink {
         state.path = first == 1 ? opener.path(template, for: input) : opener.path(numbered, for: input, number: state.number)
         state.streams = WrittenStreams()
         state.streamCount = 0
+        state.collection = RekordboxCollection()
         state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesEachLine: true, retriesWrites: format.isLinewise)
+        if format == .mixxx { append(Array(MixxxScript.head.utf8), &state) }
     }
 
     /// Completes the document of a live stream and opens another file for the next stream.
@@ -135,6 +148,8 @@ final class BeatWriter: Sink {
     /// Finishes the file. A file for which no stream began is removed.
     private func finishFile(_ state: inout State) throws(SinkError) {
         guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
+        if format == .rekordbox { append(state.collection.document, &state) }
+        if format == .mixxx { append(Array(MixxxScript.tail.utf8), &state) }
         try opener.finish(
             &state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput, isDocument: !format.isLinewise)
         state.output = nil

@@ -10,7 +10,7 @@ extension SinkPlugin {
 
     /// Writes beat times and bar positions in formats of other programs.
     public static let beats = SinkPlugin(
-        "beats", "Beat times and bar positions only, as text, Audacity labels, JAMS, JSON or MIDI.",
+        "beats", "Beat times and bar positions only, as text, Audacity labels, JAMS, JSON or MIDI, for Rekordbox or Mixxx.",
         settings: [path.declared, format.declared], primary: "path",
         needs: { settings in
             let format = settings[format].resolved(for: settings[path]) ?? .text
@@ -22,8 +22,8 @@ extension SinkPlugin {
             let template = try PathTemplate(settings[path], at: path.key)
             guard let format = settings[format].resolved(for: settings[path]) else {
                 throw ConfigurationError(
-                    "unsupported extension \(PathTemplate.ending(of: settings[path])); use .txt or .beats (text), .json, .jams or .mid, "
-                        + "or set the format, for example to text", at: path.key)
+                    "unsupported extension \(PathTemplate.ending(of: settings[path])); use .txt or .beats (text), .json, .jams, .mid, "
+                        + ".xml (Rekordbox) or .sql (Mixxx), or set the format, for example to text", at: path.key)
             }
             return BeatWriter(template, format)
         })
@@ -31,7 +31,7 @@ extension SinkPlugin {
 
 /// The format of the output.
 public enum BeatFormat: String, SettingChoice {
-    /// By the extension of the path: `.jams`, `.json`, `.jsonl`, `.mid`, `.midi`; text for none, `.beats`, `.lab`, `.tsv` and `.txt`.
+    /// By the extension of the path: `.jams`, `.json`, `.jsonl`, `.mid`, `.midi`, `.sql`, `.xml`; text for none, `.beats`, `.lab`, `.tsv` and `.txt`.
     case auto
     /// One line per beat: time in seconds, tab, position in the bar (1 is the downbeat).
     case text
@@ -43,6 +43,10 @@ public enum BeatFormat: String, SettingChoice {
     case json
     /// A Standard MIDI File with a tempo map and a metronome note on each beat.
     case midi
+    /// A Rekordbox XML collection with the beat grid of each track.
+    case rekordbox
+    /// An SQL script that enters the beats into the database of Mixxx.
+    case mixxx
 
     /// The format for a path; nil if its extension is that of another kind of file, such as a sound file named by mistake.
     func resolved(for path: String) -> BeatFormat? {
@@ -52,6 +56,8 @@ public enum BeatFormat: String, SettingChoice {
         case ".jams": .jams
         case ".json", ".jsonl": .json
         case ".mid", ".midi": .midi
+        case ".sql": .mixxx
+        case ".xml": .rekordbox
         case "", ".beats", ".lab", ".tsv", ".txt": .text
         default: nil
         }
@@ -61,5 +67,8 @@ public enum BeatFormat: String, SettingChoice {
     var isLinewise: Bool { self == .text || self == .audacity }
 
     /// Whether a file can hold several inputs.
-    var allowsSeveralInputs: Bool { isLinewise || self == .json }
+    var allowsSeveralInputs: Bool { self != .jams && self != .midi }
+
+    /// Whether the beats belong to files in the library of another program.
+    var describesFiles: Bool { self == .rekordbox || self == .mixxx }
 }

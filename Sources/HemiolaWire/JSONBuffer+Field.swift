@@ -1,9 +1,8 @@
-internal import HemiolaSignal
-internal import HemiolaWire
+public import HemiolaSignal
 
 extension JSONBuffer {
-    /// A field of text, in quotes only where RFC 4180 requires them, its own quotes doubled.
-    mutating func append(field text: String) {
+    /// Appends a field of a CSV table: text, in quotes only where RFC 4180 requires them, its own quotes doubled.
+    public mutating func append(field text: String) {
         let quote = UInt8(ascii: "\"")
         let needsQuotes = text.utf8.contains { [quote, UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }
         guard needsQuotes else { return append(bytes: Array(text.utf8)) }
@@ -15,8 +14,8 @@ extension JSONBuffer {
         append(byte: quote)
     }
 
-    /// A number as the JSON records write it; nothing where they write `null`.
-    mutating func append(field value: Float, _ digits: Unit.NumberText) {
+    /// Appends a field of a CSV table: a number as the JSON records write it, nothing where they write `null`.
+    public mutating func append(field value: Float, _ digits: Unit.NumberText) {
         guard value.isFinite else { return }
         switch digits {
         case .decimals(let decimals): append(fixed: value, decimals: decimals)

@@ -1,0 +1,44 @@
+public import Hemiola
+internal import HemiolaOutput
+internal import HemiolaSignal
+
+extension SinkPlugin {
+    private static let path = Setting(
+        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
+    private static let format = Setting(
+        "format", default: SummaryFormat.auto, "Output format; auto: csv if the path ends in .csv or .csv.zst, else json.")
+    private static let compress = CompressionChoice.setting("Compress the file with zstd; auto: if the path ends in .zst.")
+    private static let level = CompressionChoice.level
+
+    /// Writes one record per stream: tags, tempo, loudness, and the statistics of each feature.
+    public static let summary = SinkPlugin(
+        "summary", "One record per song: tags, duration, tempo, loudness, and the statistics of each feature.",
+        settings: [path.declared, format.declared, compress.declared, level.declared], primary: "path",
+        needs: { settings in
+            Needs(
+                standardOutput: OutputTarget(settings[path]).isStandardOutput, events: [.beat, .gap],
+                outputs: [Output(settings[path], replacesFile: true)])
+        },
+        make: { settings throws(ConfigurationError) in
+            SummaryWriter(
+                try PathTemplate(settings[path], at: path.key), isTable: settings[format].isTable(at: settings[path]),
+                OutputPlan(compression: settings[compress], level: settings[level], quotesLines: true))
+        })
+}
+
+/// The format of the output.
+enum SummaryFormat: String, SettingChoice {
+    /// By the extension of the path.
+    case auto
+    /// One JSON object per line.
+    case json
+    /// A table with a header row.
+    case csv
+
+    /// Whether a file is a table.
+    func isTable(at path: String) -> Bool {
+        guard self == .auto else { return self == .csv }
+        let ending = PathTemplate.ending(of: path).lowercased()
+        return ending == ".csv" || ending == ".csv.zst"
+    }
+}

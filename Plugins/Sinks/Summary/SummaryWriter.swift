@@ -1,0 +1,158 @@
+internal import Hemiola
+internal import HemiolaOutput
+internal import HemiolaSignal
+internal import HemiolaWire
+internal import Synchronization
+
+/// The sink `summary`: computes the statistics of a stream while it runs, and writes its record at its end.
+///
+/// All methods run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
+/// contended; it makes the class `Sendable`.
+final class SummaryWriter: Sink {
+    private struct State: ~Copyable {
+        var opener: OutputOpener?
+        var selection = Selection.all
+        /// The open file, its path and its input; nil if each input has its own file and none has begun.
+        var output: BufferedOutput?
+        var path = ""
+        var input = ""
+        var streams = WrittenStreams()
+        /// The columns of the table; empty before its first row.
+        var columns: [String] = []
+        var hasWarned = false
+        var stream: StreamStatistics?
+        /// Whether the last call failed with `Remedy.retry` after it had put its line into the buffer.
+        var isRepeated = false
+        var warn: @Sendable (String) -> Void = { _ in }
+    }
+
+    private let template: PathTemplate
+    private let isTable: Bool
+    private let plan: OutputPlan
+    private let state = Mutex(State())
+
+    init(_ template: PathTemplate, isTable: Bool, _ plan: OutputPlan) {
+        self.template = template
+        self.isTable = isTable
+        self.plan = plan
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            state.opener = OutputOpener(plan, context)
+            state.selection = context.selection
+            state.warn = context.warn
+            if !template.isPerInput { try openFile(&state) }
+        }
+    }
+
+    func begin(_ stream: StreamHeader) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            let source = stream.inputPath
+            // A live run has one input: the streams of further devices or formats go to the same file.
+            if template.isPerInput, state.output == nil || source != state.input && !stream.isLive {
+                try finishFile(&state)
+                state.input = source
+                try openFile(&state)
+            }
+            state.streams.begin(isLive: stream.isLive)
+            state.stream = StreamStatistics(stream, state.selection)
+        }
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) {
+        state.withLock { $0.stream?.add(batches) }
+    }
+
+    func write(_ events: [Event]) async throws(SinkError) {
+        state.withLock { state in
+            for event in events { state.stream?.add(event) }
+        }
+    }
+
+    func end(_ summary: StreamSummary) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            if !state.isRepeated {
+                guard let record = state.stream?.record(summary) else { return }
+                state.stream = nil
+                state.streams.end(summary.reason)
+                if isTable { appendRow(record, &state) } else { record.encode(into: &state.output!.buffer) }
+            }
+            do throws(SinkError) {
+                try state.output?.flushIfDue()
+                state.isRepeated = false
+            } catch {
+                state.isRepeated = error.remedy == .retry
+                throw error
+            }
+        }
+    }
+
+    func close() async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            defer {
+                state.output = nil
+                state.stream = nil
+            }
+            try finishFile(&state)
+        }
+    }
+
+    // MARK: - Called with the mutex locked
+
+    private func openFile(_ state: inout State) throws(SinkError) {
+        guard let opener = state.opener else { return }
+        state.path = opener.path(template, for: state.input)
+        state.streams = WrittenStreams()
+        (state.columns, state.hasWarned) = ([], false)
+        state.output = try opener.open(state.path, retriesWrites: true)
+    }
+
+    /// Finishes the file. A file for which no stream began is removed.
+    private func finishFile(_ state: inout State) throws(SinkError) {
+        guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
+        try opener.finish(&state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput)
+        state.output = nil
+    }
+
+    /// The columns are those of the first record.
+    private func appendRow(_ record: SummaryRecord, _ state: inout State) {
+        if state.columns.isEmpty {
+            state.columns = record.columns
+            for (index, column) in state.columns.enumerated() {
+                if index > 0 { state.output?.buffer.append(",") }
+                state.output?.buffer.append(field: column)
+            }
+            state.output?.buffer.append("\n")
+        } else if !state.hasWarned, let new = record.newColumn(state.columns) {
+            state.hasWarned = true
+            let input = record.header.file ?? record.header.source.name
+            state.warn(
+                "\(OutputTarget(state.path).name): the column \(new) of \(input) is left out, because the first row does not have it; "
+                    + "write .jsonl, or put a file with as many channels first")
+        }
+        record.encode(columns: state.columns, into: &state.output!.buffer)
+    }
+
+    /// Runs `body` with the mutex locked. After an error, unless the call can be repeated, the file is closed.
+    private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            do throws(SinkError) {
+                try body(&state)
+            } catch {
+                if error.remedy != .retry { state.output = nil }
+                throw error
+            }
+        }
+    }
+}
+
+extension SummaryRecord {
+    /// The first column that a table does not have; nil when it has all.
+    fileprivate func newColumn(_ table: [String]) -> String? {
+        let columns = columns
+        if columns == table { return nil }
+        let known = Set(table)
+        return columns.first { !known.contains($0) }
+    }
+}

@@ -1,0 +1,215 @@
+import BeatsSink
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaSignal
+import TestSupport
+import Testing
+
+/// The formats for the libraries of DJ programs, read by an XML parser and by SQLite.
+@Suite struct LibraryFormatTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func header(_ name: String) -> StreamHeader {
+        StreamHeader(
+            source: StreamSource(format: StreamFormat(sampleRate: 1024, channelCount: 1), kind: "file", path: name), file: name,
+            isLive: false, batching: .standard, seed: 0, analyzers: [])
+    }
+
+    private func sink(_ path: String, format: String? = nil) throws -> any Sink {
+        var spec = PluginSpec("beats", primary: .text(path))
+        spec.settings["format"] = format.map { .text($0) }
+        return try SinkPlugin.beats.make(SinkPlugin.beats.about.values(from: spec))
+    }
+
+    private func run(_ sink: any Sink, _ headers: [StreamHeader], _ beats: [Event]) async throws {
+        try await sink.open(SinkContext(name: "beats"))
+        for header in headers {
+            try await sink.begin(header)
+            if !beats.isEmpty { try await sink.write(beats) }
+            try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput))
+        }
+        try await sink.close()
+    }
+
+    /// The output lines of a Python script.
+    private func python(_ script: String, _ arguments: [String]) throws -> [String] {
+        let python = try #require(Tool.location(of: Tool.python))
+        let outcome = try ChildProcess.run(python, ["-c", script] + arguments)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return outcome.lines
+    }
+
+    private func realPath(_ path: String) throws -> String {
+        let resolved = try #require(realpath(path, nil))
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// Beats at constant tempi: sections of a tempo, a number of beats and a number of beats per bar; 0: no positions.
+    private static func beats(_ sections: [(bpm: Double, count: Int, bar: Int)]) -> [Event] {
+        var (time, events) = (0.25, [Event]())
+        for section in sections {
+            for index in 0..<section.count {
+                let position = section.bar == 0 ? nil : index % section.bar + 1
+                events.append(Event(at: time, Beat(beatsPerMinute: section.bpm, position: position, confidence: 1)))
+                time += 60 / section.bpm
+            }
+        }
+        return events
+    }
+
+    // MARK: - Rekordbox
+
+    private static let readRekordbox = """
+        import sys, urllib.parse, xml.etree.ElementTree as tree
+        root = tree.parse(sys.argv[1]).getroot()
+        assert root.tag == "DJ_PLAYLISTS" and root.get("Version") == "1.0.0" and root.find("PRODUCT").get("Name") == "Hemiola"
+        tracks = root.findall("COLLECTION/TRACK")
+        assert int(root.find("COLLECTION").get("Entries")) == len(tracks)
+        for track in tracks:
+            url = urllib.parse.urlsplit(track.get("Location"))
+            assert url.scheme == "file" and url.netloc == "localhost"
+            print(*[ascii(track.get(name)) for name in ("TrackID", "Name", "Artist", "TotalTime", "AverageBpm", "SampleRate", "Kind")])
+            print(ascii(urllib.parse.unquote(url.path)))
+            for tempo in track.findall("TEMPO"):
+                print("TEMPO", *[tempo.get(name) for name in ("Inizio", "Bpm", "Metro", "Battito")])
+            for mark in track.findall("POSITION_MARK"):
+                print("MARK", *[mark.get(name) for name in ("Name", "Type", "Start", "Num")])
+        """
+
+    @Test(.enabled(if: Tool.python(module: "xml").isExpected))
+    func `rekordbox, several inputs: one collection with grids and cues`() async throws {
+        let name = folder("A & B's \"100 %\" <é>.flac")
+        try folder.write("", to: "A & B's \"100 %\" <é>.flac")
+        var tagged = header(name)
+        (tagged.source.tags.title, tagged.source.tags.artist) = ("<T> & \"t\"\u{1}\n", "Ü")
+        let beats = Array(Self.beats([(120, 16, 4)]).dropFirst(2))
+        try await run(sink(folder("a.xml")), [tagged, header("/nowhere/two.mp3")], beats)
+        let path = try realPath(name).replacing("'", with: "\\'").replacing("é", with: "\\xe9")
+        #expect(
+            try python(Self.readRekordbox, [folder("a.xml")]) == [
+                #"'1' '<T> & "t"\ufffd\n' '\xdc' '2' '120.0' '1024' 'FLAC File'"#, "'\(path)'",
+                "TEMPO 1.25 120.0 4/4 3", "MARK First downbeat 0 2.25 -1",
+                "'2' 'two' '' '2' '120.0' '1024' 'MP3 File'", "'/nowhere/two.mp3'", "TEMPO 1.25 120.0 4/4 3",
+                "MARK First downbeat 0 2.25 -1",
+            ])
+    }
+
+    @Test(
+        .enabled(if: Tool.python(module: "xml").isExpected),
+        arguments: [
+            ([(104.03, 600, 3)], ["TEMPO 0.25 104.03 3/4 1"]),
+            ([(120, 8, 0)], ["TEMPO 0.25 120.0 4/4 1"]),
+            ([(120, 8, 4), (90, 8, 4)], ["TEMPO 0.25 120.0 4/4 1", "TEMPO 4.25 90.0 4/4 1"]),
+            ([(120, 6, 4), (120, 16, 4)], ["TEMPO 0.25 120.0 4/4 1", "TEMPO 3.25 120.0 4/4 1"]),
+            ([(120, 1, 4)], []), ([], []),
+        ] as [([(Double, Int, Int)], [String])])
+    func `rekordbox: a section per tempo and metre`(sections: [(Double, Int, Int)], expected: [String]) async throws {
+        try await run(sink(folder("a.xml")), [header("/a.wav")], Self.beats(sections.map { (bpm: $0.0, count: $0.1, bar: $0.2) }))
+        #expect(try python(Self.readRekordbox, [folder("a.xml")]).filter { $0.hasPrefix("TEMPO") } == expected)
+    }
+
+    @Test(.enabled(if: Tool.python(module: "xml").isExpected))
+    func `rekordbox, a tempo that drifts: every beat within 15 ms of the grid`() async throws {
+        var (time, events) = (0.1, [Event]())
+        for index in 0..<400 {
+            let jitter = Double(index * 7919 % 13 - 6) / 1000
+            events.append(Event(at: time + jitter, Beat(beatsPerMinute: 120, position: index % 4 + 1, confidence: 1)))
+            time += 60 / (118 + 4 * sin(Double(index) / 40))
+        }
+        try await run(sink(folder("a.xml")), [header("/a.wav")], events)
+        let sections = try python(Self.readRekordbox, [folder("a.xml")]).filter { $0.hasPrefix("TEMPO") }.map { line in
+            let words = line.split(separator: " ")
+            return (start: Double(words[1])!, bpm: Double(words[2])!, position: Int(words[4])!)
+        }
+        #expect(sections.count > 3 && sections.count < 60)
+        for (index, event) in events.enumerated() {
+            // Times are written in milliseconds.
+            let section = try #require(sections.last { $0.start <= event.time + 0.0006 })
+            let count = ((event.time - section.start) * section.bpm / 60).rounded()
+            #expect(abs(section.start + count * 60 / section.bpm - event.time) < 0.0156, "\(index)")
+            #expect((section.position - 1 + Int(count)) % 4 == index % 4, "\(index)")
+        }
+    }
+
+    // MARK: - Mixxx
+
+    /// Runs the script twice on the tables of Mixxx that hold beats and cues, and decodes the beats.
+    private static let readMixxx = """
+        import sqlite3, sys
+        script, *paths = sys.argv[1:]
+        db = sqlite3.connect(":memory:")
+        db.execute("CREATE TABLE track_locations (id INTEGER PRIMARY KEY AUTOINCREMENT, location varchar(512) UNIQUE)")
+        db.execute("CREATE TABLE library (id INTEGER PRIMARY KEY AUTOINCREMENT, location INTEGER REFERENCES track_locations(location), "
+            "bpm FLOAT, beats BLOB, beats_version TEXT, beats_sub_version TEXT DEFAULT '', bpm_lock INTEGER DEFAULT 0)")
+        db.execute("CREATE TABLE cues (id INTEGER PRIMARY KEY AUTOINCREMENT, track_id INTEGER NOT NULL REFERENCES library(id), "
+            "type INTEGER DEFAULT 0 NOT NULL, position INTEGER DEFAULT -1 NOT NULL, length INTEGER DEFAULT 0 NOT NULL, "
+            "hotcue INTEGER DEFAULT -1 NOT NULL, label TEXT DEFAULT '' NOT NULL, color INTEGER DEFAULT 4294901760 NOT NULL)")
+        for number, path in enumerate(["/other.mp3"] + paths, 10):
+            db.execute("INSERT INTO track_locations (id, location) VALUES (?, ?)", (number + 100, path))
+            db.execute("INSERT INTO library (id, location, bpm_lock) VALUES (?, ?, ?)", (number, number + 100, path.endswith("locked.mp3")))
+        db.commit()
+        for _ in range(2):
+            db.executescript(open(script).read())
+
+        def number(data, place):
+            value, shift = 0, 0
+            while True:
+                byte = data[place]
+                value, shift, place = value | (byte & 127) << shift, shift + 7, place + 1
+                if byte < 128:
+                    return value, place
+
+        def frames(data):
+            place, result = 0, []
+            while place < len(data):
+                assert data[place] == 0x0A and data[place + 2] == 0x08
+                value, end = number(data, place + 3)
+                assert end == place + 2 + data[place + 1]
+                place = end
+                result.append(value)
+            return result
+
+        for row in db.execute("SELECT id, bpm, beats, beats_version, beats_sub_version FROM library ORDER BY id"):
+            print(*row[:2], frames(row[2] or b""), *row[3:])
+        for row in db.execute("SELECT track_id, type, position, length, hotcue, label FROM cues"):
+            print("cue", *row)
+        """
+
+    @Test(.enabled(if: Tool.python(module: "sqlite3").isExpected))
+    func `mixxx: the script sets beats and a cue of known tracks that are not locked`() async throws {
+        let names = ["it's; DROP TABLE library;.mp3", "line\nbreak.mp3", "locked.mp3"]
+        for name in names { try folder.write("", to: name) }
+        let headers = names.map { header(folder($0)) } + [header("/new.mp3")]
+        try await run(sink(folder("a.sql")), headers, Self.beats([(120, 2, 4), (60, 1, 1)]))
+        #expect(
+            try python(Self.readMixxx, [folder("a.sql")] + names.map { try realPath(folder($0)) }) == [
+                "10 None [] None ", "11 120.0 [256, 768, 1280] BeatMap-1.0 Hemiola", "12 120.0 [256, 768, 1280] BeatMap-1.0 Hemiola",
+                "13 None [] None ", "cue 11 1 512 0 0 First downbeat", "cue 12 1 512 0 0 First downbeat",
+            ])
+    }
+
+    // MARK: - Both
+
+    @Test(arguments: ["rekordbox", "mixxx"]) func `live stream in the library of a DJ program: refused`(format: String) async throws {
+        let sink = try sink(folder("a"), format: format)
+        var header = header("monitor")
+        header.isLive = true
+        try await sink.open(SinkContext(name: "beats", isLive: true))
+        let error = await #expect(throws: SinkError.self) { try await sink.begin(header) }
+        #expect(error?.message.contains("describes sound files") == true)
+        #expect(folder.names == [])
+    }
+
+    @Test(arguments: [("a.xml", "<?xml "), ("a.sql", "-- Run ")]) func `extension of the path: selects the format`(
+        name: String, start: String
+    ) async throws {
+        try await run(sink(folder(name)), [header("/a.wav")], Self.beats([(120, 8, 4)]))
+        #expect(try folder.text(of: name).hasPrefix(start))
+    }
+}
