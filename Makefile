@@ -27,7 +27,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service)Tests
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots pictures lint format vectors music \
 	program install uninstall man dist deb test-install clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -147,6 +147,10 @@ docs: setup ## Render the libraries' documentation into .build/docs; a public sy
 
 screenshots: setup ## Render the documentation's pictures of the web page in Chromium.
 	HEMIOLA_SCREENSHOTS=1 $(SWIFT_TEST) --filter ScreenshotTests
+
+pictures: setup ## Render the documentation's picture of the minuet again; needs cairo and ffmpeg.
+	swift build -c release --product hemiola >&2
+	examples/render/run examples/render
 
 vectors: ## Recompute the tests' reference vectors.
 	Tests/References/make

@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
         .library(name: "HemiolaWire", targets: ["HemiolaWire"]),
         .library(name: "HemiolaOutput", targets: ["HemiolaOutput"]),
+        .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
         .library(name: "HemiolaSpectrum", targets: ["HemiolaSpectrum"]),
         .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
         .library(name: "HemiolaEvaluation", targets: ["HemiolaEvaluation"]),
@@ -76,8 +77,8 @@ let package = Package(
         module(
             "HemiolaCommandLine",
             uses: [
-                "HemiolaEngine", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola", "HemiolaSignal",
-                "CYAML", arguments,
+                "HemiolaEngine", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola",
+                "HemiolaSignal", "CYAML", arguments,
             ]),
 
         // 4
@@ -114,6 +115,7 @@ let package = Package(
 
         // 2
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
+        module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
         module(
             "HemiolaBridge",
             uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix, nioHTTP, nioWebSocket]),
@@ -128,6 +130,7 @@ let package = Package(
 
         // 0
         module("HemiolaSignal", settings: lifetimeSettings),
+        cLibrary("CCairo", isLoadedOnDemand: true),
         cLibrary("CFFTW"),
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CQREncode", isLoadedOnDemand: true),
@@ -164,6 +167,7 @@ let package = Package(
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests("HemiolaPicturesTests", uses: ["HemiolaPictures", "HemiolaSignal"]),
         tests(
             "HemiolaBridgeTests",
             uses: ["HemiolaVisualizer", "HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),

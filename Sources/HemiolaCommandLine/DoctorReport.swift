@@ -75,6 +75,8 @@ struct Environment {
     var yaml: String?
     /// The version of Zstandard; nil: not loaded.
     var compression: String?
+    /// The version of cairo; nil: not loaded.
+    var cairo: String?
     /// The devices, or why they cannot be listed; nil when the program contains no live capture plugin.
     var devices: Result<DeviceList, CaptureError>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
@@ -102,6 +104,8 @@ extension DoctorReport {
             Self.library("FFTW", found.transform, package: "libfftw3-single3"),
             Self.library("libyaml", found.yaml, package: "libyaml-0-2"),
             Self.library("Zstandard", found.compression, package: "libzstd1"),
+            // Optional: only "render" draws.
+            Check(name: "cairo", isOK: true, finding: found.cairo ?? "not installed; hemiola render needs it: apt install libcairo2"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [

@@ -105,6 +105,19 @@ struct PipelinePlan {
         try checkThatNoInputIsOverwritten(files)
     }
 
+    /// `hemiola render`.
+    init(_ registry: PluginRegistry, _ command: RenderCommand) throws(Failure) {
+        let captures = try command.captures()
+        try self.init(registry, captures: captures, analyzers: command.beats ? ["beat"] : ["levels"])
+        configuration.usesLookAhead = !command.causal && command.beats
+        configuration.syncsFiles = command.writing.sync
+        try Self.check(output: command.output)
+        configuration.sinks = [PluginSpec(SinkPlugin.pictureID, primary: command.output.map { .text($0) })]
+        sinkTexts = [nil]
+        outputIndex = 0
+        try checkThatNoInputIsOverwritten([command.file])
+    }
+
     /// `hemiola listen`.
     init(
         _ registry: PluginRegistry, device: String?, captures: [String] = [], waits: Bool, rate: Int?,

@@ -27,8 +27,9 @@ struct Root: ParsableCommand {
             """,
         version: HemiolaVersion.current,
         subcommands: [
-            AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, ReplayCommand.self, DevicesCommand.self, RunCommand.self,
-            CheckCommand.self, EvaluateCommand.self, SendCommand.self, PluginsCommand.self, DoctorCommand.self, SchemaCommand.self,
+            AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, RenderCommand.self, ReplayCommand.self, DevicesCommand.self,
+            RunCommand.self, CheckCommand.self, EvaluateCommand.self, SendCommand.self, PluginsCommand.self, DoctorCommand.self,
+            SchemaCommand.self,
         ])
 
     /// Parses the arguments and runs the command.

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaOutput
+internal import HemiolaPictures
 
 #if canImport(Glibc)
     internal import Glibc
@@ -20,6 +21,7 @@ extension System {
         found.transform = text(at: symbol("fftwf_version"))
         found.yaml = YAMLEventReader.libraryVersion
         found.compression = Compression.libraryVersion
+        found.cairo = Picture.libraryVersion
         found.runtime = environment("XDG_RUNTIME_DIR").map { path in
             var folder = folder(path)
             folder.isShared = isOpenToOthers(path)

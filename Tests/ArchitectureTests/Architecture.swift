@@ -8,28 +8,29 @@ struct Architecture {
         "HemiolaCommandLine": 5,
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
-        "HemiolaOutput": 2, "HemiolaBridge": 2,
+        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaPictures": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaVisualizer": 1, "HemiolaWire": 1,
-        "HemiolaSignal": 0, "CBeatWeights": 0, "CFFTW": 0, "CPulse": 0, "CQREncode": 0, "CSndFile": 0, "CWebPage": 0, "CYAML": 0,
-        "CZstd": 0,
+        "HemiolaSignal": 0, "CBeatWeights": 0, "CCairo": 0, "CFFTW": 0, "CPulse": 0, "CQREncode": 0, "CSndFile": 0, "CWebPage": 0,
+        "CYAML": 0, "CZstd": 0,
     ]
     static let pluginLayer = 3
 
     /// Modules that name no plugin.
     static let core: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaWire",
-        "HemiolaOutput", "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaOutput", "HemiolaBridge", "HemiolaPictures", "HemiolaEngine", "HemiolaTesting",
     ]
     /// C libraries, each with the one file or folder that imports it.
     static let wrappers = [
         "CFFTW": "Sources/HemiolaSpectrum/RealFFT.swift", "CSndFile": "Plugins/Captures/File/SoundFile.swift",
         "CPulse": "Plugins/Captures/Pulse/Client/", "CYAML": "Sources/HemiolaCommandLine/YAMLEventReader.swift",
         "CZstd": "Sources/HemiolaOutput/ZstdStream.swift", "CQREncode": "Plugins/Sinks/Web/QRCode.swift",
+        "CCairo": "Sources/HemiolaPictures/Canvas.swift",
         "CWebPage": "Plugins/Sinks/Web/PageFiles.swift", "CBeatWeights": "Plugins/Analyzers/Beat/NetworkWeights.swift",
     ]
     static let withoutFoundation: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaOutput",
-        "HemiolaEngine", "HemiolaTesting",
+        "HemiolaPictures", "HemiolaEngine", "HemiolaTesting",
     ]
     /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
     /// about 40 MB, into the program.

@@ -13,7 +13,7 @@ import Testing
         folder = try TemporaryFolder()
         let libraries = folder.path + "/libraries"
         try FileManager.default.createDirectory(atPath: libraries, withIntermediateDirectories: true)
-        for name in ["libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0"] {
+        for name in ["libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0", "libcairo.so.2"] {
             try Data().write(to: URL(fileURLWithPath: "\(libraries)/\(name)"))
         }
         environment = ["LD_LIBRARY_PATH": libraries]
@@ -48,6 +48,17 @@ import Testing
 
                 """)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.contains("a.jsonl") })
+    }
+
+    @Test func `cairo is not installed: a picture is an error that names the package, and no file is written`() throws {
+        let outcome = try run(["render", try folder.writeTone(), "-o", "a.png"])
+        #expect(outcome.status == 3)
+        #expect(
+            outcome.errors == """
+                hemiola: cannot draw pictures: libcairo.so.2 cannot be loaded; install it: apt install libcairo2
+
+                """)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.contains("a.png") })
     }
 
     @Test func `doctor: reports libraries that cannot be loaded, each with its package`() throws {

@@ -19,7 +19,7 @@ import Testing
         Environment(
             version: "0.1.0", swift: "6.3, runtime statically linked", soundFile: "libsndfile-1.2.2",
             formats: ["flac", "mp3", "ogg", "wav"],
-            transform: "fftw-3.3.10", yaml: "0.2.5", compression: "1.5.4", devices: .success(Self.devices),
+            transform: "fftw-3.3.10", yaml: "0.2.5", compression: "1.5.4", cairo: "1.16.0", devices: .success(Self.devices),
             runtime: Environment.Folder(path: "/run/user/1"),
             state: Environment.Folder(path: "/home/a/.local/state/hemiola"), temporary: Environment.Folder(path: "/tmp"),
             terminal: "xterm, 80 columns", locale: "C.UTF-8")
@@ -30,7 +30,7 @@ import Testing
         #expect(report.isOK)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All checks passed.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 16)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 17)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
@@ -88,6 +88,8 @@ import Testing
         #expect(found.transform?.hasPrefix("fftw-") == true)
         #expect(found.yaml?.hasPrefix("0.") == true)
         #expect(found.compression?.hasPrefix("1.") == true)
+        // Only `render` needs it.
+        #expect(found.cairo?.hasPrefix("1.") != false)
         #expect(Set(found.formats).isSuperset(of: ["wav", "flac", "aiff"]))
         #expect(found.version == HemiolaVersion.current)
     }
@@ -99,6 +101,6 @@ import Testing
         let report = try #require(object as? [String: Any])
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
-        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 14) + [false])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 15) + [false])
     }
 }

@@ -20,8 +20,8 @@ import Testing
         (["help", "shema"], "unknown command \"shema\"; did you mean schema?"),
         (
             ["frobnicate"],
-            "unknown command \"frobnicate\"; commands: analyze, listen, beats, replay, devices, run, check, evaluate, "
-                + "send, plugins, doctor, schema, help"
+            "unknown command \"frobnicate\"; commands: analyze, listen, beats, render, replay, devices, run, check, "
+                + "evaluate, send, plugins, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
         (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),

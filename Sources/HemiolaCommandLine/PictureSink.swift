@@ -1,0 +1,234 @@
+internal import Hemiola
+internal import HemiolaOutput
+internal import HemiolaPictures
+internal import HemiolaSignal
+internal import HemiolaWire
+internal import Synchronization
+
+/// What `hemiola render` draws.
+struct PictureRequest: Sendable {
+    var options: PictureOptions
+    /// The input, for messages.
+    var name: String
+    /// Whether the input is a recording, which has levels and spectra instead of samples.
+    var isRecording: Bool
+    /// The start of the part of a recording that is drawn, in seconds. Of a sound file, only that part is read.
+    var start = 0.0
+    /// Its duration in seconds; nil: to the end.
+    var duration: Double?
+}
+
+extension SinkPlugin {
+    static let pictureID = "picture"
+    private static let path = Setting("path", default: "-", "The picture, or - for standard output.")
+
+    /// Draws a picture of one stream.
+    static func picture(_ request: PictureRequest) -> SinkPlugin {
+        SinkPlugin(
+            pictureID, "A picture of one stream.", settings: [path.declared], primary: "path",
+            needs: { settings in
+                Needs(
+                    samples: !request.isRecording, standardOutput: OutputTarget(settings[path]).isStandardOutput,
+                    events: request.options.showsBeats ? [.beat] : [],
+                    outputs: [Output(settings[path], takesSeveralInputs: false, replacesFile: true)])
+            },
+            make: { settings throws(ConfigurationError) in
+                PictureSink(try PathTemplate(settings[path], at: path.key), request)
+            })
+    }
+}
+
+/// Collects a stream in a `PictureRecorder` and writes its picture at the end of the stream.
+///
+/// The mutex is never contended; it makes the class `Sendable`.
+final class PictureSink: Sink {
+    private struct State: ~Copyable {
+        var opener: OutputOpener?
+        var output: BufferedOutput?
+        var path = ""
+        var warn: @Sendable (String) -> Void = { _ in }
+        var streams = WrittenStreams()
+        var streamCount = 0
+        var header: StreamHeader?
+        var recorder: PictureRecorder?
+        var features = RecordedFeatures()
+    }
+
+    /// The values of a recording that a picture shows.
+    private struct RecordedFeatures {
+        var spectrum: FeatureHandle?
+        /// Frames from a batch's first frame to the middle of its spectrum.
+        var offset: Int64 = 0
+        var peaks: FeatureHandle?
+        var rms: FeatureHandle?
+        /// Why a panel is empty.
+        var missing: [PictureOptions.Panel: String] = [:]
+    }
+
+    private let template: PathTemplate
+    private let request: PictureRequest
+    private let state = Mutex(State())
+
+    init(_ template: PathTemplate, _ request: PictureRequest) {
+        self.template = template
+        self.request = request
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            state.opener = OutputOpener(OutputPlan(compression: .none), context)
+            state.warn = context.warn
+            if !template.isPerInput { try openFile(&state, input: "") }
+        }
+    }
+
+    private func openFile(_ state: inout State, input: String) throws(SinkError) {
+        guard let opener = state.opener else { return }
+        state.path = opener.path(template, for: input)
+        state.output = try opener.open(state.path, isDocument: true, flushesEachLine: false)
+    }
+
+    func begin(_ stream: StreamHeader) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            state.streamCount += 1
+            guard state.streamCount == 1 else {
+                if state.streamCount == 2 { state.warn("\(request.name): the recording has several streams; the first one is drawn") }
+                return
+            }
+            if template.isPerInput { try openFile(&state, input: stream.inputPath) }
+            state.streams.begin(isLive: stream.isLive)
+            state.header = stream
+            var excerpt = PictureRecorder.Excerpt()
+            if request.isRecording {
+                // Bounded, so that the sum of two times is one too.
+                excerpt.start = stream.format.frame(at: min(request.start, 1e9))
+                excerpt.frames = request.duration.map { stream.format.frame(at: min($0, 1e9)) }
+            }
+            var recorder = PictureRecorder(request.options, stream.format, excerpt: excerpt)
+            if request.isRecording { state.features = findFeatures(in: stream, &recorder, state.warn) }
+            state.recorder = consume recorder
+        }
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            guard state.streamCount == 1 else { return }
+            for index in 0..<batches.count {
+                let batch = batches[index]
+                if request.isRecording {
+                    add(batch, &state)
+                } else {
+                    state.recorder?.add(samples: batch.samples, at: batch.frame)
+                }
+                for event in batch.events.indices { add(batch.events[event], &state) }
+            }
+        }
+    }
+
+    func write(_ events: [Event]) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            for event in events { add(event, &state) }
+        }
+    }
+
+    func end(_ summary: StreamSummary) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            for event in summary.lateEvents { add(event, &state) }
+            guard let recorder = state.recorder.take(), let header = state.header else { return }
+            state.streams.end(summary.reason)
+            if summary.reason == .interrupted && !header.isLive { return }
+            do throws(PictureError) {
+                let bytes = try recorder.finish(
+                    title: OutputTarget.lastName(of: title(of: header)), frames: summary.frames, start: header.source.start ?? 0,
+                    missing: state.features.missing)
+                state.output?.buffer.append(bytes: bytes)
+            } catch {
+                throw SinkError(error.message)
+            }
+            try state.output?.flushIfDue()
+        }
+    }
+
+    func close() async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            guard state.output != nil, let opener = state.opener else { return }
+            defer { state.output = nil }
+            guard state.streams.hasBegun else { return }
+            try opener.finish(&state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput, isDocument: true)
+        }
+    }
+
+    /// Runs `body` with the mutex locked. After an error the file is closed and removed.
+    private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            do throws(SinkError) {
+                try body(&state)
+            } catch {
+                state.output = nil
+                throw error
+            }
+        }
+    }
+
+    private func title(of header: StreamHeader) -> String {
+        header.source.name == "-" ? "standard input" : header.source.name
+    }
+
+    private func add(_ event: Event, _ state: inout State) {
+        guard state.streamCount == 1, let beat = Beat(event) else { return }
+        state.recorder?.add(beat, at: event.time)
+    }
+
+    // MARK: - Recordings
+
+    /// Finds the values that the recording has, and reports those that it has not.
+    private func findFeatures(
+        in stream: StreamHeader, _ recorder: inout PictureRecorder, _ warn: @Sendable (String) -> Void
+    ) -> RecordedFeatures {
+        var features = RecordedFeatures()
+        for analyzer in stream.analyzers {
+            let layout = stream.layout
+            switch analyzer.id {
+            case "spectrum" where features.spectrum == nil:
+                for name in ["magnitudes", "bands_db"] where features.spectrum == nil {
+                    guard let handle = layout.handle(analyzer.name, name), handle.count > 1,
+                        let feature = analyzer.outputs.features.first(where: { $0.name == name })
+                    else { continue }
+                    if name == "bands_db", ![handle.count + 1, handle.count + 2].contains(feature.edges.count) { continue }
+                    features.spectrum = handle
+                    features.offset = stream.format.frame(at: min(max(-60, feature.centerOffset ?? 0), 60))
+                    let binWidth = Double(stream.format.sampleRate) / Double(2 * (handle.count - 1))
+                    recorder.expectSpectra(
+                        name == "bands_db" ? .bands(edges: feature.edges) : .magnitudes(binWidth: binWidth), count: handle.count,
+                        batchFrames: stream.batching.batchFrames)
+                }
+            case "levels" where features.rms == nil:
+                features.peaks = layout.handle(analyzer.name, "channel_peak_db") ?? layout.handle(analyzer.name, "peak_db")
+                features.rms = layout.handle(analyzer.name, "channel_rms_db") ?? layout.handle(analyzer.name, "rms_db")
+            default: break
+            }
+        }
+        let hasBeats = stream.analyzers.contains { $0.outputs.events.contains { $0.name == "beat" } }
+        if features.spectrum == nil { features.missing[.spectrogram] = "not recorded: spectrum.bands_db" }
+        if features.peaks == nil || features.rms == nil { features.missing[.waveform] = "not recorded: levels.peak_db, levels.rms_db" }
+        if !hasBeats { features.missing[.tempo] = "not recorded: beat" }
+        for panel in request.options.panels {
+            guard let reason = features.missing[panel] else { continue }
+            warn("\(request.name): \(panel.rawValue): \(reason); the panel is empty")
+        }
+        return features
+    }
+
+    private func add(_ batch: borrowing Batch, _ state: inout State) {
+        guard batch.hasValues else { return }
+        if let spectrum = state.features.spectrum {
+            let values = batch.row.extracting(spectrum.offset..<spectrum.offset + spectrum.count)
+            state.recorder?.add(spectrum: values, at: max(0, batch.frame + state.features.offset))
+        }
+        if let peaks = state.features.peaks, let rms = state.features.rms {
+            state.recorder?.add(
+                peaks: batch.row.extracting(peaks.offset..<peaks.offset + peaks.count),
+                rms: batch.row.extracting(rms.offset..<rms.offset + rms.count), at: batch.frame, count: batch.frameCount)
+        }
+    }
+}

@@ -1,0 +1,212 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaOutput
+internal import HemiolaPictures
+internal import HemiolaSignal
+
+/// `hemiola render FILE -o PICTURE`
+struct RenderCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "render",
+        abstract: "Draw spectrogram, waveform, beats and tempo of a sound file or a recording.",
+        usage: "hemiola render <file> -o <picture> [<options>]",
+        discussion: """
+            <file> is a sound file, or recorded records (.jsonl, .json, optionally .zst): the JSON Lines of "analyze" or "listen". A \
+            recording has the resolution of its batches and bands; a panel that it has no values for states what is missing.
+
+            Examples:
+              hemiola render song.flac -o song.png
+              hemiola render song.flac -o song.png --size 800x450 --theme dark --color-map viridis
+              hemiola render song.flac -o intro.svg --start 0:30 --duration 10 --scale mel
+              hemiola render song.flac -o song.pdf --panels waveform,tempo
+              hemiola render song.jsonl -o song.png
+
+            Colours: levels in dBFS (a full-scale sine is 0), from the strongest of the picture downwards. A pixel column is the mean \
+            power of its time, so that the colours of a sound do not depend on the length of the file; a pixel row is the strongest \
+            of its frequencies. Waveform: smallest and largest sample of all channels, and the RMS level inside. Lines: beats, and \
+            stronger the first beats of the bars, with the numbers of the bars; where they are too dense, only bars, or every 2nd, \
+            4th, 8th … bar.
+
+            Requires cairo (Debian: libcairo2).
+
+            Exit codes: 0 success; 1 the file could not be read, or is incomplete (the picture shows what was read); 2 invalid \
+            arguments; 3 the picture could not be drawn or written.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Sound file or recording. - reads a WAV stream from standard input.", valueName: "file"), completion: .file())
+    var file: String
+
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "The picture: .png, .svg or .pdf; - writes to standard output. Placeholders: {stem}, {name}, {dir}, {time}.",
+            valueName: "path"), completion: .file())
+    var output: String?
+
+    @OptionGroup(title: "Picture") var picture: PictureArguments
+
+    @Option(
+        help: ArgumentHelp("Start at this time, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5).", valueName: "time"))
+    var start: String?
+
+    @Option(help: ArgumentHelp("Draw at most this much, in seconds or as [h:]mm:ss.", valueName: "time"))
+    var duration: String?
+
+    @Flag(help: "Detect each beat from the preceding audio only, as \"listen\" does.")
+    var causal = false
+
+    @Flag(inversion: .prefixedNo, help: "Draw beats and bars. Without them, a sound file is not searched for beats.")
+    var beats = true
+
+    @OptionGroup var writing: WritingOptions
+
+    @OptionGroup var console: ConsoleOptions
+
+    /// Extensions of recordings, without `.zst`.
+    private static let recordings = [".jsonl", ".json"]
+
+    private var isRecording: Bool {
+        let ending = PathTemplate.ending(of: file).lowercased()
+        return Self.recordings.contains(ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending)
+    }
+
+    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        let request = try request()
+        let registry = registry.adding(sinks: [.picture(request)])
+        let plan = try PipelinePlan(registry, self)
+        if let fault = Picture.libraryFault { throw Failure(fault, status: .outputFailed) }
+        if OutputTarget(output ?? "").isTerminal {
+            throw Failure("standard output is a terminal; name a file with --output, or redirect it")
+        }
+        return await PipelineSession(
+            try assembled(plan, registry), usesStandardOutput: plan.usesStandardOutput, console: console.with(self.console.verbosity)
+        ).run()
+    }
+
+    private func assembled(_ plan: PipelinePlan, _ registry: PluginRegistry) throws(Failure) -> Pipeline {
+        guard isRecording else { return try plan.assemble() }
+        let recording: Recording
+        do throws(CaptureError) {
+            recording = try Recording(file, registry)
+        } catch {
+            throw Failure(error.message, status: .inputFailed)
+        }
+        return try plan.assemble(replaying: recording)
+    }
+
+    /// The options of the picture.
+    func request() throws(Failure) -> PictureRequest {
+        guard !file.isEmpty else { throw Failure("a file name is empty; is a variable of the shell unset?") }
+        guard let output else { throw Failure("no output; name the picture with --output, as in -o picture.png, .svg or .pdf") }
+        var request = PictureRequest(options: try picture.options(for: output), name: System.title(of: file), isRecording: isRecording)
+        request.options.showsBeats = beats
+        if isRecording {
+            request.start = try start.map { text throws(Failure) in try InputOptions.seconds(text, of: "--start") } ?? 0
+            request.duration = try duration.map { text throws(Failure) in try InputOptions.seconds(text, of: "--duration") }
+            if causal { throw Failure("--causal applies to sound files; a recording has the beats that were recorded") }
+        }
+        return request
+    }
+
+    /// The capture of a sound file; none for a recording.
+    func captures() throws(Failure) -> [PluginSpec] {
+        guard !isRecording else { return [] }
+        var spec = captureSpec(for: file)
+        if start != nil || duration != nil {
+            guard spec.id == "file" else {
+                throw Failure("standard input: --start and --duration need a sound file, not a stream")
+            }
+            spec.settings["start"] = try start.map { text throws(Failure) in .number(try InputOptions.seconds(text, of: "--start")) }
+            spec.settings["duration"] = try duration.map { text throws(Failure) in .number(try InputOptions.seconds(text, of: "--duration"))
+            }
+        }
+        return [spec]
+    }
+}
+
+/// The size, axes and colours of a picture.
+struct PictureArguments: ParsableArguments {
+    @Option(help: ArgumentHelp("Width and height, in pixels, in points for svg and pdf, 16...16384.", valueName: "width>x<height"))
+    var size = "1600x900"
+
+    @Option(
+        help: ArgumentHelp(
+            "Pixels per inch, 24...1200. png: stored in the file; text and lines grow with it (default 96). svg, pdf: of the spectrogram "
+                + "(default 144).", valueName: "number"))
+    var dpi: Int?
+
+    @Option(
+        help: ArgumentHelp("Format: png, svg or pdf. Default: by the extension of the output path, else png.", valueName: "format"),
+        completion: .list(PictureOptions.Format.allCases.map(\.rawValue)))
+    var format: String?
+
+    @Option(
+        help: ArgumentHelp("Panels from top to bottom: spectrogram, waveform, tempo; joined with a comma.", valueName: "list"))
+    var panels = "spectrogram,waveform,tempo"
+
+    @Option(
+        help: ArgumentHelp("Colours: \(ColorMap.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "name"),
+        completion: .list(ColorMap.allCases.map(\.rawValue)))
+    var colorMap = ColorMap.magma.rawValue
+
+    @Option(
+        help: ArgumentHelp("Frequency axis: log, mel or linear.", valueName: "scale"),
+        completion: .list(FrequencyScale.allCases.map(\.rawValue)))
+    var scale = FrequencyScale.log.rawValue
+
+    @Option(help: ArgumentHelp("Lower end of the frequency axis. Default: 30 for log, else 0.", valueName: "Hz"))
+    var minHz: Double?
+
+    @Option(help: ArgumentHelp("Upper end of the frequency axis. Default: 20000, at most half the sample rate.", valueName: "Hz"))
+    var maxHz: Double?
+
+    @Option(help: ArgumentHelp("Range of levels that the colours show, 5...200 dB.", valueName: "dB"))
+    var range = 80.0
+
+    @Option(
+        help: ArgumentHelp("Colours of background and text: light or dark.", valueName: "theme"),
+        completion: .list(PictureOptions.Theme.allCases.map(\.rawValue)))
+    var theme = PictureOptions.Theme.light.rawValue
+
+    /// - Parameter output: The path of the picture.
+    func options(for output: String) throws(Failure) -> PictureOptions {
+        var options = PictureOptions()
+        options.format = try pictureFormat(for: output)
+        let numbers = size.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count == 2, let width = numbers[0], let height = numbers[1] else {
+            throw Failure("--size \(size): not a size; write width and height, as in 1600x900")
+        }
+        (options.width, options.height, options.resolution) = (width, height, dpi)
+        options.panels = []
+        for name in panels.split(separator: ",", omittingEmptySubsequences: false) {
+            options.panels.append(try Self.choice(String(name), of: "--panels"))
+        }
+        options.colorMap = try Self.choice(colorMap, of: "--color-map")
+        options.scale = try Self.choice(scale, of: "--scale")
+        options.theme = try Self.choice(theme, of: "--theme")
+        (options.minimumFrequency, options.maximumFrequency, options.range) = (minHz, maxHz, range)
+        if let fault = options.fault { throw Failure(fault) }
+        return options
+    }
+
+    private func pictureFormat(for output: String) throws(Failure) -> PictureOptions.Format {
+        if let format { return try Self.choice(format, of: "--format") }
+        if OutputTarget(output).isSpecial { return .png }
+        let ending = PathTemplate.ending(of: output).lowercased()
+        guard let format = PictureOptions.Format(rawValue: String(ending.dropFirst())) else {
+            throw Failure(
+                "--output \(output): unsupported extension\(ending.isEmpty ? "" : " \(ending)"); use .png, .svg or .pdf, or set --format")
+        }
+        return format
+    }
+
+    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(_ text: String, of option: String) throws(Failure) -> Choice
+    {
+        if let choice = Choice(rawValue: text) { return choice }
+        let names = Choice.allCases.map(\.rawValue)
+        let hint = text.nearest(in: names).map { "did you mean \($0)?" } ?? "there are: \(names.joined(separator: ", "))"
+        throw Failure("\(option): there is no \"\(text)\"; \(hint)")
+    }
+}

@@ -1,0 +1,207 @@
+public import HemiolaSignal
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// Collects what a picture of a stream shows, in memory that is bounded by the size of the picture.
+///
+/// Input is either the samples of the stream, or its recorded levels and spectra; and beats. Frames are those of the stream and increase.
+///
+/// - Complexity: Per frame O(log n) in the size of the spectrum; see ``PictureOptions/largestArea`` for the memory: at most 8 bytes per
+///   pixel of the spectrogram, and the picture itself.
+public struct PictureRecorder: ~Copyable {
+    /// The part of a stream that the picture shows.
+    public struct Excerpt: Sendable, Equatable {
+        /// The first frame.
+        public var start: Int64
+        /// The number of frames; nil: to the end.
+        public var frames: Int64?
+
+        /// An excerpt; by default the whole stream.
+        public init(start: Int64 = 0, frames: Int64? = nil) {
+            self.start = start
+            self.frames = frames
+        }
+    }
+
+    /// The recorded feature that the spectrogram shows.
+    public enum SpectrumFeature: Sendable, Equatable {
+        /// Levels of bands in decibels, with their edges in hertz.
+        case bands(edges: [Double])
+        /// Amplitudes at multiples of a frequency in hertz, the first at 0.
+        case magnitudes(binWidth: Double)
+    }
+
+    private let options: PictureOptions
+    private let layout: PictureLayout
+    private let format: StreamFormat
+    private let excerpt: Excerpt
+    private let axis: FrequencyAxis
+    /// The size of the spectrogram in pixels.
+    private let imageSize: (width: Int, height: Int)
+    private var spectrogram: SpectrogramRecorder?
+    private var recorded: RecordedSpectra?
+    private var envelope: WaveformEnvelope
+    private var hasEnvelope = false
+    private var grid = BeatGrid()
+    /// A recorded spectrum.
+    private var values: [Float] = []
+
+    /// Starts a picture of a stream.
+    ///
+    /// - Parameters:
+    ///   - options: Checked: `fault` is nil.
+    ///   - format: The format of the stream.
+    ///   - excerpt: The part of the stream that is shown.
+    public init(_ options: PictureOptions, _ format: StreamFormat, excerpt: Excerpt = Excerpt()) {
+        self.options = options
+        self.format = format
+        self.excerpt = excerpt
+        layout = PictureLayout(options)
+        axis = FrequencyAxis(
+            options.scale, minimum: options.minimumFrequency, maximum: options.maximumFrequency, sampleRate: Double(format.sampleRate))
+        let rect = layout.rect(of: .spectrogram)
+        let scale = options.imageScale
+        imageSize = rect.map { (max(1, Int(($0.width * scale).rounded())), max(1, Int(($0.height * scale).rounded()))) } ?? (0, 0)
+        envelope = WaveformEnvelope(capacity: 8 * options.width, step: 1)
+    }
+
+    /// Announces recorded spectra instead of samples.
+    ///
+    /// - Parameter batchFrames: The distance of two spectra.
+    public mutating func expectSpectra(_ feature: SpectrumFeature, count: Int, batchFrames: Int) {
+        guard imageSize.height > 0 else { return }
+        recorded = RecordedSpectra(
+            feature, count: count, axis, columns: imageSize.width, rows: imageSize.height, batchFrames: batchFrames)
+        values = [Float](repeating: 0, count: count)
+    }
+
+    /// The frame within the excerpt; nil: outside.
+    private func place(of frame: Int64) -> Int64? {
+        let place = frame - excerpt.start
+        return place >= 0 && place < excerpt.frames ?? .max ? place : nil
+    }
+
+    // MARK: - Input
+
+    /// Adds samples. Frames between two calls that are left out are silence.
+    ///
+    /// - Parameters:
+    ///   - samples: Interleaved.
+    ///   - frame: The frame of the first sample.
+    public mutating func add(samples: Span<Float>, at frame: Int64) {
+        let channelCount = format.channelCount
+        let frameCount = samples.count / channelCount
+        if spectrogram == nil, imageSize.height > 0, recorded == nil {
+            spectrogram = SpectrogramRecorder(axis, sampleRate: format.sampleRate, columns: imageSize.width, rows: imageSize.height)
+        }
+        hasEnvelope = true
+        if let start = place(of: frame) { spectrogram?.skip(to: start) }
+        for index in 0..<frameCount {
+            guard let place = place(of: frame + Int64(index)) else { continue }
+            var column = WaveformEnvelope.Column()
+            var sum: Float = 0
+            for channel in 0..<channelCount {
+                let value = samples[index * channelCount + channel]
+                column.minimum = min(column.minimum, value)
+                column.maximum = max(column.maximum, value)
+                column.squares += Double(value * value)
+                sum += value
+            }
+            column.count = Double(channelCount)
+            envelope.add(column, at: place)
+            spectrogram?.append(sum / Float(channelCount))
+        }
+        spectrogram?.processAll()
+    }
+
+    /// Adds recorded levels.
+    ///
+    /// - Parameters:
+    ///   - peaks: The largest amplitude of each channel, in dBFS; NaN: none.
+    ///   - rms: The RMS level of each channel, in dBFS; NaN: none.
+    ///   - frame: The first frame of the batch.
+    ///   - count: Its frames.
+    public mutating func add(peaks: Span<Float>, rms: Span<Float>, at frame: Int64, count: Int) {
+        guard let place = place(of: frame) else { return }
+        var column = WaveformEnvelope.Column(minimum: 0, maximum: 0, squares: 0, count: Double(count))
+        for index in peaks.indices where peaks[index].isFinite {
+            column.maximum = max(column.maximum, Self.amplitude(peaks[index]))
+        }
+        column.minimum = -column.maximum
+        for index in rms.indices where rms[index].isFinite {
+            let amplitude = Double(Self.amplitude(rms[index]))
+            column.squares += amplitude * amplitude * Double(count) / Double(rms.count)
+        }
+        hasEnvelope = true
+        // Every column of the batch: at the start they are shorter than a batch.
+        var end = place
+        repeat {
+            envelope.add(column, at: end)
+            end += envelope.step
+        } while end < place + Int64(count)
+    }
+
+    /// Adds a recorded spectrum, as announced by `expectSpectra`.
+    ///
+    /// - Parameter frame: The middle of the spectrum.
+    public mutating func add(spectrum: Span<Float>, at frame: Int64) {
+        guard let place = place(of: max(frame, excerpt.start)), frame >= excerpt.start - Int64(format.sampleRate), recorded != nil else {
+            return
+        }
+        for index in values.indices { values[index] = spectrum[index] }
+        recorded!.add(values, at: place)
+    }
+
+    /// Adds a beat.
+    ///
+    /// - Parameter seconds: Its time in the stream.
+    public mutating func add(_ beat: Beat, at seconds: Double) {
+        let start = format.seconds(at: excerpt.start)
+        grid.append(BeatGrid.Beat(time: seconds - start, beatsPerMinute: beat.beatsPerMinute, position: beat.position))
+    }
+
+    // MARK: - Output
+
+    /// The picture's file.
+    ///
+    /// - Parameters:
+    ///   - title: One line above the picture.
+    ///   - frames: The length of the stream.
+    ///   - start: The time of the stream's first frame in its source, in seconds, for the time axis.
+    ///   - missing: Why a panel is empty, by panel.
+    /// - Throws: cairo is not installed, or its error.
+    public consuming func finish(
+        title: String, frames: Int64, start: Double = 0, missing: [PictureOptions.Panel: String] = [:]
+    ) throws(PictureError) -> [UInt8] {
+        let available = max(0, frames - excerpt.start)
+        let length = min(available, excerpt.frames ?? available)
+        let shown = max(1, length)
+        let duration = format.seconds(at: length)
+        grid.trim(to: duration)
+        var content = PictureContent(
+            title: title, format: format, start: start + format.seconds(at: excerpt.start), duration: duration, axis: axis,
+            beats: options.showsBeats ? grid : BeatGrid(), missing: missing)
+        content.imageSize = imageSize
+        if length > 0 {
+            if spectrogram != nil {
+                spectrogram!.finish()
+                content.power = spectrogram!.columns.means(parts: imageSize.width, frames: shown)
+            } else if recorded != nil {
+                content.power = recorded!.columns.means(parts: imageSize.width, frames: shown)
+            }
+            if hasEnvelope, let rect = layout.rect(of: .waveform) {
+                content.envelope = envelope.parts(max(1, Int(rect.width)), frames: shown)
+            }
+        }
+        return try Picture(options, layout).draw(&content)
+    }
+
+    /// Recorded levels are at least −120 dB, which stands for silence.
+    private static func amplitude(_ decibels: Float) -> Float {
+        decibels <= -119 ? 0 : min(pow(10, decibels / 20), 1e6)
+    }
+}
