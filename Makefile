@@ -104,10 +104,12 @@ bench-bridge: setup ## Measure the cost of socket clients: CPU time, dropped bat
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/bridge.py .build/release/hemiola $(OPTIONS)
 
-lint: ## Check the sources' format, and their words: scripts/language.
+lint: ## Check the sources' format, their words (scripts/language) and the links of the documents (scripts/check-links).
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 	scripts/language --self-test
 	scripts/language
+	scripts/check-links --self-test
+	scripts/check-links
 
 format: ## Format the sources.
 	swift format --in-place --recursive $(SWIFT_SOURCES)
