@@ -316,6 +316,12 @@ struct PipelinePlan {
         let ending = PathTemplate.ending(of: path).lowercased()
         let plain = ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending
         if let sink = sinksByExtension[plain] { return sink }
+        if plain == ".parquet" {
+            let records = String(path.dropLast(ending.count)) + ".jsonl"
+            throw Failure(
+                "--output \(path): Parquet is written by the Python package hemiola-audio; write \(records) here, then convert it: "
+                    + "python -m hemiola_audio to-parquet \(records)")
+        }
         throw Failure(
             "--output \(path): unsupported extension \(ending); use .jsonl or .json (JSON Lines) or .csv, optionally with .zst, or name "
                 + "the sink: --sink json-lines:PATH")
@@ -353,7 +359,8 @@ struct PipelinePlan {
 
     private func checkThatNoInputIsOverwritten(_ files: [String]) throws(Failure) {
         let inputs = Set(files.compactMap(System.FileIdentity.init))
-        for output in configuration.sinks.compactMap(needs(of:)).flatMap(\.outputs) {
+        // Standard output, `-`, is not a file, even if there is one of that name.
+        for output in configuration.sinks.compactMap(needs(of:)).flatMap(\.outputs) where output.path != "-" {
             guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
             let values = template.isPerInput ? files.map { PathTemplate.Values(input: $0) } : [PathTemplate.Values()]
             for path in values.map(template.path) {

@@ -67,6 +67,14 @@ import Testing
         }
     }
 
+    @Test(arguments: ["x.parquet", "out/{stem}.PARQUET", "x.parquet.zst"])
+    func `Parquet output: refused, with the command that converts records`(path: String) throws {
+        let failure = #expect(throws: Failure.self) { _ = try configuration(["a", "-o", path]) }
+        let records = path.prefix { $0 != "." } + ".jsonl"
+        let line = try #require(failure?.lines.first)
+        #expect(line.hasPrefix("--output \(path): Parquet") && line.hasSuffix("python -m hemiola_audio to-parquet \(records)"), "\(line)")
+    }
+
     @Test func `output path with a named sink: any extension is accepted`() throws {
         #expect(try configuration(["a", "--sink", "csv", "-o", "x.txt"]).sinks == [PluginSpec("csv", primary: .text("x.txt"))])
     }
