@@ -84,8 +84,9 @@ let package = Package(
         module(
             "HemiolaPlugins",
             uses: [
-                "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "SpectrumAnalyzer",
-                "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink", "PresetsSink",
+                "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
+                "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink",
+                "PresetsSink",
                 socketSink, webSink, "Hemiola",
             ]),
         module(
@@ -99,6 +100,7 @@ let package = Package(
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
+        plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
@@ -127,6 +129,7 @@ let package = Package(
 
         // 0
         module("HemiolaSignal", settings: lifetimeSettings),
+        cLibrary("CEBUR128", isLoadedOnDemand: true),
         cLibrary("CFFTW"),
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CQREncode", isLoadedOnDemand: true),
@@ -170,8 +173,8 @@ let package = Package(
             "HemiolaEngineTests",
             uses: [
                 "HemiolaVisualizer",
-                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer",
-                "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
+                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "LoudnessAnalyzer", "SpectrumAnalyzer",
+                "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("PCMCaptureTests", uses: ["PCMCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -187,6 +190,11 @@ let package = Package(
         tests(
             "LevelsAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "LevelsAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "LoudnessAnalyzerTests",
+            uses: [
+                "AnalysisSupport", "TestSupport", "HemiolaTesting", "LoudnessAnalyzer", "Hemiola", "HemiolaSignal",
+            ]),
         tests(
             "SpectrumAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "SpectrumAnalyzer", "Hemiola", "HemiolaSignal"],

@@ -74,6 +74,8 @@ struct Environment {
     var yaml: String?
     /// The version of Zstandard; nil: not loaded.
     var compression: String?
+    /// The version of libebur128, which the analyzer `loudness` needs; nil: not installed.
+    var loudness: String?
     /// The devices, or why they cannot be listed; nil when the program contains no live capture plugin.
     var devices: Result<DeviceList, CaptureError>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
@@ -101,6 +103,10 @@ extension DoctorReport {
             Self.library("FFTW", found.transform, package: "libfftw3-single3"),
             Self.library("libyaml", found.yaml, package: "libyaml-0-2"),
             Self.library("Zstandard", found.compression, package: "libzstd1"),
+            // Optional: a missing libebur128 is not an error.
+            Check(
+                name: "libebur128", isOK: true,
+                finding: found.loudness ?? "not installed; loudness measurements need it: apt install libebur128-1"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [

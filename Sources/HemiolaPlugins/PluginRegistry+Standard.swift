@@ -5,6 +5,7 @@ internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
+internal import LoudnessAnalyzer
 internal import PCMCapture
 internal import PresetsSink
 internal import PulseCapture
@@ -27,7 +28,7 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat],
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat],
         sinks: [.beats, .csv, .jsonLines, .presets] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

@@ -30,7 +30,7 @@ import Testing
         #expect(report.isOK)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All checks passed.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 16)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 17)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
