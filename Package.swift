@@ -85,7 +85,7 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "BeatsSink", "CSVSink", "JSONLinesSink",
+                "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
                 "PresetsSink",
                 socketSink, webSink, "Hemiola",
             ]),
@@ -103,6 +103,7 @@ let package = Package(
         plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
+        plugin("AudioSink", at: "Sinks/Audio", uses: ["HemiolaOutput", "CSndFile"]),
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
@@ -202,6 +203,8 @@ let package = Package(
         tests(
             "VisualizerAnalyzerTests",
             uses: ["VisualizerAnalyzer", "FileCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
+        tests(
+            "AudioSinkTests", uses: ["AudioSink", "FileCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(

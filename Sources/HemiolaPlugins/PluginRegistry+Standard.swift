@@ -1,3 +1,4 @@
+internal import AudioSink
 internal import BeatAnalyzer
 internal import BeatsSink
 internal import CSVSink
@@ -29,7 +30,7 @@ extension PluginRegistry {
 
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat],
-        sinks: [.beats, .csv, .jsonLines, .presets] + socketSinks,
+        sinks: [.audio, .beats, .csv, .jsonLines, .presets] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -24,7 +24,7 @@ struct Architecture {
     /// C libraries, each with the files or folders that import it.
     static let wrappers: [String: [String]] = [
         "CFFTW": ["Sources/HemiolaSpectrum/RealFFT.swift"],
-        "CSndFile": ["Plugins/Captures/File/SoundFile.swift"],
+        "CSndFile": ["Plugins/Captures/File/SoundFile.swift", "Plugins/Sinks/Audio/FLACEncoder.swift"],
         "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaCommandLine/YAMLEventReader.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
         "CZstd": ["Sources/HemiolaOutput/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Web/QRCode.swift"],
