@@ -1,4 +1,4 @@
-// libsndfile. Only Plugins/Captures/File/SoundFile.swift imports this module.
+// libsndfile. Only Plugins/Captures/File/SoundFile.swift and Plugins/Sinks/Audio/FLACEncoder.swift import this module.
 #include <sndfile.h>
 #include <stdio.h>
 

@@ -77,6 +77,8 @@ struct Environment {
     var compression: String?
     /// The version of cairo; nil: not loaded.
     var cairo: String?
+    /// The version of libebur128, which the analyzer `loudness` needs; nil: not installed.
+    var loudness: String?
     /// The devices, or why they cannot be listed; nil when the program contains no live capture plugin.
     var devices: Result<DeviceList, CaptureError>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
@@ -106,6 +108,10 @@ extension DoctorReport {
             Self.library("Zstandard", found.compression, package: "libzstd1"),
             // Optional: only "render" draws.
             Check(name: "cairo", isOK: true, finding: found.cairo ?? "not installed; hemiola render needs it: apt install libcairo2"),
+            // Optional: a missing libebur128 is not an error.
+            Check(
+                name: "libebur128", isOK: true,
+                finding: found.loudness ?? "not installed; loudness measurements need it: apt install libebur128-1"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [

@@ -22,6 +22,7 @@ extension System {
         found.yaml = YAMLEventReader.libraryVersion
         found.compression = Compression.libraryVersion
         found.cairo = Picture.libraryVersion
+        found.loudness = loudnessLibraryVersion
         found.runtime = environment("XDG_RUNTIME_DIR").map { path in
             var folder = folder(path)
             folder.isShared = isOpenToOthers(path)
@@ -67,6 +68,20 @@ extension System {
     private static var soundFileVersion: String? {
         typealias Version = @convention(c) () -> UnsafePointer<CChar>
         return symbol("sf_version_string").map { String(cString: unsafeBitCast($0, to: Version.self)()) }
+    }
+
+    /// The version of libebur128. The analyzer that needs it loads it on demand, as this does; it stays loaded.
+    private static var loudnessLibraryVersion: String? {
+        typealias Version =
+            @convention(c) (
+                UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>
+            ) -> Void
+        guard let library = dlopen("libebur128.so.1", RTLD_NOW | RTLD_LOCAL), let place = dlsym(library, "ebur128_get_version") else {
+            return nil
+        }
+        var (major, minor, patch) = (Int32(0), Int32(0), Int32(0))
+        unsafeBitCast(place, to: Version.self)(&major, &minor, &patch)
+        return "\(major).\(minor).\(patch)"
     }
 
     /// `SF_FORMAT_INFO` of sndfile.h.

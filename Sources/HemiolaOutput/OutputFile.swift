@@ -80,11 +80,18 @@ final class OutputFile {
     ///   - syncsAtEnd: Whether `finish` calls `fsync` for the file and its folder.
     ///   - offersAppend: Whether the message about an existing file suggests `append=true`.
     ///   - quotesLines: Whether line breaks between double quotes are part of a line, as in CSV. Every write then begins outside quotes.
+    ///   - isSeekable: Whether bytes are written at offsets (`write(_:at:)`): only to a regular file, which is not appended to.
     init(
         _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, syncsAtEnd: Bool = false, offersAppend: Bool = false,
-        quotesLines: Bool = false
+        quotesLines: Bool = false, isSeekable: Bool = false
     ) throws(OutputError) {
         precondition(mode != .append || compression == nil, "a zstd frame cannot be appended to a file safely")
+        precondition(mode != .append || !isSeekable, "writes to a file that is appended to have no offset")
+        if isSeekable, target.isSpecial {
+            throw OutputError("cannot write \(target.name): it is not a regular file; name a file")
+        }
+        // With O_APPEND, Linux ignores the offset of a write.
+        let append = isSeekable ? 0 : O_APPEND
         name = target.name
         self.mode = mode
         self.syncsAtEnd = syncsAtEnd
@@ -110,7 +117,7 @@ final class OutputFile {
             case S_IFREG:
                 if mode == .live || mode == .create, info.st_size > 0 { throw OutputError.exists(name, offersAppend: offersAppend) }
                 if mode.keepsEverything {
-                    descriptor = try Self.open(path, O_RDWR | O_APPEND, orElse: O_WRONLY | O_APPEND, name)
+                    descriptor = try Self.open(path, O_RDWR | append, orElse: O_WRONLY | append, name)
                     ending = .close
                     startsInsideLine = Self.endsInsideLine(descriptor, length: info.st_size)
                     startSize = Int64(info.st_size)
@@ -120,14 +127,14 @@ final class OutputFile {
                     (descriptor, ending) = (new.descriptor, .rename(partial: new.partial, final: final))
                 }
             default:
-                descriptor = try Self.open(path, O_WRONLY | O_APPEND, name)
+                descriptor = try Self.open(path, O_WRONLY | append, name)
                 ending = .close
                 isRegular = false
             }
         } else if errno == ENOENT {
             try Self.createFolder(of: path, name)
             if mode.keepsEverything {
-                descriptor = try Self.open(path, O_WRONLY | O_APPEND | O_CREAT | (mode == .live ? O_EXCL : 0), name)
+                descriptor = try Self.open(path, O_WRONLY | append | O_CREAT | (mode == .live ? O_EXCL : 0), name)
                 ending = .closeNew(path)
                 Self.synchronizeFolder(of: path)
             } else {
@@ -195,6 +202,33 @@ extension OutputFile {
             (keptSize, keptLines) = (size - Int64(bytes.count - lines.end), keptLines + lines.count)
         }
         sync?.noteWrite()
+    }
+
+    /// Writes all bytes at an offset of a seekable file.
+    ///
+    /// After an error the file has none of the bytes that lie beyond its old end.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(OutputError) {
+        if let code = sync?.errorNumber, code != 0 { throw OutputError.cannotWrite(name, code) }
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(bytes.count - rest.count))
+            if written >= 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+            } else if errno != EINTR {
+                let code = errno
+                truncate(to: size)
+                throw OutputError.cannotWrite(name, code)
+            }
+        }
+        size = max(size, offset + Int64(bytes.count))
+        sync?.noteWrite()
+    }
+
+    /// Shortens a seekable file. Errors are ignored: the file keeps its length then.
+    func truncate(to length: Int64) {
+        var info = stat()
+        guard fstat(descriptor, &info) == 0, info.st_size > length, ftruncate(descriptor, off_t(length)) == 0 else { return }
+        size = length
     }
 
     /// Writes all bytes if a pipe has room for them now, else none.

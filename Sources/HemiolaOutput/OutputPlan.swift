@@ -149,7 +149,11 @@ public struct OutputOpener: Sendable {
         ending: OutputEnding? = nil
     ) throws(SinkError) {
         let ending = ending ?? self.ending(of: streams, isWholeRun: isWholeRun, isDocument: isDocument)
-        let isAtPath = try output.finish(ending)
+        report(ending, isAtPath: try output.finish(ending), at: path, streams)
+    }
+
+    /// Warns if a finished file is not at its path or does not hold all records.
+    private func report(_ ending: OutputEnding, isAtPath: Bool, at path: String, _ streams: WrittenStreams) {
         let target = OutputTarget(path)
         if ending == .replace || target.isSpecial || !keepsInterruptedResults { return }
         let cause = "\(target.name): " + (streams.hasError ? "the input was not analysed to its end; " : "the run was interrupted; ")
@@ -158,6 +162,26 @@ public struct OutputOpener: Sendable {
         } else {
             warn(cause + (target.isOccupied ? "the old file is unchanged" : "no file was written"))
         }
+    }
+
+    /// Opens a file whose bytes can be written at any offset, by the same rules. It is neither compressed nor appended to.
+    ///
+    /// - Throws: The file cannot be opened, or the path is a device, a pipe or a file descriptor.
+    public func openSeekable(_ path: String) throws(SinkError) -> SeekableOutput {
+        do throws(OutputError) {
+            return SeekableOutput(
+                try OutputFile(OutputTarget(path), mode: isLive ? .live : .replace, syncsAtEnd: syncsFiles, isSeekable: true))
+        } catch {
+            throw SinkError(error)
+        }
+    }
+
+    /// Finishes a seekable file, and warns if it is not at its path or does not hold all of its streams.
+    public func finish(
+        _ output: inout SeekableOutput, at path: String, _ streams: WrittenStreams, isWholeRun: Bool
+    ) throws(SinkError) {
+        let ending = self.ending(of: streams, isWholeRun: isWholeRun)
+        report(ending, isAtPath: try output.finish(ending), at: path, streams)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import AudioSink
 internal import BeatAnalyzer
 internal import BeatsSink
 internal import CSVSink
@@ -5,6 +6,7 @@ internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
+internal import LoudnessAnalyzer
 internal import PCMCapture
 internal import PresetsSink
 internal import PulseCapture
@@ -28,8 +30,8 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .spectrum, .visualizer, .beat],
-        sinks: [.beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat],
+        sinks: [.audio, .beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -8,6 +8,12 @@ public struct Unit: RawRepresentable, Sendable, Hashable, Codable, ExpressibleBy
 
     /// Decibels relative to full scale; the floor is −120.
     public static let decibels: Unit = "dBFS"
+    /// LUFS: loudness relative to full scale (EBU R 128, ITU-R BS.1770).
+    public static let loudness: Unit = "LUFS"
+    /// Difference between two loudnesses, in loudness units; 1 LU is 1 dB.
+    public static let loudnessUnits: Unit = "LU"
+    /// Decibels relative to full scale, of the true peak: the peak of the signal between its samples.
+    public static let truePeak: Unit = "dBTP"
     /// Hertz: cycles or frames per second.
     public static let hertz: Unit = "Hz"
     /// Seconds.
@@ -31,10 +37,10 @@ public struct Unit: RawRepresentable, Sendable, Hashable, Codable, ExpressibleBy
         case significant
     }
 
-    /// dB three decimals, Hz two, seconds six, BPM two, everything else six significant digits.
+    /// dB, LUFS, LU and dBTP three decimals, Hz two, seconds six, BPM two, everything else six significant digits.
     public var numberText: NumberText {
         switch self {
-        case .decibels, "dB": .decimals(3)
+        case .decibels, .loudness, .loudnessUnits, .truePeak, "dB": .decimals(3)
         case .hertz, .beatsPerMinute: .decimals(2)
         case .seconds: .decimals(6)
         default: .significant

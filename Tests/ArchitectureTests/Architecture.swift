@@ -10,8 +10,9 @@ struct Architecture {
         "HemiolaTesting": 3,
         "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaPictures": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaVisualizer": 1, "HemiolaWire": 1,
-        "HemiolaSignal": 0, "CBeatWeights": 0, "CCairo": 0, "CFFTW": 0, "CPulse": 0, "CQREncode": 0, "CSndFile": 0, "CWebPage": 0,
-        "CYAML": 0, "CZstd": 0,
+        "HemiolaSignal": 0, "CBeatWeights": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CPulse": 0,
+        "CQREncode": 0, "CSndFile": 0, "CWebPage": 0, "CYAML": 0,
+        "CZstd": 0,
     ]
     static let pluginLayer = 3
 
@@ -20,13 +21,15 @@ struct Architecture {
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaWire",
         "HemiolaOutput", "HemiolaBridge", "HemiolaPictures", "HemiolaEngine", "HemiolaTesting",
     ]
-    /// C libraries, each with the one file or folder that imports it.
-    static let wrappers = [
-        "CFFTW": "Sources/HemiolaSpectrum/RealFFT.swift", "CSndFile": "Plugins/Captures/File/SoundFile.swift",
-        "CPulse": "Plugins/Captures/Pulse/Client/", "CYAML": "Sources/HemiolaCommandLine/YAMLEventReader.swift",
-        "CZstd": "Sources/HemiolaOutput/ZstdStream.swift", "CQREncode": "Plugins/Sinks/Web/QRCode.swift",
-        "CCairo": "Sources/HemiolaPictures/Canvas.swift",
-        "CWebPage": "Plugins/Sinks/Web/PageFiles.swift", "CBeatWeights": "Plugins/Analyzers/Beat/NetworkWeights.swift",
+    /// C libraries, each with the files or folders that import it.
+    static let wrappers: [String: [String]] = [
+        "CFFTW": ["Sources/HemiolaSpectrum/RealFFT.swift"],
+        "CSndFile": ["Plugins/Captures/File/SoundFile.swift", "Plugins/Sinks/Audio/FLACEncoder.swift"],
+        "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaCommandLine/YAMLEventReader.swift"],
+        "CCairo": ["Sources/HemiolaPictures/Canvas.swift"],
+        "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
+        "CZstd": ["Sources/HemiolaOutput/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Web/QRCode.swift"],
+        "CWebPage": ["Plugins/Sinks/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
     static let withoutFoundation: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaOutput",
@@ -70,8 +73,10 @@ struct Architecture {
             let text = files[path]!
             for module in Self.imports(in: text) {
                 result += check(module, from: target, isPlugin: path.hasPrefix("Plugins/"), at: path, manifest)
-                if let wrapper = Self.wrappers[module], wrapper.hasSuffix("/") ? !path.hasPrefix(wrapper) : path != wrapper {
-                    result.append("\(path) imports \(module), which only \(wrapper) may import")
+                if let wrappers = Self.wrappers[module],
+                    !wrappers.contains(where: { $0.hasSuffix("/") ? path.hasPrefix($0) : path == $0 })
+                {
+                    result.append("\(path) imports \(module), which only \(wrappers.joined(separator: " and ")) may import")
                 }
                 let mayUseFoundation = !Self.withoutFoundation.contains(target) && !path.hasPrefix("Plugins/Analyzers/")
                 if module.hasPrefix("Foundation"), !mayUseFoundation {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures CPU time relative to a minimal C program and to aubioonset, peak memory and start-up time.
+"""Measures CPU time relative to a minimal C program, to aubioonset and to ffmpeg's ebur128, peak memory and start-up time.
 
     figures.py HEMIOLA [--rounds N] [--minutes M] [--keep FOLDER] [--base PROGRAM]
 
@@ -116,6 +116,12 @@ def main():
         report.row("CPU with visualizer / aubioonset", pairs([*run, *three, str(wav)], aubio, rounds), 0.35)
     else:
         print("aubioonset: command not found (package aubio-tools); its figures are skipped")
+    if shutil.which("ffmpeg"):
+        ffmpeg = ["ffmpeg", "-nostdin", "-nostats", "-loglevel", "error", "-i", str(wav), "-af", "ebur128=peak=true", "-f", "null", "-"]
+        rounds = max(3, options.rounds // 3)
+        report.row("CPU of loudness / ffmpeg's ebur128", pairs([*run, "--analyzer", "loudness", str(wav)], ffmpeg, rounds), 0.6)
+    else:
+        print("ffmpeg: command not found; its figure is skipped")
     piped = [spend_from_pipe([*run, *two, "-"], wav) / spend(analyze)[0] for _ in range(options.rounds)]
     report.row("CPU from a pipe / from the same file", piped, 1.1)
     report.row("peak memory, MiB", [peak_memory(analyze) for _ in range(3)], 30, "{:.1f}")

@@ -13,7 +13,7 @@ import Testing
         folder = try TemporaryFolder()
         let libraries = folder.path + "/libraries"
         try FileManager.default.createDirectory(atPath: libraries, withIntermediateDirectories: true)
-        for name in ["libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0", "libcairo.so.2"] {
+        for name in ["libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0", "libcairo.so.2", "libebur128.so.1"] {
             try Data().write(to: URL(fileURLWithPath: "\(libraries)/\(name)"))
         }
         environment = ["LD_LIBRARY_PATH": libraries]
@@ -59,6 +59,15 @@ import Testing
 
                 """)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.contains("a.png") })
+    }
+
+    @Test func `libebur128 is not installed: the analyzer loudness is an error that names the package, and no file is read`() throws {
+        let outcome = try run(["analyze", try folder.writeTone(), "--analyzer", "loudness"])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("libebur128.so.1 cannot be loaded; install it: apt install libebur128-1"), "\(outcome.errors)")
+        #expect(outcome.errors.split(separator: "\n").count == 1 && outcome.output.isEmpty)
+        let doctor = try run(["doctor"])
+        #expect(doctor.output.contains("not installed; loudness measurements need it: apt install libebur128-1"), "\(doctor.output)")
     }
 
     @Test func `doctor: reports libraries that cannot be loaded, each with its package`() throws {

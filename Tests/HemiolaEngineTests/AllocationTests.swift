@@ -5,6 +5,7 @@ import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
+import LoudnessAnalyzer
 import SpectrumAnalyzer
 import Synchronization
 import TestSupport
@@ -17,10 +18,11 @@ import VisualizerAnalyzer
     func `hop after the warm-up: no allocations`(batchFrames: Int, channelCount: Int) async throws {
         let batching = try #require(Batching(batchFrames: batchFrames))
         let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
-        var trial = Trial([], analyzers: [.levels, .spectrum, .visualizer, .beat], sinks: [.idle(log)], batchFrames: batchFrames)
+        var trial = Trial(
+            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat], sinks: [.idle(log)], batchFrames: batchFrames)
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
-            PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
+            PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]

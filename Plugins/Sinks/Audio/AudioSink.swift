@@ -1,0 +1,101 @@
+public import Hemiola
+internal import HemiolaOutput
+internal import HemiolaSignal
+
+extension SinkPlugin {
+    private static let path = Setting<String?>(
+        "path", default: nil, "Output file, .flac or .wav. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+    private static let encoding = Setting(
+        "bits", default: SampleEncoding.auto, "Bits per sample, or float; auto: 24 in .flac, float in .wav.")
+
+    /// Records the analysed audio in a sound file, sample by sample.
+    public static let audio = SinkPlugin(
+        "audio", "The analysed audio itself, as FLAC or WAV: frame 0 of the file is frame 0 of the stream.",
+        settings: [
+            path.declared, encoding.declared, FileRotation.secondsSetting.declared, FileRotation.megabytesSetting.declared,
+        ],
+        primary: "path",
+        needs: { settings in
+            let path = settings[path] ?? ""
+            return Needs(
+                samples: true, outputs: [Output(path, takesSeveralInputs: false, replacesFile: !FileRotation(settings).isOn)])
+        },
+        make: { settings throws(ConfigurationError) in
+            guard let text = settings[path], !text.isEmpty else {
+                throw ConfigurationError("no file is given; write audio:PATH.flac or audio:PATH.wav", at: path.key)
+            }
+            guard OutputTarget(text).descriptor == nil else {
+                throw ConfigurationError("a sound file cannot be written to a pipe; give a path", at: path.key)
+            }
+            let rotation = FileRotation(settings)
+            let template = try rotation.template(PathTemplate(text, at: path.key, isNumbered: true), appends: false)
+            switch (PathTemplate.ending(of: text).lowercased(), settings[encoding]) {
+            case (".flac", .float):
+                throw ConfigurationError("FLAC has no floating-point samples; use 24 bits, or a path that ends in .wav", at: encoding.key)
+            case (".flac", let encoding):
+                return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(SinkError) in
+                    try FLACEncoder(output, format, bits: encoding == .bits16 ? 16 : 24)
+                }
+            case (".wav", let encoding):
+                return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(SinkError) in
+                    try WAVEncoder(output, format, encoding == .auto ? .float : encoding)
+                }
+            case (let ending, _):
+                throw ConfigurationError("unsupported extension \(ending); use .flac or .wav", at: path.key)
+            }
+        })
+}
+
+/// The value of the setting `bits`.
+enum SampleEncoding: String, SettingChoice {
+    case auto
+    case bits16 = "16"
+    case bits24 = "24"
+    case float
+}
+
+/// Encodes samples into one sound file. Used on the sink's thread only.
+protocol AudioEncoder: AnyObject {
+    /// The file. It is valid, with all complete frames, after ``complete()``.
+    var output: SeekableOutput { get set }
+    /// Samples that were limited to full scale.
+    var clippedSamples: Int64 { get }
+    /// Frames that are in the file, without those that the encoder holds until ``complete()``.
+    var writtenFrames: Int64 { get }
+
+    /// Writes whole frames of interleaved samples.
+    ///
+    /// - Throws: A write failed. The file ends before it, and only `complete` may follow.
+    func write(_ samples: Span<Float>) throws(SinkError)
+    /// Writes what is pending, and the final header. After an error of `write`, the header states the frames that are in the file.
+    func complete() throws(SinkError)
+}
+
+/// Converts samples to integers: full scale, 1.0, is 2^(bits − 1). Samples of integer files with as many bits or fewer are converted
+/// without loss. No dither.
+struct Quantizer {
+    let bits: Int
+    /// Samples that were limited to the range of the integers. A sample of 1.0, one step above the range, does not count.
+    private(set) var clippedSamples: Int64 = 0
+    private(set) var values: [Int32] = []
+
+    init(bits: Int) {
+        self.bits = bits
+    }
+
+    /// Converts samples; the result is in `values` until the next call.
+    ///
+    /// - Parameter shift: Bits by which each value is shifted to the left.
+    mutating func convert(_ samples: Span<Float>, shift: Int32 = 0) {
+        if values.count != samples.count { values = Array(repeating: 0, count: samples.count) }
+        let scale = Float(1 << (bits - 1))
+        var clipped: Int64 = 0
+        var span = values.mutableSpan
+        for index in samples.indices {
+            let value = (samples[index] * scale).rounded(.toNearestOrEven)
+            if value > scale || value < -scale { clipped += 1 }
+            span[index] = Int32(min(max(value, -scale), scale - 1)) << shift
+        }
+        clippedSamples += clipped
+    }
+}

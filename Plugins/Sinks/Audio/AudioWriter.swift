@@ -1,0 +1,193 @@
+internal import Hemiola
+internal import HemiolaOutput
+internal import HemiolaSignal
+internal import Synchronization
+
+/// The sink `audio`: writes the samples of each stream at the place of their frames. Frames without samples, lost by the capture or
+/// dropped with their batch, are silence.
+///
+/// All methods run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
+/// contended; it makes the class `Sendable`.
+final class AudioWriter: Sink {
+    typealias MakeEncoder = @Sendable (_ output: consuming SeekableOutput, _ format: StreamFormat) throws(SinkError) -> any AudioEncoder
+
+    private struct State: ~Copyable {
+        var opener: OutputOpener?
+        /// The open file before its first stream, whose format the encoder needs.
+        var output: SeekableOutput?
+        /// The open file, its path and its input.
+        var encoder: (any AudioEncoder)?
+        var path = ""
+        var input = ""
+        /// The number of the file.
+        var number = 1
+        var streams = WrittenStreams()
+        var format = StreamFormat(sampleRate: 1, channelCount: 1)
+        /// The frame of the stream that is written next.
+        var frame: Int64 = 0
+        var meter: RotationMeter
+        var isStreamLive = false
+        var warn: @Sendable (String) -> Void = { _ in }
+    }
+
+    /// Frames of silence that are written at a time.
+    private static let silentFrames = 4096
+
+    private let template: PathTemplate
+    private let plan: OutputPlan
+    private let makeEncoder: MakeEncoder
+    private let state: Mutex<State>
+
+    init(_ template: PathTemplate, _ plan: OutputPlan, makeEncoder: @escaping MakeEncoder) {
+        self.template = template
+        self.plan = plan
+        self.makeEncoder = makeEncoder
+        state = Mutex(State(meter: RotationMeter(plan.rotation)))
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            state.opener = OutputOpener(plan, context)
+            state.warn = context.warn
+            state.meter = RotationMeter(plan.rotation)
+            (state.encoder, state.streams, state.input) = (nil, WrittenStreams(), "")
+            if !template.isPerInput { try openFile(&state, number: 1) }
+        }
+    }
+
+    func begin(_ stream: StreamHeader) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            let source = stream.inputPath
+            state.meter.beginStream()
+            if state.streams.hasBegun, stream.isLive {
+                try continueInNextFile(&state)
+            } else if template.isPerInput {
+                try finishFile(&state)
+                state.input = source
+                try openFile(&state, number: 1)
+                state.meter.beginFile()
+            } else if state.streams.hasBegun {
+                throw SinkError("cannot write \(state.path): a sound file holds one input; write {stem} in the path")
+            }
+            (state.format, state.frame, state.isStreamLive) = (stream.format, 0, stream.isLive)
+            try beginFile(&state)
+        }
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            for index in 0..<batches.count {
+                let batch = batches[index]
+                try writeSilence(to: batch.frame, &state)
+                try rotateIfFull(before: batch, &state)
+                guard batch.samples.count == batch.frameCount * state.format.channelCount, batch.frame == state.frame else { continue }
+                try state.encoder?.write(batch.samples)
+                state.frame = batch.endFrame
+            }
+        }
+    }
+
+    func end(_ summary: StreamSummary) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            try writeSilence(to: summary.frames, &state)
+            state.streams.end(summary.reason)
+        }
+    }
+
+    func close() async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            defer {
+                state.encoder = nil
+                state.output = nil
+            }
+            try finishFile(&state)
+        }
+    }
+
+    // MARK: - Called with the mutex locked
+
+    private func openFile(_ state: inout State, number first: Int) throws(SinkError) {
+        guard let opener = state.opener else { return }
+        let (input, numbered) = (state.input, template.numbered())
+        let isNumbered = template.isNumbered || first > 1
+        state.number = isNumbered ? opener.freeNumber(from: first) { [opener.path(numbered, for: input, number: $0)] } : first
+        state.path = opener.path(isNumbered ? numbered : template, for: input, number: state.number)
+        state.streams = WrittenStreams()
+        state.output = try opener.openSeekable(state.path)
+    }
+
+    /// Begins the current stream, or its rest, in the file that was opened last.
+    private func beginFile(_ state: inout State) throws(SinkError) {
+        guard let output = state.output.take() else { return }
+        state.encoder = try makeEncoder(output, state.format)
+        state.streams.begin(isLive: state.isStreamLive)
+    }
+
+    /// A live device or its format changed.
+    private func continueInNextFile(_ state: inout State) throws(SinkError) {
+        let path = state.path
+        try finishFile(&state)
+        try openFile(&state, number: state.number + 1)
+        state.meter.beginFile()
+        state.warn("\(path) ends here: the device or its format changed; the recording continues in \(state.path)")
+    }
+
+    private func rotateIfFull(before batch: borrowing Batch, _ state: inout State) throws(SinkError) {
+        guard plan.rotation.isOn else { return }
+        let (start, end) = (state.format.seconds(at: batch.frame), state.format.seconds(at: batch.endFrame))
+        guard state.meter.isFull(at: start, end: end, size: state.encoder?.output.size ?? 0) else { return }
+        let number = state.number
+        state.streams.end(.endOfInput)
+        try finishFile(&state)
+        try openFile(&state, number: number + 1)
+        try beginFile(&state)
+    }
+
+    private func writeSilence(to frame: Int64, _ state: inout State) throws(SinkError) {
+        guard frame > state.frame, let encoder = state.encoder else { return }
+        let channels = state.format.channelCount
+        let silence = [Float](repeating: 0, count: Self.silentFrames * channels)
+        while state.frame < frame {
+            let count = Int(min(frame - state.frame, Int64(Self.silentFrames)))
+            try encoder.write(silence.span.extracting(first: count * channels))
+            state.frame += Int64(count)
+        }
+    }
+
+    /// Finishes the file. A file for which no stream began is removed.
+    private func finishFile(_ state: inout State) throws(SinkError) {
+        state.output = nil
+        guard let encoder = state.encoder, let opener = state.opener else { return }
+        state.encoder = nil
+        try encoder.complete()
+        if encoder.clippedSamples > 0 {
+            let count = encoder.clippedSamples
+            state.warn(
+                "\(state.path): \(count) sample\(count == 1 ? "" : "s") above full scale \(count == 1 ? "was" : "were") clipped; "
+                    + "write a path that ends in .wav to keep them")
+        }
+        try opener.finish(&encoder.output, at: state.path, state.streams, isWholeRun: !template.isPerInput)
+    }
+
+    /// Runs `body` with the mutex locked. After an error the file is closed: a live file keeps all frames that were written, and its
+    /// header states them.
+    private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            do throws(SinkError) {
+                try body(&state)
+            } catch {
+                var error = error
+                if let encoder = state.encoder {
+                    try? encoder.complete()
+                    if state.isStreamLive {
+                        let milliseconds = encoder.writtenFrames * 1000 / Int64(state.format.sampleRate)
+                        error.message += "; \(state.path) keeps the first \(milliseconds) ms"
+                    }
+                }
+                state.encoder = nil
+                state.output = nil
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The analyzer `loudness` against ffmpeg's filter `ebur128`.
+@Suite struct LoudnessTests {
+    /// The number behind the last occurrence of a label in ffmpeg's report.
+    private func number(after label: String, in report: String) throws -> Double {
+        let start = try #require(report.range(of: label, options: .backwards)).upperBound
+        return try #require(Double(report[start...].drop { $0 == " " }.prefix { !$0.isWhitespace }))
+    }
+
+    @Test(.needs(.ffmpeg)) func `bundled music: loudness, range and true peak within 0,1 of ffmpeg's`() throws {
+        let ffmpeg = try ChildProcess.run(
+            try #require(Tool.location(of: "ffmpeg")),
+            ["-nostdin", "-hide_banner", "-nostats", "-i", Hemiola.minuet, "-af", "ebur128=peak=true", "-f", "null", "-"],
+            timeout: Hemiola.timeout)
+        #expect(ffmpeg.status == 0)
+        let end = try #require(try Hemiola.records([Hemiola.minuet, "--analyzer", "loudness"]).last)
+        for (key, label) in [("integrated_lufs", "I:"), ("range_lu", "LRA:"), ("true_peak_dbtp", "Peak:")] {
+            let value = try #require(end.double("summaries.loudness.\(key)"))
+            // ffmpeg prints one decimal.
+            #expect(abs(value - (try number(after: label, in: ffmpeg.errors))) <= 0.1 + 0.05, "\(key) \(value)")
+        }
+    }
+}
