@@ -28,7 +28,7 @@ BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots lint format vectors music \
-	program install uninstall man dist deb test-install test-python clean training-data train weights test-training
+	program install uninstall man dist deb test-install wheel test-wheel test-python clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
@@ -58,6 +58,7 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	scripts/stage 'program tests' $(SWIFT_TEST) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	scripts/stage 'browser tests' $(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
+	HEMIOLA_STRICT=1 scripts/stage wheel $(MAKE) test-wheel
 	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
 	HEMIOLA_STRICT=1 scripts/stage examples $(MAKE) examples
 	scripts/stage soak $(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
@@ -173,6 +174,12 @@ dist: ## Make tarballs in dist/: the program, and the source, which builds witho
 
 deb: ## Make a Debian package in dist/.
 	packaging/make-deb
+
+wheel: ## Make a Python wheel in dist/ that contains the program and its libraries.
+	packaging/make-wheel
+
+test-wheel: wheel ## Test the wheel where the libraries that it contains are hidden from the system.
+	packaging/test-wheel "$$(ls dist/hemiola_audio-*.whl)"
 
 # The Python package's tests run with the program that the Swift tests have built, or HEMIOLA.
 test-python: ## Test the Python package: pytest and mypy.
