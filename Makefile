@@ -28,7 +28,7 @@ BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots lint format vectors music \
-	program install uninstall man dist deb test-install wheel test-wheel test-python clean training-data train weights test-training
+	program install uninstall man dist deb test-install wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
@@ -186,6 +186,10 @@ test-python: ## Test the Python package: pytest and mypy.
 	$(WITH_PYTHON); export HEMIOLA="$${HEMIOLA:-$(CURDIR)/.build/tests/release/hemiola}" PYTHONPATH="$(CURDIR)/python"; \
 	python=$${HEMIOLA_PYTHON:-python3}; \
 	cd python; "$$python" -m mypy; "$$python" -m pytest -q
+
+# Ray has 600 MB with its dependencies: not part of `make test`.
+test-ray: ## Test the Ray pipeline with a cluster on this machine; installs Ray in .build/ray.
+	HEMIOLA="$${HEMIOLA:-$(CURDIR)/.build/tests/release/hemiola}" examples/ray/check
 
 test-install: ## Test installing and uninstalling in a temporary root, the tarballs and the package.
 	packaging/test
