@@ -28,7 +28,7 @@ BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots pictures lint format vectors music \
-	program install uninstall man dist deb test-install clean training-data train weights test-training
+	program install uninstall man dist deb test-install wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
@@ -53,10 +53,12 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	$(WITH_PYTHON); export HEMIOLA_STRICT=1; \
 	scripts/stage build $(SWIFT_BUILD_TESTS); \
 	scripts/stage tests $(SWIFT_TEST_PARALLEL) --skip-build --skip '$(REAL_TIME)'; \
+	scripts/stage python $(MAKE) test-python; \
 	scripts/stage 'sound tests' $(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
 	scripts/stage 'program tests' $(SWIFT_TEST) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	scripts/stage 'browser tests' $(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
+	HEMIOLA_STRICT=1 scripts/stage wheel $(MAKE) test-wheel
 	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
 	HEMIOLA_STRICT=1 scripts/stage examples $(MAKE) examples
 	scripts/stage soak $(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
@@ -178,6 +180,22 @@ dist: ## Make tarballs in dist/: the program, and the source, which builds witho
 
 deb: ## Make a Debian package in dist/.
 	packaging/make-deb
+
+wheel: ## Make a Python wheel in dist/ that contains the program and its libraries.
+	packaging/make-wheel
+
+test-wheel: wheel ## Test the wheel where the libraries that it contains are hidden from the system.
+	packaging/test-wheel "$$(ls dist/hemiola_audio-*.whl)"
+
+# The Python package's tests run with the program that the Swift tests have built, or HEMIOLA.
+test-python: ## Test the Python package: pytest and mypy.
+	$(WITH_PYTHON); export HEMIOLA="$${HEMIOLA:-$(CURDIR)/.build/tests/release/hemiola}" PYTHONPATH="$(CURDIR)/python"; \
+	python=$${HEMIOLA_PYTHON:-python3}; \
+	cd python; "$$python" -m mypy; "$$python" -m pytest -q
+
+# Ray has 600 MB with its dependencies: not part of `make test`.
+test-ray: ## Test the Ray pipeline with a cluster on this machine; installs Ray in .build/ray.
+	HEMIOLA="$${HEMIOLA:-$(CURDIR)/.build/tests/release/hemiola}" examples/ray/check
 
 test-install: ## Test installing and uninstalling in a temporary root, the tarballs and the package.
 	packaging/test

@@ -1,0 +1,50 @@
+"""Audio analysis with Hemiola: levels, spectrum, onsets and beats as records, numpy arrays, Arrow tables and Parquet files.
+
+    >>> import hemiola_audio
+    >>> song = hemiola_audio.analyze("song.flac")
+    >>> song.numpy()["spectrum.centroid_hz"]
+    >>> song.beats
+
+The program `hemiola` computes everything. It is part of the wheel; without it, the program of $HEMIOLA or of PATH is started.
+"""
+
+from ._analyze import analyze, stream
+from ._errors import (
+    CrashError,
+    HemiolaError,
+    HemiolaWarning,
+    InputError,
+    OutputError,
+    PartialInputWarning,
+    ProgramNotFoundError,
+    UsageError,
+)
+from ._listen import listen
+from ._program import program
+from ._records import Feature, Record
+from ._result import Analysis
+from ._stream import Stream
+from ._worker import Worker, analyze_many
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Analysis",
+    "CrashError",
+    "Feature",
+    "HemiolaError",
+    "HemiolaWarning",
+    "InputError",
+    "OutputError",
+    "PartialInputWarning",
+    "ProgramNotFoundError",
+    "Record",
+    "Stream",
+    "UsageError",
+    "Worker",
+    "analyze",
+    "analyze_many",
+    "listen",
+    "program",
+    "stream",
+]

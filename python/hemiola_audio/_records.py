@@ -1,0 +1,67 @@
+"""Records: decoded lines, and the features that a header declares."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ._errors import InputError
+
+Record = dict[str, Any]
+"""One line of the output, decoded: `hemiola schema` describes the keys."""
+
+BATCH_PREFIX = b'{"type":"batch"'
+"""The first bytes of every batch line: `type` is the first key of every record."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature as the header declares it."""
+
+    name: str
+    """The dotted name: `spectrum.centroid_hz`."""
+    unit: str
+    count: int
+    """The number of values per batch."""
+    is_list: bool
+    """Whether the value is a list, even with one element."""
+    description: str
+    minimum: float | None = None
+    maximum: float | None = None
+    edges_hz: tuple[float, ...] | None = None
+    """The edges of the bands in hertz: one more than there are bands."""
+    center_offset_s: float | None = None
+    """The time of the window's centre relative to the first frame of the batch, in seconds."""
+
+
+def decode(line: bytes) -> Record:
+    """Decodes a line. Raises InputError if it is not a record."""
+    try:
+        record = json.loads(line)
+    except ValueError as fault:
+        raise InputError(f"not a record: {fault}: {line[:80]!r}") from fault
+    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+        raise InputError(f"not a record: {line[:80]!r}")
+    return record
+
+
+def features_of(header: Record) -> dict[str, Feature]:
+    """The features of a header, by dotted name, in the order of the records."""
+    features: dict[str, Feature] = {}
+    for analyzer in header["analyzers"]:
+        for output in analyzer["outputs"]:
+            name = f"{analyzer['id']}.{output['name']}"
+            edges = output.get("edges_hz")
+            features[name] = Feature(
+                name=name,
+                unit=output["unit"],
+                count=output["count"],
+                is_list=output["list"],
+                description=output["description"],
+                minimum=output.get("minimum"),
+                maximum=output.get("maximum"),
+                edges_hz=None if edges is None else tuple(edges),
+                center_offset_s=output.get("center_offset_s"),
+            )
+    return features

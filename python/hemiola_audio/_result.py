@@ -1,0 +1,135 @@
+"""The result of an analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ._errors import InputError
+from ._options import PathLike
+from ._records import BATCH_PREFIX, Feature, Record, decode, features_of
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+
+class Analysis:
+    """The records of one input. Iterating decodes them in their order: header, batches with their events, end."""
+
+    def __init__(self, lines: Sequence[bytes], *, error: str | None = None) -> None:
+        self._lines = lines
+        self.error = error
+        """Why the input was analysed in part only; None: it is complete."""
+        if not lines or not lines[0].startswith(b'{"type":"header"'):
+            raise InputError("the first record is not a header")
+
+    def __iter__(self) -> Iterator[Record]:
+        return map(decode, self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __repr__(self) -> str:
+        source = self.header["source"]
+        return f"<Analysis of {source['name']!r}: {len(self._batches)} batches of {', '.join(self.features)}>"
+
+    @cached_property
+    def header(self) -> Record:
+        """The header: source, sample rate, analyzers and their features."""
+        return decode(self._lines[0])
+
+    @cached_property
+    def end(self) -> Record | None:
+        """The last record: number of frames and batches, summaries."""
+        last = decode(self._lines[-1])
+        return last if last["type"] == "end" else None
+
+    @cached_property
+    def features(self) -> dict[str, Feature]:
+        """The features of a batch, by dotted name: unit, range, edges of the bands."""
+        return features_of(self.header)
+
+    @property
+    def sample_rate(self) -> int:
+        return int(self.header["sample_rate"])
+
+    @cached_property
+    def times(self) -> NDArray[np.float64]:
+        """The time of each batch's first frame, in seconds. The window of a feature is centred `center_offset_s` of the feature later."""
+        return np.array([decode(line)["frame"] for line in self._batches], dtype=np.float64) / self.sample_rate
+
+    def numpy(self, dtype: DTypeLike = np.float32) -> dict[str, NDArray[Any]]:
+        """Arrays by dotted name: (batches,), or (batches, values) for a feature that is a list. NaN where the record has null.
+
+        "t" is the time of each batch in seconds, always of type float64. `dtype` is the type of the features.
+        """
+        names = [(name, *name.split(".", 1)) for name in self.features]
+        columns: dict[str, list[Any]] = {name: [] for name in self.features}
+        times: list[float] = []
+        for line in self._batches:
+            record = decode(line)
+            times.append(record["t"])
+            for name, analyzer, output in names:
+                columns[name].append(record[analyzer][output])
+        arrays: dict[str, NDArray[Any]] = {"t": np.array(times, dtype=np.float64)}
+        for name, feature in self.features.items():
+            shape = (len(times), feature.count) if feature.is_list else (len(times),)
+            arrays[name] = np.array(columns.pop(name), dtype=np.float64).reshape(shape).astype(dtype)
+        return arrays
+
+    def events(self, kind: str) -> list[Record]:
+        """The records of one type, for example "beat", "onset" or "gap"."""
+        prefix = b'{"type":"%s"' % kind.encode()
+        return [decode(line) for line in self._lines if line.startswith(prefix)]
+
+    @cached_property
+    def beats(self) -> NDArray[np.float64]:
+        """The times of the beats in seconds. `events("beat")` also has tempo, position in the bar and confidence."""
+        return self._event_times("beat")
+
+    @cached_property
+    def onsets(self) -> NDArray[np.float64]:
+        """The times of the onsets in seconds. `events("onset")` also has their strength."""
+        return self._event_times("onset")
+
+    @property
+    def gaps(self) -> list[Record]:
+        """The lost parts of a truncated or damaged file."""
+        return self.events("gap")
+
+    def table(self) -> pyarrow.Table:
+        """A row per batch, a column per feature, with dotted names. Types as `hemiola schema --columns`. Needs pyarrow."""
+        from ._parquet import batch_table
+
+        return batch_table(self._lines)
+
+    def events_table(self) -> pyarrow.Table:
+        """A row per record that is not a batch: header, onsets, beats, gaps, end. Needs pyarrow."""
+        from ._parquet import event_table
+
+        return event_table(self._lines)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`table()` as a data frame of pandas. Needs pyarrow and pandas."""
+        return self.table().to_pandas()
+
+    def to_parquet(self, path: PathLike) -> None:
+        """Writes the batches to `path`, and all other records to the file beside it: song.parquet, song.events.parquet. Needs pyarrow.
+
+        Both files have the header as JSON in their metadata, under the key `hemiola.header`. They are created when they are complete.
+        """
+        from ._parquet import write_parquet
+
+        write_parquet(self._lines, path)
+
+    @cached_property
+    def _batches(self) -> list[bytes]:
+        return [line for line in self._lines if line.startswith(BATCH_PREFIX)]
+
+    def _event_times(self, kind: str) -> NDArray[np.float64]:
+        return np.array([record["t"] for record in self.events(kind)], dtype=np.float64)
