@@ -27,7 +27,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service)Tests
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge docs screenshots pictures lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge bench-corpus docs screenshots pictures lint format vectors music \
 	program install uninstall man dist deb test-install wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -105,6 +105,10 @@ bench: setup ## Measure speed and memory.
 bench-bridge: setup ## Measure the cost of socket clients: CPU time, dropped batches, memory.
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/bridge.py .build/release/hemiola $(OPTIONS)
+
+bench-corpus: setup ## Measure many files: gain of a second job, cost of a short file, memory per job, CPU time against a C program.
+	swift build -c release --product hemiola >&2
+	python3 Tests/Benchmarks/corpus.py .build/release/hemiola $(OPTIONS)
 
 lint: ## Check the sources' format, their words (scripts/language) and the links of the documents (scripts/check-links).
 	swift format lint --strict --recursive $(SWIFT_SOURCES)

@@ -6,7 +6,7 @@ struct AnalyzeCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "analyze",
         abstract: "Analyse sound files and write levels, spectrum, beats and more as JSON Lines.",
-        usage: "hemiola analyze [<options>] <file> ...",
+        usage: "hemiola analyze [<options>] <file or folder> ...",
         discussion: """
             For each file: one header line, one line per batch of 1024 frames, and one end line. With several files, the key \
             "file" of each line names its file. "hemiola schema" describes all keys.
@@ -15,6 +15,7 @@ struct AnalyzeCommand: Command {
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
               hemiola analyze *.flac -j0 -o 'out/{dir}/{stem}.jsonl'
               hemiola analyze *.flac --summary -j0 -o tracks.csv
+              hemiola analyze more --output-dir results -j0 --resume
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
               hemiola analyze --capture tone:sine,seconds=1
@@ -23,6 +24,11 @@ struct AnalyzeCommand: Command {
             append .zst to compress. The file is created when the run is complete. With --realtime it is written line by line \
             and never replaces an existing file. Placeholders in the path give each input its own file: {stem} (file name \
             without extension), {name} (file name), {dir} (folder), {time} (start of the run). Missing folders are created.
+
+            A folder stands for the sound files in it and below it; hidden files are skipped. With --output-dir, each file has \
+            its own result in a tree that mirrors the folder, and failures.jsonl there lists the files that failed or were \
+            incomplete. --resume continues such a run. With --files-from -, each file is analysed as its name arrives, and its \
+            records are flushed; a file of which nothing can be analysed has one record of type "failure".
 
             After an interruption, an existing file is unchanged; a new file has all lines up to then, and its end line has \
             the reason "interrupted".

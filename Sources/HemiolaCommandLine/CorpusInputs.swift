@@ -40,6 +40,12 @@ struct CorpusInputs: Sendable {
         }
     }
 
+    /// Why there are no inputs, where there are none: none of the folders has a sound file.
+    var emptyText: String {
+        let folders = arguments.filter(\.isFolder).map { PathText.shown($0.path).onOneLine }
+        return "\(folders.joined(separator: ", ")): no sound files"
+    }
+
     /// The number of inputs; nil: it is not known before the folders are read.
     var count: Int? { arguments.contains(where: \.isFolder) ? nil : arguments.count }
 

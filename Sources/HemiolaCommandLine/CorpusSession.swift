@@ -65,7 +65,7 @@ struct CorpusSession: Sendable {
             let total = counts.total.map { " of \($0)" } ?? ""
             console.error("ended after \(counts.done)\(total) files; their results are complete; to continue, add --resume")
         } else if counts.done == 0 {
-            console.error("no sound files in the folder")
+            console.error(source.emptyText)
             outcome.failedInputs = 1
         } else {
             console.remark(CorpusProgress(counts: counts, elapsed: System.now - start).summary(failures: failures.path))

@@ -27,6 +27,8 @@ final class CorpusSource: InputSource {
     }
 
     let results = ResultForm.filePerInput
+    /// Why there are no inputs, where there are none.
+    let emptyText: String
 
     private let folder: String
     private let ending: String
@@ -51,6 +53,7 @@ final class CorpusSource: InputSource {
         spec: @escaping @Sendable (String) throws(Failure) -> PluginSpec, report: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
+        emptyText = inputs.emptyText
         ending = "." + format.rawValue
         self.check = check
         self.failures = failures

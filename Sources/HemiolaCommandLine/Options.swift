@@ -113,7 +113,7 @@ extension InputOptions {
             case .failure(let path, let message): throw Failure("\(PathText.shown(path)): \(message)")
             }
         }
-        guard !specs.isEmpty else { throw Failure("no sound files in the folder", status: .inputFailed) }
+        guard !specs.isEmpty else { throw Failure(inputs.emptyText, status: .inputFailed) }
         return specs
     }
 

@@ -43,7 +43,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
         case nil: break
         }
         guard list != nil else {
-            if number == 0, hasFolders { problem.withLock { $0 = Failure("no sound files in the folder", status: .inputFailed) } }
+            if number == 0, hasFolders { problem.withLock { $0 = Failure(inputs.emptyText, status: .inputFailed) } }
             return nil
         }
         do throws(Failure) {

@@ -49,6 +49,8 @@ final class InputRun {
     private var streamCount = 0
     /// Why the current input failed, or was incomplete or damaged; nil: it did not.
     private var error: String?
+    /// Whether the current input was taken to its end.
+    private var isAtEnd = false
 
     init(_ pipeline: Pipeline, directors: [PipelineDirector] = [], replay: ControlReplay) {
         self.pipeline = pipeline
@@ -67,7 +69,7 @@ final class InputRun {
 
     /// Analyses an input to its end and passes its streams and its end to the receiver.
     func analyze(_ assignment: Assignment, for receiver: any StreamReceiver) {
-        (streamCount, error) = (0, nil)
+        (streamCount, error, isAtEnd) = (0, nil, false)
         let path: String
         switch assignment.input {
         case .success(let input):
@@ -81,7 +83,7 @@ final class InputRun {
         receiver.end(
             InputEnd(
                 file: PathText.shown(path), fileBytes: PathText.nonUTF8Bytes(of: path), error: error, streamCount: streamCount,
-                wasInterrupted: error == nil && (pipeline.shouldStop || !receiver.hasReaders)),
+                wasInterrupted: error == nil && !isAtEnd),
             of: assignment.source)
     }
 
@@ -284,6 +286,7 @@ final class InputRun {
             guard let analyzer = slot.analyzer.summarizing else { return nil }
             return StreamSummary.Section(analyzer: slot.name, values: analyzer.summary())
         }
+        isAtEnd = reason == .endOfInput
         let name = stream.header.source.name
         let damaged = damage?.notice(input: name)
         var error = damaged?.text ?? self.error

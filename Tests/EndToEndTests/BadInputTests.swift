@@ -66,9 +66,10 @@ import Testing
         try expectRefusal("kichen.wav", saying: "did you mean \(folder("kitchen.wav"))?")
     }
 
-    @Test func `folder as input: one error line, exit code 1`() throws {
+    @Test func `folder without sound files: one error line, exit code 1`() throws {
         try FileManager.default.createDirectory(atPath: folder("album"), withIntermediateDirectories: false)
-        try expectRefusal("album", saying: "is a folder", "find ", "--files-from - -0")
+        try folder.write("words", to: "album/notes")
+        try expectRefusal("album", saying: "no sound files")
     }
 
     @Test func `empty file: one error line, exit code 1`() throws {

@@ -269,7 +269,7 @@ import Testing
         #expect(recording.error == nil)
     }
 
-    @Test func `file that shrinks during the analysis: ends with a gap`() throws {
+    @Test func `file that shrinks during the analysis: a gap and an error`() throws {
         // Longer than the read-ahead.
         let path = try fixture.write(WAVBytes.sines(frames: 400_000).bytes, to: "a.wav")
         let capture = FileCapture(path)
@@ -277,7 +277,33 @@ import Testing
         try #require(truncate(path, 44 + 2 * 200_000) == 0)
         let recording = Recording(source, capture)
         #expect(recording.frameCount == 200_000)
-        #expect(recording.others == gap(200_000))
+        #expect(recording.others == gap(200_000).dropLast())
+        #expect(recording.error == "\(path): changed during the analysis; run again once it is complete")
+        capture.close()
+    }
+
+    @Test(arguments: ["append", "replace", "touch"]) func `file that changes while it is read: an error after the last frame`(
+        change: String
+    ) throws {
+        let wave = WAVBytes.sines(frames: 50_000).bytes
+        let path = try fixture.write(wave, to: "a.wav")
+        let capture = FileCapture(path)
+        let source = try capture.open(FormatRequest())
+        switch change {
+        case "append":
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data(count: 4000))
+            try handle.close()
+        case "replace":
+            try fixture.write(wave, to: "b.wav")
+            try #require(rename(fixture.path("b.wav"), path) == 0)
+        default:
+            try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: path)
+        }
+        let recording = Recording(source, capture)
+        #expect(recording.frameCount == 50_000)
+        #expect(recording.error == "\(path): changed during the analysis; run again once it is complete")
         capture.close()
     }
 

@@ -48,8 +48,7 @@ import Testing
     @Test func `folder: refused with the command that analyses its files`() {
         let folder = fixture.folder
         #expect(
-            refusal(of: folder) == "\(folder): is a folder; to analyse the files in it: "
-                + "find '\(folder)' -type f -print0 | hemiola analyze --files-from - -0")
+            refusal(of: folder) == "\(folder): is a folder; to analyse the sound files in it: hemiola analyze '\(folder)'")
     }
 
     @Test func `pipe without a writer: refused without blocking`() throws {

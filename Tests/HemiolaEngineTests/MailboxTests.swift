@@ -35,6 +35,7 @@ import Testing
                 for reply in replies { reply() }
             case .events(let events): words.append("+\(events.count)")
             case .end: words.append("end")
+            case .inputEnd: words.append("input end")
             }
         }
         return words
@@ -96,7 +97,7 @@ import Testing
             switch item {
             case .block(let block, _): times += block.events.map(\.time)
             case .events(let events): times += events.map(\.time)
-            case .begin, .end: break
+            case .begin, .end, .inputEnd: break
             }
         }
         #expect(times == (0..<30).map(Double.init))

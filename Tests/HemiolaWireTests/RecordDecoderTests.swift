@@ -30,6 +30,8 @@ import Testing
                     encoder.encode(event, batchEnd: end ?? event.time, into: &buffer)
                 case .end(let summary):
                     encoder.encodeEnd(summary, into: &buffer)
+                case .failure(let end):
+                    buffer.append(failure: end)
                 }
             }
         }

@@ -15,8 +15,7 @@ enum FileError {
             return missing(path)
         case .folder:
             return CaptureError(
-                "\(name): is a folder; to analyse the files in it: "
-                    + "find \(path.quotedForShell) -type f -print0 | hemiola analyze --files-from - -0")
+                "\(name): is a folder; to analyse the sound files in it: hemiola analyze \(path.quotedForShell)")
         case .pipe where path.hasPrefix("/dev/") || path.hasPrefix("/proc/"):
             return CaptureError("\(name): is a pipe, not a file; to analyse the output of a command: COMMAND | hemiola analyze -")
         case .pipe:

@@ -34,6 +34,11 @@ extension Fuzzer {
         var encoder: RecordEncoder?
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             guard let record = try? decoder.decode(Array(line)) else { continue }
+            // A failed input has no stream.
+            if case .failure(let end) = record {
+                require(end.error != nil, "a failure without an error")
+                continue
+            }
             if case .header(let header) = record { encoder = RecordEncoder(header, version: "1") }
             guard let encoder else { fatalError("a record before a header") }
             let once = written(record, encoder)
@@ -61,6 +66,7 @@ extension Fuzzer {
             let format = encoder.header.format
             encoder.encode(event, batchEnd: format.seconds(at: format.frame(at: emitted ?? event.time)), into: &buffer)
         case .end(let summary): encoder.encodeEnd(summary, into: &buffer)
+        case .failure: break
         }
         return buffer.withUnsafeBytes { Array($0) }
     }
