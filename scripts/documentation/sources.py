@@ -40,6 +40,9 @@ class Site:
         text = (self.root / source).read_text(encoding="utf-8")
         if ".docc/" in source:
             text = self.article(source, page, text)
+        elif page == "api.md":
+            # The names of the libraries are links to their pages of the API.
+            text = re.sub(r"(?<=^\| )`(\w+)`(?= \|)", lambda match: self.symbol(match[1], page, f"/{match[1]}"), text, flags=re.MULTILINE)
         anchors = {number: anchor for number, _, _, anchor in markdown.headings(text)}
         links = {}
         for link in markdown.links(text):
@@ -60,7 +63,8 @@ class Site:
 
     def link(self, source, page, line, target):
         """The target of a link on the page."""
-        if re.match(r"^[a-zA-Z][a-zA-Z0-9+.-]*:", target) or target.startswith("#"):
+        # A link to a symbol was made by `symbol`.
+        if re.match(r"^([a-zA-Z][a-zA-Z0-9+.-]*:|#|(\.\./)*api/)", target):
             return target
         name, hash_sign, anchor = target.partition("#")
         file = posixpath.normpath(posixpath.join(posixpath.dirname(source), urllib.parse.unquote(name)))
