@@ -27,7 +27,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service)Tests
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge bench-corpus docs screenshots pictures lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge bench-corpus docs site test-docs screenshots pictures lint format vectors music \
 	program install uninstall man dist deb test-install wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -61,6 +61,7 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	HEMIOLA_STRICT=1 scripts/stage wheel $(MAKE) test-wheel
 	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
 	HEMIOLA_STRICT=1 scripts/stage examples $(MAKE) examples
+	HEMIOLA=.build/tests/release/hemiola scripts/stage documents $(MAKE) test-docs
 	scripts/stage soak $(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
 	scripts/stage --summary
 else
@@ -110,12 +111,14 @@ bench-corpus: setup ## Measure many files: gain of a second job, cost of a short
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/corpus.py .build/release/hemiola $(OPTIONS)
 
-lint: ## Check the sources' format, their words (scripts/language) and the links of the documents (scripts/check-links).
+lint: ## Check the sources' format, their words (scripts/language), and the links and charts of the documents.
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 	scripts/language --self-test
 	scripts/language
 	scripts/check-links --self-test
 	scripts/check-links
+	scripts/check-commands --self-test
+	scripts/make-charts --check
 
 format: ## Format the sources.
 	swift format --in-place --recursive $(SWIFT_SOURCES)
@@ -150,8 +153,17 @@ weights: ## Copy trained networks and their test vectors into the sources: MODEL
 test-training: .build/training/installed ## Run the tests of the training.
 	cd Training && $(TRAINING_PYTHON) -m pytest -q tests
 
-docs: setup ## Render the libraries' documentation into .build/docs; a public symbol without a comment fails.
+docs: setup ## Build the documentation site with the API into .build/docs; a public symbol without a comment fails.
 	scripts/docs
+	$(MAKE) site
+
+site: setup ## Build the documentation site without rendering the API again.
+	swift build -c release --product hemiola >&2
+	scripts/site
+
+test-docs: setup ## Run the commands of the documents in docs/, and compare their output; UPDATE=1 writes it into the documents.
+	if [ -z "$$HEMIOLA" ]; then swift build -c release --product hemiola >&2; fi
+	$(WITH_PYTHON); scripts/check-commands $(if $(UPDATE),--update)
 
 screenshots: setup ## Render the documentation's pictures of the web page in Chromium.
 	HEMIOLA_SCREENSHOTS=1 $(SWIFT_TEST) --filter ScreenshotTests

@@ -119,3 +119,51 @@ def title(text):
     for _, _, heading, _ in headings(text):
         return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
     return None
+
+
+LIST_ITEM = re.compile(r"^( *)([-*+]|\d{1,9}[.)])( +)(?=\S)")
+
+
+def with_wide_lists(text):
+    """The document with the contents of lists indented by four spaces per level, and a blank line before each list.
+
+    GitHub accepts less indentation, and lists directly after a paragraph; Python-Markdown does not.
+    """
+    lines = []
+    levels = []  # The indentation of the contents of the open list items.
+    fence = None  # The marker of the open code block, and the indentation of the list item that contains it.
+    is_paragraph = False  # Whether the line before is text that this line may continue.
+    for line in text.split("\n"):
+        content = line.lstrip(" ")
+        indent = len(line) - len(content)
+        margin = " " * 4 * len(levels)
+        if fence:
+            lines.append(margin + line[min(indent, fence[1]):] if content else "")
+            if re.fullmatch(f"{fence[0]}{fence[0][0]}*\\s*", content):
+                fence, is_paragraph = None, False
+            continue
+        if not content:
+            lines.append("")
+            is_paragraph = False
+            continue
+        item, opening = LIST_ITEM.match(line), FENCE.match(line)
+        was_in_list = bool(levels)
+        is_block = item or opening or HEADING.match(line) or content[0] in "|<>"
+        if is_block or not is_paragraph:
+            while levels and indent < levels[-1]:
+                levels.pop()
+            margin = " " * 4 * len(levels)
+            base = levels[-1] if levels else 0
+            if item and indent < base + 4:
+                if is_paragraph and not was_in_list:
+                    lines.append("")
+                lines.append(f"{margin}{item[2]} {line[item.end():]}")
+                levels.append(indent + len(item[2]) + (len(item[3]) if len(item[3]) < 5 else 1))
+            else:
+                if opening:
+                    fence = opening[2], base
+                lines.append(margin + line[min(indent, base):])
+        else:
+            lines.append(margin + content)
+        is_paragraph = not opening and not HEADING.match(line)
+    return "\n".join(lines)
