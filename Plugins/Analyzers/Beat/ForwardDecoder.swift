@@ -10,9 +10,10 @@ internal import HemiolaSignal
 ///
 /// Between beats a state only grows older, so no probabilities are moved: each block of eight tempi has a ring buffer of rows by
 /// age, and the head of the ring moves. Observation likelihoods are relative to "no beat", so a frame changes only the beat states
-/// (the ages up to the end of the observation window); older states keep their value.
+/// (the ages up to the end of the observation window); older states keep their value. Maximum and sum over them are those of a queue,
+/// so that most of the states are not read.
 ///
-/// - Complexity: O(states / 8) per frame; no allocation.
+/// - Complexity: O(beat states / 8) per frame, amortized; no allocation.
 struct ForwardDecoder: Sendable {
     /// The estimate at a frame: weighted means around the most likely state.
     struct Estimate: Sendable {
@@ -30,27 +31,86 @@ struct ForwardDecoder: Sendable {
     /// The range of the largest probability. Outside it all are scaled by a power of two, which does not change the mantissas.
     private static let range: ClosedRange<Float> = 0x1p-24...0x1p24
 
+    /// Maximum and sum over states of eight tempi.
+    private struct Summary {
+        var maximum = Lanes.zero
+        var sum = Lanes.zero
+
+        @inline(__always)
+        mutating func add(_ values: Lanes) {
+            maximum = maximum.maximum(with: values)
+            sum += values
+        }
+
+        mutating func scale(by factor: Lanes) {
+            maximum *= factor
+            sum *= factor
+        }
+
+        @inline(__always)
+        mutating func add(_ other: Summary) {
+            maximum = maximum.maximum(with: other.maximum)
+            sum += other.sum
+        }
+    }
+
     /// Eight tempi and their ring buffer: a row of eight values per frame of age.
+    ///
+    /// The rows after the beat states and before the shortest interval do not change. They are a queue in two parts: each row of the
+    /// older part has a summary of itself and of the newer rows of that part, the newer part has one summary.
     private struct Block {
-        /// Index of the first value, and the number of rows.
+        /// Index of the first row of the block, and the number of rows.
         let offset: Int
         let length: Int
         /// The largest tempo transition into the block, in tempo indices.
         let reach: Int
+        /// The number of beat states of each tempo, and of the tempo with most.
+        let widths: Lanes
+        let widest: Int
+        let shortestInterval: Int
         /// The row of age 0.
         var head = 0
+        /// The number of rows in the older part of the queue, and the summary of the newer part.
+        var olderCount = 0
+        var newer = Summary()
 
-        /// Index of the first value of the row of an age, 0…`length`.
+        /// The ages in the older part of the queue.
+        var olderAges: Range<Int> { shortestInterval - olderCount..<shortestInterval }
+
+        /// Index of the row of an age, 0…`length`.
         @inline(__always)
         func row(_ age: Int) -> Int {
-            offset + 8 * (age > head ? head - age + length : head - age)
+            offset + (age > head ? head - age + length : head - age)
+        }
+
+        /// Summarizes all states after the head has moved by one row.
+        @inline(__always)
+        mutating func summarize(_ ring: UnsafeMutableBufferPointer<Float>, _ older: UnsafeMutableBufferPointer<Summary>) -> Summary {
+            if olderCount == 0 {
+                var summary = Summary()
+                for age in widest..<shortestInterval {
+                    summary.add(ring.lanes(8 * row(age)))
+                    older[row(age)] = summary
+                }
+                (olderCount, newer) = (shortestInterval - widest, Summary())
+            } else {
+                olderCount -= 1
+                newer.add(ring.lanes(8 * row(widest)))
+            }
+            var summary = newer
+            if olderCount > 0 { summary.add(older[row(shortestInterval - 1)]) }
+            for age in 0..<widest { summary.add(ring.lanes(8 * row(age))) }
+            for age in shortestInterval..<length { summary.add(ring.lanes(8 * row(age))) }
+            return summary
         }
     }
 
     private let space: BeatStateSpace
     private var blocks: [Block] = []
-    /// State probabilities, not normalized.
+    /// State probabilities, not normalized: eight for each row of the blocks.
     private var ring: [Float]
+    /// The summaries of the older parts of the queues, by row.
+    private var older: [Summary]
     /// Prior probability of each tempo over the duration of one of its beats.
     private var priorsPerBeat: [Float] = []
     /// Initial probability of each tempo.
@@ -66,12 +126,18 @@ struct ForwardDecoder: Sendable {
         self.space = space
         var next = 0
         for block in 0..<space.blockCount {
-            let slowest = min(space.count, 8 * block + 8) - 1
-            let length = space.intervals[slowest]
-            blocks.append(Block(offset: next, length: length, reach: space.blockReaches[block]))
-            next += 8 * length
+            let tempi = 8 * block..<min(space.count, 8 * block + 8)
+            let (length, widest) = (space.intervals[tempi.upperBound - 1], space.observationFrames[tempi.upperBound - 1])
+            var widths = Lanes.zero
+            for tempo in tempi { widths[tempo & 7] = Float(space.observationFrames[tempo]) }
+            blocks.append(
+                Block(
+                    offset: next, length: length, reach: space.blockReaches[block], widths: widths, widest: widest,
+                    shortestInterval: space.intervals[tempi.lowerBound]))
+            next += length
         }
-        ring = Array(repeating: 0, count: next)
+        ring = Array(repeating: 0, count: 8 * next)
+        older = Array(repeating: Summary(), count: next)
         ending = Array(repeating: 0, count: space.laneCount + 2 * space.transitionReach)
         maxima = Array(repeating: 0, count: space.laneCount)
         sums = maxima
@@ -82,7 +148,7 @@ struct ForwardDecoder: Sendable {
     /// Sets the initial distribution: the tempo prior, and a uniform distribution over the phases.
     mutating func reset() {
         for index in ring.indices { ring[index] = 0 }
-        for index in blocks.indices { blocks[index].head = 0 }
+        for index in blocks.indices { (blocks[index].head, blocks[index].olderCount) = (0, 0) }
         estimate = Estimate()
         for tempo in 0..<space.count {
             let interval = space.intervals[tempo]
@@ -125,11 +191,13 @@ struct ForwardDecoder: Sendable {
                 ring[index] = value(ring[index], interval, Double(age) - middle)
             }
         }
+        for index in blocks.indices { blocks[index].olderCount = 0 }
+        summarize()
         updateEstimate()
     }
 
     private func index(_ tempo: Int, age: Int) -> Int {
-        blocks[tempo >> 3].row(age) + tempo & 7
+        8 * blocks[tempo >> 3].row(age) + tempo & 7
     }
 
     /// Processes a frame.
@@ -139,11 +207,8 @@ struct ForwardDecoder: Sendable {
         endBeats()
         startBeats()
         observe(likelihoodRatio)
+        summarize()
         updateEstimate()
-    }
-
-    private mutating func updateEstimate() {
-        if updateMaxima() { averageAroundMaximum() } else { reset() }
     }
 }
 
@@ -164,7 +229,7 @@ extension ForwardDecoder {
                         if blocks[index].head == blocks[index].length { blocks[index].head = 0 }
                     }
                     for (tempo, interval) in space.intervals.enumerated() {
-                        let index = blocks[tempo >> 3].row(interval) + tempo & 7
+                        let index = 8 * blocks[tempo >> 3].row(interval) + tempo & 7
                         ending[reach + tempo] = ring[index] * priorsPerBeat[tempo]
                         ring[index] = 0
                     }
@@ -188,7 +253,7 @@ extension ForwardDecoder {
                             for row in reach - block.reach...reach + block.reach {
                                 sum += ending.lanes(8 * index + row) * transitions.lanes(row * laneCount + 8 * index)
                             }
-                            ring.store(sum, block.row(0))
+                            ring.store(sum, 8 * block.row(0))
                         }
                     }
                 }
@@ -198,40 +263,43 @@ extension ForwardDecoder {
 
     /// Multiplies the beat states by the likelihood ratio of the observation.
     private mutating func observe(_ likelihoodRatio: Float) {
+        let (one, ratio) = (Lanes(repeating: 1), Lanes(repeating: likelihoodRatio))
         ring.withUnsafeMutableBufferPointer { ring in
-            for (tempo, width) in space.observationFrames.enumerated() {
-                let block = blocks[tempo >> 3]
-                for age in 0..<width { ring[block.row(age) + tempo & 7] *= likelihoodRatio }
+            for block in blocks {
+                for age in 0..<block.widest {
+                    let row = 8 * block.row(age)
+                    ring.store(ring.lanes(row) * one.replacing(with: ratio, where: block.widths .> Float(age)), row)
+                }
             }
         }
     }
 
-    /// Updates the maximum and the sum over the states of each tempo, and scales all probabilities if the maximum leaves the range.
-    ///
-    /// - Returns: false if no state has a positive, finite probability.
-    private mutating func updateMaxima() -> Bool {
-        var highest = Lanes.zero
-        ring.withUnsafeBufferPointer { ring in
-            maxima.withUnsafeMutableBufferPointer { maxima in
-                sums.withUnsafeMutableBufferPointer { sums in
-                    for (index, block) in blocks.enumerated() {
-                        var (maximum, sum) = (Lanes.zero, Lanes.zero)
-                        for row in 0..<block.length {
-                            let values = ring.lanes(block.offset + 8 * row)
-                            maximum = maximum.maximum(with: values)
-                            sum += values
-                        }
-                        maxima.store(maximum, 8 * index)
-                        sums.store(sum, 8 * index)
-                        highest = highest.maximum(with: maximum)
+    /// Updates the maximum and the sum over the states of each tempo.
+    private mutating func summarize() {
+        blocks.withUnsafeMutableBufferPointer { blocks in
+            ring.withUnsafeMutableBufferPointer { ring in
+                older.withUnsafeMutableBufferPointer { older in
+                    for index in blocks.indices {
+                        let summary = blocks[index].summarize(ring, older)
+                        maxima.withUnsafeMutableBufferPointer { $0.store(summary.maximum, 8 * index) }
+                        sums.withUnsafeMutableBufferPointer { $0.store(summary.sum, 8 * index) }
                     }
                 }
             }
         }
+    }
+
+    /// Scales all probabilities if their maximum is outside the range, and computes the estimate; or returns to the initial state if
+    /// no state has a positive, finite probability.
+    private mutating func updateEstimate() {
+        var highest = Lanes.zero
+        maxima.withUnsafeBufferPointer { maxima in
+            for index in stride(from: 0, to: maxima.count, by: 8) { highest = highest.maximum(with: maxima.lanes(index)) }
+        }
         let maximum = highest.max()
-        guard maximum > 0, maximum.isFinite else { return false }
+        guard maximum > 0, maximum.isFinite else { return reset() }
         if !Self.range.contains(maximum) { scale(by: Float(sign: .plus, exponent: -maximum.exponent, significand: 1)) }
-        return true
+        averageAroundMaximum()
     }
 
     private mutating func scale(by factor: Float) {
@@ -239,6 +307,10 @@ extension ForwardDecoder {
         ring.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
         maxima.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
         sums.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
+        for block in blocks.indices {
+            blocks[block].newer.scale(by: factor)
+            for age in blocks[block].olderAges { older[blocks[block].row(age)].scale(by: factor) }
+        }
     }
 
     /// Computes the estimate: finds the most likely state and averages over its neighbours.
@@ -259,17 +331,24 @@ extension ForwardDecoder {
                 period += value * Float(length)
             }
         }
-        var total: Float = 0
-        for sum in sums { total += sum }
         estimate =
             mass > 0 ? Estimate(framesToBeat: time / mass, interval: period / mass, probability: min(1, mass / total)) : Estimate()
+    }
+
+    /// The sum over all states.
+    private var total: Float {
+        sums.withUnsafeBufferPointer { sums in
+            var total = Lanes.zero
+            for index in stride(from: 0, to: sums.count, by: 8) { total += sums.lanes(index) }
+            return total.sum()
+        }
     }
 
     /// The most probable tempi: intervals in frames, and the probability of the tempi within `tempoTolerance` of each, in descending
     /// order. An interval of 0 has no tempo.
     func hypotheses() -> TempoHypotheses {
-        var (result, total) = (TempoHypotheses(), Float(0))
-        for sum in sums { total += sum }
+        var result = TempoHypotheses()
+        let total = total
         guard total > 0 else { return result }
         for rank in 0..<TempoHypotheses.count {
             var best = -1
