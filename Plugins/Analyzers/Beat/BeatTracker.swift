@@ -65,7 +65,7 @@ struct BeatTracker: Sendable {
     /// The time until which a tapped tempo is kept, in seconds.
     private var tapHoldEnd = -Double.infinity
     /// Changes by controls since the last frame.
-    var correction: PendingCorrection?
+    var correction = PendingCorrection()
 
     init(_ space: BeatStateSpace) {
         self.space = space
@@ -108,7 +108,7 @@ struct BeatTracker: Sendable {
     ///
     /// - Returns: The beat to emit, if any.
     mutating func advance(_ activation: BeatNetwork.Output, isSilent: Bool, at time: Double) -> EstimatedBeat? {
-        if correction != nil { applyCorrection() }
+        if !correction.isEmpty { applyCorrection() }
         bridgeGap(to: time)
         decoder.advance(BeatStateSpace.likelihoodRatio(activation.beat))
         presence.advance(activation.networkBeat)
