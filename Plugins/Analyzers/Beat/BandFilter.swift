@@ -25,8 +25,8 @@ struct BandFilter: Sendable {
     private static let leastOnset: Float = 0.2
     private static let highestOnset: Float = 0.95
     /// Factors per frame of the decaying maxima of the band amplitudes and of the onset strength.
-    private static let peakDecay = Float(exp(-hopSeconds / 5))
-    private static let onsetDecay = Float(exp(-hopSeconds / 15))
+    private let peakDecay = Float(exp(-hopSeconds / 5))
+    private let onsetDecay = Float(exp(-hopSeconds / 15))
 
     private let bank = TriangularFilterBank(bandsPerOctave: bandsPerOctave, size: size, sampleRate: Double(sampleRate))
     /// ln(1 + 100 · amplitude / peak) of each band, 0…4.62; from index `firstIndex` on.
@@ -80,7 +80,7 @@ struct BandFilter: Sendable {
             for index in vectors { largest = largest.maximum(with: amplitudes.lanes(index)) }
         }
         isSilent = largest.max() < Self.silenceLevel
-        peak = max(largest.max(), peak * Self.peakDecay, Self.silenceLevel)
+        peak = max(largest.max(), peak * peakDecay, Self.silenceLevel)
         let factor = Lanes(repeating: Self.compression / peak)
         // The first frame also stands for the frames before it.
         let change = Lanes(repeating: frameCount == 0 ? 0 : 1)
@@ -102,7 +102,7 @@ struct BandFilter: Sendable {
             }
         }
         let strength = sum.sum() / Float(Self.bandCount)
-        onsetMaximum = max(strength, onsetMaximum * Self.onsetDecay, Self.leastOnset)
+        onsetMaximum = max(strength, onsetMaximum * onsetDecay, Self.leastOnset)
         onset = Self.highestOnset * strength / onsetMaximum
     }
 }

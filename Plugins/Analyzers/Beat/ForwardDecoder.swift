@@ -279,10 +279,14 @@ extension ForwardDecoder {
         blocks.withUnsafeMutableBufferPointer { blocks in
             ring.withUnsafeMutableBufferPointer { ring in
                 older.withUnsafeMutableBufferPointer { older in
-                    for index in blocks.indices {
-                        let summary = blocks[index].summarize(ring, older)
-                        maxima.withUnsafeMutableBufferPointer { $0.store(summary.maximum, 8 * index) }
-                        sums.withUnsafeMutableBufferPointer { $0.store(summary.sum, 8 * index) }
+                    maxima.withUnsafeMutableBufferPointer { maxima in
+                        sums.withUnsafeMutableBufferPointer { sums in
+                            for index in blocks.indices {
+                                let summary = blocks[index].summarize(ring, older)
+                                maxima.store(summary.maximum, 8 * index)
+                                sums.store(summary.sum, 8 * index)
+                            }
+                        }
                     }
                 }
             }
