@@ -76,7 +76,7 @@ private struct BeatStream {
     let sampleRate: Double
     /// Half the window, in seconds.
     let halfWindow = Double(BandFilter.size) / 2 / Double(BandFilter.sampleRate)
-    private var flux: SuperFlux
+    private var onsetFilter: BandFilter
     private var picker = OnsetPeakPicker(frameSeconds: BandFilter.hopSeconds)
     private var filter = BandFilter()
     private var network = BeatNetwork(.causal())
@@ -91,9 +91,7 @@ private struct BeatStream {
 
     init(_ space: BeatStateSpace, sampleRate: Double) {
         self.sampleRate = sampleRate
-        flux = SuperFlux(
-            size: BandFilter.size, sampleRate: Double(BandFilter.sampleRate), nyquist: sampleRate / 2,
-            frameSeconds: BandFilter.hopSeconds)
+        onsetFilter = BandFilter(.onsets(nyquist: sampleRate / 2))
         tracker = BeatTracker(space)
     }
 
@@ -111,9 +109,9 @@ private struct BeatStream {
             for index in group {
                 let center = spectra.center(of: index) / sampleRate
                 let end = center + halfWindow
-                let onset = flux.advance(spectra.magnitude(index))
-                strength = index == 0 ? onset : max(strength, onset)
-                if let marked = picker.advance(onset) {
+                onsetFilter.advance(spectra.magnitude(index))
+                strength = index == 0 ? onsetFilter.strength : max(strength, onsetFilter.strength)
+                if let marked = picker.advance(onsetFilter.strength) {
                     onsetCount += 1
                     events.append(Onset(strength: Double(marked)), at: max(0, end - Self.onsetDelay))
                 }
@@ -153,7 +151,7 @@ private struct BeatStream {
 
     /// Continues after a gap.
     mutating func interrupt() {
-        flux.interrupt()
+        onsetFilter.reset()
         filter.reset()
     }
 
