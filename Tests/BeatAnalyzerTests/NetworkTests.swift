@@ -116,12 +116,23 @@ private struct Vectors {
 }
 
 @Suite struct BeatNetworkTests {
-    private static func outputs(_ network: inout BeatNetwork, _ amplitudes: ArraySlice<[Float]>) -> [BeatNetwork.Output] {
+    /// The outputs of all frames, which are processed in groups of the given sizes in turn.
+    private static func outputs(
+        _ network: inout BeatNetwork, _ amplitudes: ArraySlice<[Float]>, groups: [Int] = [2, 3, 1, 4]
+    ) -> [BeatNetwork.Output] {
         var (filter, outputs) = (BandFilter(), [BeatNetwork.Output]())
+        var (added, group) = (0, 0)
         for frame in amplitudes {
             filter.advance(amplitudes: frame.span)
-            if let output = network.advance(filter) { outputs.append(output) }
+            network.add(filter)
+            added += 1
+            guard added == groups[group % groups.count] else { continue }
+            network.run()
+            outputs += network.outputs
+            (added, group) = (0, group + 1)
         }
+        network.run()
+        outputs += network.outputs
         #expect(outputs.count == max(0, amplitudes.count - network.delay))
         network.finish { outputs.append($0) }
         #expect(outputs.count == amplitudes.count)
@@ -158,11 +169,24 @@ private struct Vectors {
         var filter = BandFilter()
         for frame in amplitudes[40..<1300] {
             filter.advance(amplitudes: frame.span)
-            _ = network.advance(filter)
+            network.add(filter)
+            network.run()
         }
         network.reset()
         let again = Self.outputs(&network, amplitudes[..<40])
         #expect(again.map(\.onset) == first.map(\.onset) && again.map(\.downbeat) == first.map(\.downbeat))
+    }
+
+    @Test(arguments: [true, false])
+    func `groups of one to four frames: the same outputs`(isCausal: Bool) throws {
+        let amplitudes = try Vectors().amplitudes[..<400]
+        var network = BeatNetwork(Self.weights(isCausal: isCausal))
+        let single = Self.outputs(&network, amplitudes, groups: [1])
+        #expect(single.contains { $0.beat > 0.5 })
+        for groups in [[2], [3, 2], [4], [1, 4, 3]] {
+            let grouped = Self.outputs(&network, amplitudes, groups: groups)
+            #expect(grouped.map(\.beat) == single.map(\.beat) && grouped.map(\.downbeat) == single.map(\.downbeat))
+        }
     }
 
     @Test func `no frames: no output`() {

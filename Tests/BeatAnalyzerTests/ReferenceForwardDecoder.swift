@@ -26,8 +26,9 @@ struct ReferenceForwardDecoder {
         }
     }
 
-    /// - Returns: The beat interval and the frames to the next beat, averaged around the most likely state.
-    mutating func advance(_ likelihoodRatio: Double) -> (interval: Double, remaining: Double) {
+    /// - Returns: The beat interval and the frames to the next beat, averaged around the most likely state, and the probability of the
+    ///   averaged states.
+    mutating func advance(_ likelihoodRatio: Double) -> (interval: Double, remaining: Double, probability: Double) {
         var ending: [Double] = []
         for tempo in states.indices { ending.append(states[tempo].removeLast() * priorsPerBeat[tempo]) }
         let total = ending.reduce(0, +)
@@ -58,6 +59,6 @@ struct ReferenceForwardDecoder {
                 period += value * Double(length)
             }
         }
-        return (period / mass, time / mass)
+        return (period / mass, time / mass, mass)
     }
 }

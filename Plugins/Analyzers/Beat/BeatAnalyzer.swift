@@ -1,4 +1,4 @@
-public import Hemiola
+internal import Hemiola
 internal import HemiolaSignal
 
 #if canImport(Glibc)
@@ -7,56 +7,79 @@ internal import HemiolaSignal
     internal import Musl
 #endif
 
-extension AnalyzerPlugin {
-    /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
-    public static let beat = AnalyzerPlugin(
-        "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
-        version: 3, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
-    ) { settings throws(ConfigurationError) in
-        BeatAnalyzer(try BeatSettings(settings))
-    }
-}
-
-/// The settings of the beat analyzer.
-struct BeatSettings: Sendable {
-    private static let slowest = Setting("min_bpm", default: 30.0, in: 20...200, "Slowest tempo, in BPM.")
-    private static let fastest = Setting(
-        "max_bpm", default: 240.0, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
-
-    static let declared = [slowest.declared, fastest.declared]
-
-    /// The tempo range, in BPM.
-    var tempi: ClosedRange<Double>
-
-    init(_ settings: SettingValues) throws(ConfigurationError) {
-        let (slowest, fastest) = (settings[Self.slowest], settings[Self.fastest])
-        guard fastest >= 1.5 * slowest else {
-            throw ConfigurationError("\(fastest) is less than 1.5 times min_bpm (\(slowest)); widen the tempo range", at: "max_bpm")
-        }
-        tempi = slowest...fastest
-    }
-}
-
 /// Detects onsets and estimates tempo, beats and bars.
 ///
 /// - Complexity: one transform and O(bins + states / 8) every 10 ms; no allocation.
 final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
-    /// Time between spectra, in seconds.
-    private static let hopSeconds = BandFilter.hopSeconds
-    /// Window length, 46 ms, and sample rate of the spectra. Spectra have the same rate for all streams, so that the beats do not
-    /// depend on the sample rate of the stream.
-    private static let (size, spectrumRate) = (BandFilter.size, BandFilter.sampleRate)
+    private let space: BeatStateSpace
+    private var outputs = BeatOutputs()
+    /// One value, so that a batch needs one access to the object's storage.
+    private var stream: BeatStream
+
+    init(_ settings: BeatSettings) {
+        space = BeatStateSpace(frameSeconds: BandFilter.hopSeconds, tempi: settings.tempi)
+        stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate))
+    }
+
+    func prepare(_ format: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        stream = BeatStream(space, sampleRate: Double(format.sampleRate))
+        var declared = outputs.declare()
+        declared.latencyFrames = Int64((stream.halfWindow * stream.sampleRate).rounded())
+        return declared
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        stream.process(hop, outputs, into: &row, events: &events)
+    }
+
+    func analyzeFirstPass(_ hop: borrowing Hop) {
+        stream.analyzeFirstPass(hop, outputs.spectrum)
+    }
+
+    func finishFirstPass() {
+        stream.finishFirstPass()
+    }
+
+    func handle(_ control: StampedControl) -> ControlReply {
+        stream.handle(control)
+    }
+
+    func summary() -> [SummaryValue] {
+        stream.summary
+    }
+
+    func skip(_ gap: Gap) {
+        stream.interrupt()
+    }
+
+    func reset() {
+        stream = BeatStream(space, sampleRate: stream.sampleRate)
+    }
+}
+
+/// Tempo and phase at a time.
+struct BeatState {
+    var beatsPerMinute: Double
+    /// The beat phase and the bar phase, 0…1; the latter is nil while it is unknown.
+    var phase: Double
+    var barPhase: Double?
+    /// 0…1.
+    var confidence: Double
+    var hypotheses: TempoHypotheses
+}
+
+/// The analysis of a stream.
+private struct BeatStream {
     /// Mean time from an onset to the end of the window in which the onset strength peaks, in seconds.
     private static let onsetDelay = 0.010
 
-    private let settings: BeatSettings
-    private var sampleRate = Double(spectrumRate)
-    private var spectrum = SpectrumHandle(index: 0)
-    /// A small instance until `prepare`, which sets the real size.
-    private var flux = SuperFlux(size: 64, sampleRate: 6400, nyquist: 3200, frameSeconds: hopSeconds)
-    private var picker = OnsetPeakPicker(frameSeconds: hopSeconds)
+    let sampleRate: Double
+    /// Half the window, in seconds.
+    let halfWindow = Double(BandFilter.size) / 2 / Double(BandFilter.sampleRate)
+    private var onsetFilter: BandFilter
+    private var picker = OnsetPeakPicker(frameSeconds: BandFilter.hopSeconds)
     private var filter = BandFilter()
-    private var network: BeatNetwork
+    private var network = BeatNetwork(.causal())
     private var tracker: BeatTracker
     /// The first pass while it runs, and its beats after it.
     private var firstPass: BeatFirstPass?
@@ -66,84 +89,43 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
     private var onsetCount: Int64 = 0
     private var histogram = TempoHistogram()
 
-    private var onsetStrength = FeatureHandle(offset: 0, count: 0)
-    private var tempo = FeatureHandle(offset: 0, count: 0)
-    private var phase = FeatureHandle(offset: 0, count: 0)
-    private var barPhase = FeatureHandle(offset: 0, count: 0)
-    private var confidence = FeatureHandle(offset: 0, count: 0)
-    private var candidates = FeatureHandle(offset: 0, count: 0)
-    private var weights = FeatureHandle(offset: 0, count: 0)
-
-    init(_ settings: BeatSettings) {
-        self.settings = settings
-        network = BeatNetwork(.causal())
-        tracker = BeatTracker(BeatStateSpace(frameSeconds: Self.hopSeconds, tempi: settings.tempi))
+    init(_ space: BeatStateSpace, sampleRate: Double) {
+        self.sampleRate = sampleRate
+        onsetFilter = BandFilter(.onsets(nyquist: sampleRate / 2))
+        tracker = BeatTracker(space)
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
-        sampleRate = Double(stream.sampleRate)
-        flux = SuperFlux(
-            size: Self.size, sampleRate: Double(Self.spectrumRate), nyquist: sampleRate / 2, frameSeconds: Self.hopSeconds)
-        picker = OnsetPeakPicker(frameSeconds: Self.hopSeconds)
-        tracker = BeatTracker(tracker.space)
-        firstPass = nil
-        timeline = nil
-        filter.reset()
-        network.reset()
-        strength = 0
-        beatCount = 0
-        onsetCount = 0
-        histogram = TempoHistogram()
-        var outputs = AnalyzerOutputs()
-        spectrum = outputs.request(
-            SpectrumRequest(
-                size: Self.size, hop: .seconds(Self.hopSeconds), sampleRate: Self.spectrumRate, parts: .magnitude))
-        onsetStrength = outputs.add(
-            Feature("onset_strength", .ratio, minimum: 0, "How much begins: an ordinary onset is 1."))
-        tempo = outputs.add(Feature("bpm", .beatsPerMinute, minimum: 0, "The tempo."))
-        phase = outputs.add(Feature("phase", .ratio, in: 0...1, "How much of the beat has passed."))
-        barPhase = outputs.add(Feature("bar_phase", .ratio, in: 0...1, "How much of the bar has passed."))
-        confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "The probability that tempo and phase are right."))
-        candidates = outputs.add(
-            Feature(
-                "candidate_bpm", .beatsPerMinute, count: TempoHypotheses.count, minimum: 0,
-                "The most probable tempi, in descending order of probability."))
-        weights = outputs.add(
-            Feature("candidate_weight", .ratio, count: TempoHypotheses.count, in: 0...1, "The probabilities of candidate_bpm."))
-        outputs.add(EventOutput("onset", .none, "A note or stroke begins."))
-        outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, as a rule told before it sounds."))
-        outputs.latencyFrames = Int64(halfWindow.rounded())
-        return outputs
-    }
-
-    /// Half a window, in frames of the stream; not an integer at all sample rates.
-    private var halfWindow: Double { Double(Self.size) / 2 * sampleRate / Double(Self.spectrumRate) }
-
-    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
-        let spectra = hop.spectra(spectrum)
-        for index in 0..<spectra.count {
-            let center = spectra.center(of: index) / sampleRate
-            let end = center + halfWindow / sampleRate
-            let onset = flux.advance(spectra.magnitude(index))
-            strength = index == 0 ? onset : max(strength, onset)
-            if let marked = picker.advance(onset) {
-                onsetCount += 1
-                events.append(Onset(strength: Double(marked)), at: max(0, end - Self.onsetDelay))
-            }
+    mutating func process(_ hop: borrowing Hop, _ outputs: BeatOutputs, into row: inout FeatureRow, events: inout EventList) {
+        let spectra = hop.spectra(outputs.spectrum)
+        for first in stride(from: 0, to: spectra.count, by: BeatNetwork.groupSize) {
+            let group = first..<min(first + BeatNetwork.groupSize, spectra.count)
             if timeline == nil {
-                filter.advance(spectra.magnitude(index))
-                if let output = network.advance(filter),
-                    let beat = tracker.advance(output, isSilent: filter.isSilent, at: center)
-                {
-                    emit(beat, &events)
+                for index in group {
+                    filter.advance(spectra.magnitude(index))
+                    network.add(filter)
                 }
+                network.run()
             }
-            while let beat = timeline?.next(before: end + BeatTracker.leadTime) { emit(beat, &events) }
+            for index in group {
+                let center = spectra.center(of: index) / sampleRate
+                let end = center + halfWindow
+                onsetFilter.advance(spectra.magnitude(index))
+                strength = index == 0 ? onsetFilter.strength : max(strength, onsetFilter.strength)
+                if let marked = picker.advance(onsetFilter.strength) {
+                    onsetCount += 1
+                    events.append(Onset(strength: Double(marked)), at: max(0, end - Self.onsetDelay))
+                }
+                if timeline == nil, let beat = tracker.advance(network.outputs[index - first], at: center) { emit(beat, &events) }
+                while let beat = timeline?.next(before: end + BeatTracker.leadTime) { emit(beat, &events) }
+            }
         }
-        write(at: Double(hop.frame + Int64(hop.frameCount)) / sampleRate, into: &row)
+        let now = Double(hop.frame + Int64(hop.frameCount)) / sampleRate
+        outputs.write(
+            timeline == nil ? tracker.state(at: now) : timeline?.state(at: now),
+            onsetStrength: picker.averageStrength > 0 ? strength / picker.averageStrength : 0, into: &row)
     }
 
-    private func emit(_ beat: EstimatedBeat, _ events: inout EventList) {
+    private mutating func emit(_ beat: EstimatedBeat, _ events: inout EventList) {
         guard beat.time >= 0 else { return }
         beatCount += 1
         histogram.add(beat.beatsPerMinute)
@@ -151,37 +133,8 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
             Beat(beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence), at: beat.time)
     }
 
-    private func write(at now: Double, into row: inout FeatureRow) {
-        row[onsetStrength] = picker.averageStrength > 0 ? strength / picker.averageStrength : 0
-        row[confidence] = 0
-        if let timeline {
-            guard let state = timeline.position(at: now) else { return }
-            row[confidence] = Float(state.beat.confidence)
-            write(state.beat.hypotheses, into: &row)
-            row[tempo] = Float(state.beat.beatsPerMinute)
-            row[phase] = Float(state.phase)
-            if let position = state.beat.position, let meter = state.beat.meter {
-                row[barPhase] = Float((Double(position - 1) + state.phase) / Double(meter))
-            }
-            return
-        }
-        guard let state = tracker.state(at: now) else { return }
-        row[confidence] = Float(state.confidence)
-        row[tempo] = Float(state.beatsPerMinute)
-        row[phase] = Float(state.phase)
-        if let bar = state.barPhase { row[barPhase] = Float(bar) }
-        write(tracker.decoder.hypotheses(), into: &row)
-    }
-
-    private func write(_ hypotheses: TempoHypotheses, into row: inout FeatureRow) {
-        for rank in 0..<TempoHypotheses.count where hypotheses.intervals[rank] > 0 {
-            row[candidates, rank] = 60 / (hypotheses.intervals[rank] * Float(Self.hopSeconds))
-            row[weights, rank] = hypotheses.weights[rank]
-        }
-    }
-
-    func analyzeFirstPass(_ hop: borrowing Hop) {
-        let spectra = hop.spectra(spectrum)
+    mutating func analyzeFirstPass(_ hop: borrowing Hop, _ handle: SpectrumHandle) {
+        let spectra = hop.spectra(handle)
         if firstPass == nil { firstPass = BeatFirstPass(tracker.space, BeatNetwork(.wholeFile())) }
         for index in 0..<spectra.count {
             filter.advance(spectra.magnitude(index))
@@ -189,28 +142,32 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
         }
     }
 
-    func finishFirstPass() {
+    mutating func finishFirstPass() {
         firstPass?.finish()
         timeline = BeatTimeline(firstPass?.beats ?? [])
         firstPass = nil
         filter.reset()
     }
 
-    func handle(_ control: StampedControl) -> ControlReply {
+    /// Continues after a gap.
+    mutating func interrupt() {
+        onsetFilter.reset()
+        filter.reset()
+    }
+
+    mutating func handle(_ control: StampedControl) -> ControlReply {
         if timeline != nil { return .refused("the beats of the whole file are fixed after the first pass; omit --whole-file") }
         let moment = Double(control.frame) / sampleRate
+        let tempi = tracker.space.tempi
         switch control.control.type {
         case .tap: tracker.tap(at: moment)
         case .lockTempo:
             let tempo = control.control["bpm"].number
-            if !tracker.lock(tempo) {
-                return .refused("\(tempo ?? 0) BPM is outside \(settings.tempi.lowerBound)...\(settings.tempi.upperBound)")
-            }
+            if !tracker.lock(tempo) { return .refused("\(tempo ?? 0) BPM is outside \(tempi.lowerBound)...\(tempi.upperBound)") }
         case .halveTempo, .doubleTempo:
-            let factor = control.control.type == .halveTempo ? 0.5 : 2
             if tracker.beatsPerMinute == nil { return .refused("there is no tempo yet") }
-            if tracker.multiply(by: factor) == nil {
-                return .refused("that would be outside \(settings.tempi.lowerBound)...\(settings.tempi.upperBound) BPM")
+            if tracker.multiply(by: control.control.type == .halveTempo ? 0.5 : 2) == nil {
+                return .refused("that would be outside \(tempi.lowerBound)...\(tempi.upperBound) BPM")
             }
         case .setDownbeat:
             if !tracker.setDownbeat(at: moment) { return .refused("there is no beat yet") }
@@ -220,30 +177,11 @@ final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
         return .done
     }
 
-    func summary() -> [SummaryValue] {
+    var summary: [SummaryValue] {
         [
             SummaryValue("beats", count: beatCount), SummaryValue("onsets", count: onsetCount),
             SummaryValue("bpm", histogram.median, .beatsPerMinute),
         ]
-    }
-
-    func skip(_ gap: Gap) {
-        flux.interrupt()
-        filter.reset()
-    }
-
-    func reset() {
-        flux.reset()
-        filter.reset()
-        network.reset()
-        picker = OnsetPeakPicker(frameSeconds: Self.hopSeconds)
-        tracker = BeatTracker(tracker.space)
-        firstPass = nil
-        timeline = nil
-        strength = 0
-        beatCount = 0
-        onsetCount = 0
-        histogram = TempoHistogram()
     }
 }
 

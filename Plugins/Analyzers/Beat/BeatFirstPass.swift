@@ -30,7 +30,11 @@ struct BeatFirstPass: Sendable {
     /// Adds a frame.
     mutating func add(_ filter: borrowing BandFilter, at time: Double) {
         if firstTime == nil { firstTime = time }
-        if let output = network.advance(filter) { outputs.append(output) }
+        network.add(filter)
+        if network.isGroupComplete {
+            network.run()
+            outputs += network.outputs
+        }
     }
 
     /// Estimates the beats after the last frame, and releases the activations.
@@ -87,8 +91,8 @@ struct BeatTimeline: Sendable {
         return beats[emittedCount]
     }
 
-    /// The last beat at or before `time` and the beat phase, 0…1; nil before the first beat and after the end of a run of beats.
-    func position(at time: Double) -> (beat: EstimatedBeat, phase: Double)? {
+    /// Tempo and phase at `time`; nil before the first beat and after the end of a run of beats.
+    func state(at time: Double) -> BeatState? {
         // Beats are emitted before they occur, so the search starts at the last emitted one and goes backwards.
         var index = min(emittedCount, beats.count) - 1
         while index >= 0, beats[index].time > time { index -= 1 }
@@ -97,6 +101,10 @@ struct BeatTimeline: Sendable {
         let end = index + 1 < beats.count ? beats[index + 1].time : beat.time + 60 / beat.beatsPerMinute
         let period = min(end - beat.time, 120 / beat.beatsPerMinute)
         let phase = (time - beat.time) / period
-        return phase < 1 ? (beat, phase) : nil
+        guard phase < 1 else { return nil }
+        var bar: Double?
+        if let position = beat.position, let meter = beat.meter { bar = (Double(position - 1) + phase) / Double(meter) }
+        return BeatState(
+            beatsPerMinute: beat.beatsPerMinute, phase: phase, barPhase: bar, confidence: beat.confidence, hypotheses: beat.hypotheses)
     }
 }

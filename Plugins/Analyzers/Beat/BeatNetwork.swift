@@ -8,6 +8,9 @@ internal import HemiolaSignal
 ///
 /// - Complexity: 53 000 multiplications per frame, no allocation; 0.35 MB.
 struct BeatNetwork: Sendable {
+    /// The number of frames that are processed together: those of a usual batch, so that each weight is loaded once for all of them.
+    static let groupSize = 4
+
     /// The activations of one frame, 0…1.
     struct Output: Sendable {
         var onset: Float = 0
@@ -15,6 +18,8 @@ struct BeatNetwork: Sendable {
         var beat: Float = 0
         var networkBeat: Float = 0
         var downbeat: Float = 0
+        /// `isSilent` of `BandFilter`.
+        var isSilent = true
     }
 
     /// A convolution and the latest frames of its input: as many as it spans.
@@ -29,13 +34,18 @@ struct BeatNetwork: Sendable {
         var missing: Int
     }
 
+    /// Number of frames between the input and the output: 0 or 1024.
+    let delay: Int
     private let weights: NetworkWeights
     private var layers: [Layer] = []
     /// The ring buffers of all layers, then the hidden values of a block.
     private var memory: [Float]
     private let hidden: FrameRing
-    /// The onset activations of the latest frames, for the delay between input and output.
-    private var onsets: [Float]
+    /// Onset activation and silence of the latest frames, for the delay between input and output.
+    private var sources: [(onset: Float, isSilent: Bool)]
+    /// The outputs of the last group, and the number of frames of the next one.
+    private(set) var outputs: [Output] = []
+    private var pending = 0
     /// Numbers of frames so far: of the input, of the input of the layer `entry`, and of the output.
     private var counts = (input: 0, entry: 0, output: 0)
     /// Index in `layers` of the layer that reads the onset activation.
@@ -48,97 +58,123 @@ struct BeatNetwork: Sendable {
             let span = (convolution.taps - 1) * convolution.dilation
             let lookahead = weights.isCausal ? 0 : span / 2
             let width = ((convolution.rows - 1) * convolution.step + convolution.run + 7) & ~7
-            let input = FrameRing(start: size, width: width, frames: span + 1)
+            let input = FrameRing(start: size, width: width, frames: span + Self.groupSize)
             layers.append(Layer(convolution: convolution, mixing: mixing, input: input, lookahead: lookahead, missing: lookahead))
-            size += width * (span + 1)
+            size += width * input.frames
         }
         hidden = FrameRing(start: size, width: 8 * layers[Self.entry].convolution.vectors, frames: 1)
         memory = Array(repeating: 0, count: size + hidden.width)
-        onsets = Array(repeating: 0, count: 1 + layers.reduce(0) { $0 + $1.lookahead })
+        delay = layers.reduce(0) { $0 + $1.lookahead }
+        sources = Array(repeating: (0, true), count: delay + Self.groupSize)
+        outputs.reserveCapacity(Self.groupSize)
     }
-
-    /// Number of frames between the input and the output: 0 or 1024.
-    var delay: Int { onsets.count - 1 }
 
     /// Returns to the initial state: at the start, and after a gap.
     mutating func reset() {
         for index in memory.indices { memory[index] = 0 }
         for index in layers.indices { (layers[index].input.next, layers[index].missing) = (0, layers[index].lookahead) }
         counts = (0, 0, 0)
+        pending = 0
+        outputs.removeAll(keepingCapacity: true)
     }
 
-    /// Processes the next frame.
-    ///
-    /// - Returns: The output of the frame `delay` frames earlier; nil during the first frames.
-    mutating func advance(_ bands: BandFilter) -> Output? {
-        onsets[counts.input % onsets.count] = bands.onset
+    /// Adds a frame to the next group, which has at most `groupSize` frames.
+    mutating func add(_ bands: borrowing BandFilter) {
+        precondition(pending < Self.groupSize)
+        sources[counts.input % sources.count] = (bands.onset, bands.isSilent)
         counts.input += 1
-        let start = layers[0].input.nextIndex
+        let start = layers[0].input.nextIndex(pending)
         for band in 0..<BandFilter.bandCount {
             let index = BandFilter.firstIndex + band
             let values = weights.scales * SIMD2(bands.levels[index], bands.increases[index]) + weights.offsets
             (memory[start + 2 * band], memory[start + 2 * band + 1]) = (values.x, values.y)
         }
-        return run(from: 0)
+        pending += 1
     }
 
-    /// Processes the end of the recording: passes the outputs of the last `delay` frames to `body`, and returns to the initial state.
+    /// Whether the group has `groupSize` frames.
+    var isGroupComplete: Bool { pending == Self.groupSize }
+
+    /// Processes the group of frames, and sets `outputs` to the outputs of the frames `delay` frames earlier: none during the first
+    /// frames. The outputs do not depend on how the frames are grouped.
+    mutating func run() {
+        outputs.removeAll(keepingCapacity: true)
+        run(from: 0, frames: pending)
+        pending = 0
+    }
+
+    /// Processes the end of the recording: passes the outputs of the last `delay` frames and of the current group to `body`, and returns
+    /// to the initial state.
     mutating func finish(_ body: (Output) -> Void) {
+        run()
+        outputs.forEach(body)
         for index in layers.indices {
-            for _ in 0..<layers[index].lookahead {
-                let input = layers[index].input
-                for value in input.nextIndex..<input.nextIndex + input.width { memory[value] = 0 }
-                if let output = run(from: index) { body(output) }
+            for first in stride(from: 0, to: layers[index].lookahead, by: Self.groupSize) {
+                let (input, frames) = (layers[index].input, min(Self.groupSize, layers[index].lookahead - first))
+                for frame in 0..<frames {
+                    for value in 0..<input.width { memory[input.nextIndex(frame) + value] = 0 }
+                }
+                outputs.removeAll(keepingCapacity: true)
+                run(from: index, frames: frames)
+                outputs.forEach(body)
             }
         }
         reset()
     }
 
-    /// Runs the layers from `first` on, whose next input frame is in its ring buffer.
-    ///
-    /// - Returns: The output; nil if a layer lacks frames.
-    private mutating func run(from first: Int) -> Output? {
-        let hidden = hidden
+    /// Runs the layers from `first` on, whose next input frames are in its ring buffer, and appends the outputs, if any.
+    private mutating func run(from first: Int, frames: Int) {
+        var frames = frames
         for index in first..<layers.count {
-            layers[index].input.advance()
-            guard layers[index].missing == 0 else {
-                layers[index].missing -= 1
-                return nil
-            }
-            let layer = layers[index]
-            if index == Self.entry {
-                memory[layer.input.start + layer.convolution.run - 2] = onsets[counts.entry % onsets.count]
-                counts.entry += 1
-            }
-            let (isHeads, isLastBlock) = (index + 1 == layers.count, index + 2 == layers.count)
-            let output = isHeads ? hidden.start : layers[index + 1].input.nextIndex
-            weights.values.withUnsafeBufferPointer { weights in
-                memory.withUnsafeMutableBufferPointer { memory in
-                    let (weights, memory) = (weights.baseAddress!, memory.baseAddress!)
+            layers[index].input.advance(by: frames)
+            let skipped = min(frames, layers[index].missing)
+            layers[index].missing -= skipped
+            frames -= skipped
+            if frames == 0 { return }
+            run(index, frames: frames)
+        }
+    }
+
+    /// Runs a layer for the newest `frames` outputs.
+    private mutating func run(_ index: Int, frames: Int) {
+        let (layer, hidden) = (layers[index], hidden)
+        let (isHeads, isLastBlock) = (index + 1 == layers.count, index + 2 == layers.count)
+        let next = isHeads ? hidden : layers[index + 1].input
+        weights.values.withUnsafeBufferPointer { values in
+            memory.withUnsafeMutableBufferPointer { memory in
+                let (values, memory) = (values.baseAddress!, memory.baseAddress!)
+                for frame in 0..<frames {
+                    let (age, output) = (frames - 1 - frame, isHeads ? hidden.start : next.nextIndex(frame))
+                    if index == Self.entry {
+                        memory[layer.input.index(age: age) + layer.convolution.run - 2] = sources[counts.entry % sources.count].onset
+                        counts.entry += 1
+                    }
                     if let mixing = layer.mixing {
-                        layer.convolution.run(weights, memory, input: layer.input, output: hidden.start)
+                        layer.convolution.run(values, memory, input: layer.input, age: age, output: hidden.start)
                         memory.apply(hidden.start, count: hidden.width) { $0.elu }
-                        mixing.run(weights, memory, input: hidden, output: output)
-                        let residual = layer.input.index(age: layer.lookahead)
+                        mixing.run(values, memory, input: hidden, age: 0, output: output)
+                        let residual = layer.input.index(age: layer.lookahead + age)
                         for lanes in stride(from: 0, to: hidden.width, by: 8) {
                             let sum = memory.lanes(output + lanes) + memory.lanes(residual + lanes)
                             memory.store(isLastBlock ? sum.elu : sum, output + lanes)
                         }
                     } else {
-                        layer.convolution.run(weights, memory, input: layer.input, output: output)
+                        layer.convolution.run(values, memory, input: layer.input, age: age, output: output)
                         memory.apply(output, count: 8 * layer.convolution.rows * layer.convolution.vectors) {
                             isHeads ? $0.sigmoid : $0.elu
                         }
                     }
+                    if isHeads {
+                        let (source, beat) = (sources[counts.output % sources.count], memory[output + 1])
+                        counts.output += 1
+                        outputs.append(
+                            Output(
+                                onset: memory[output], beat: beat + weights.onsetShare * (source.onset - beat), networkBeat: beat,
+                                downbeat: memory[output + 2], isSilent: source.isSilent))
+                    }
                 }
             }
         }
-        let onset = onsets[counts.output % onsets.count]
-        counts.output += 1
-        let beat = memory[hidden.start + 1]
-        return Output(
-            onset: memory[hidden.start], beat: beat + weights.onsetShare * (onset - beat), networkBeat: beat,
-            downbeat: memory[hidden.start + 2])
     }
 }
 
@@ -152,8 +188,10 @@ struct FrameRing: Sendable {
     /// Number of the frame that is written next.
     var next = 0
 
-    /// Index of the frame that is written next.
-    var nextIndex: Int { start + next * width }
+    /// Index of the frame that is written `frame` frames after the next one.
+    func nextIndex(_ frame: Int) -> Int {
+        start + (next + frame < frames ? next + frame : next + frame - frames) * width
+    }
 
     /// Index of the frame that is `age` frames older than the newest; `age` is less than `frames`.
     func index(age: Int) -> Int {
@@ -161,26 +199,28 @@ struct FrameRing: Sendable {
         return start + (frame < 0 ? frame + frames : frame) * width
     }
 
-    /// Makes the next frame the newest.
-    mutating func advance() {
-        next = next + 1 == frames ? 0 : next + 1
+    /// Makes the last of the next `count` frames the newest.
+    mutating func advance(by count: Int) {
+        next += next + count < frames ? count : count - frames
     }
 }
 
 extension Convolution {
-    /// Computes one frame of outputs from `input`, a ring buffer in `memory`, and writes it to `memory` from index `output` on.
+    /// Computes one frame of outputs from `input`, a ring buffer in `memory`, and writes it to `memory` from index `output` on. The
+    /// newest frame that it reads is `age` frames older than the newest of the ring buffer.
     ///
     /// The order of the additions is fixed. Even and odd values of the runs are added separately, which halves the time.
-    func run(_ weights: UnsafePointer<Float>, _ memory: UnsafeMutablePointer<Float>, input: FrameRing, output: Int) {
+    func run(_ weights: UnsafePointer<Float>, _ memory: UnsafeMutablePointer<Float>, input: FrameRing, age: Int, output: Int) {
         for row in 0..<rows {
             var weight = weights + start + 8 * vectors
             for vector in 0..<vectors {
                 var (even, odd) = (weights.lanes(start + 8 * vector), Lanes.zero)
                 for tap in 0..<taps {
-                    let values = memory + input.index(age: (taps - 1 - tap) * dilation) + row * step
+                    let values = memory + input.index(age: age + (taps - 1 - tap) * dilation) + row * step
                     for index in stride(from: 0, to: run, by: 2) {
-                        even += Lanes(repeating: values[index]) * weight.lanes(0)
-                        odd += Lanes(repeating: values[index + 1]) * weight.lanes(8)
+                        let (first, second) = (weight.lanes(0), weight.lanes(8))
+                        even += Lanes(repeating: values[index]) * first
+                        odd += Lanes(repeating: values[index + 1]) * second
                         weight += 16
                     }
                 }

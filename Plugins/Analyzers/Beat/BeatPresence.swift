@@ -28,6 +28,9 @@ struct BeatPresence: Sendable {
     private(set) var probability = Self.initial
     private var recent: [Float]
     private var next = 0
+    /// The maximum of the window, and the factor of the odds for it: the maximum seldom changes.
+    private var maximum: Float = 0
+    private var odds = Self.odds(0)
 
     init(frameSeconds: Double) {
         // A multiple of eight, filled with zeros.
@@ -43,7 +46,8 @@ struct BeatPresence: Sendable {
             for index in stride(from: 0, to: recent.count, by: 8) { maximum = maximum.maximum(with: recent.lanes(index)) }
             return maximum.max()
         }
-        probability = Self.updated(probability, maximum)
+        if maximum != self.maximum { (self.maximum, odds) = (maximum, Self.odds(maximum)) }
+        probability = Self.updated(probability, odds)
     }
 
     /// Returns to the initial state.
@@ -52,9 +56,11 @@ struct BeatPresence: Sendable {
         probability = Self.initial
     }
 
-    private static func updated(_ probability: Float, _ maximum: Float) -> Float {
+    /// The factor of the odds of beats for a maximum of the window.
+    private static func odds(_ maximum: Float) -> Float { pow(max(maximum, least) / threshold, weight) }
+
+    private static func updated(_ probability: Float, _ odds: Float) -> Float {
         let prior = probability + change * (1 - 2 * probability)
-        let odds = pow(max(maximum, least) / threshold, weight)
         return prior * odds / (prior * odds + 1 - prior)
     }
 
@@ -66,7 +72,7 @@ struct BeatPresence: Sendable {
         var (forward, probability) = ([Float](), initial)
         forward.reserveCapacity(maxima.count)
         for maximum in maxima {
-            probability = updated(probability, maximum)
+            probability = updated(probability, odds(maximum))
             forward.append(probability)
         }
         // The evidence of the frames after each frame.
@@ -75,7 +81,7 @@ struct BeatPresence: Sendable {
             let prior = later + change * (1 - 2 * later)
             let (both, neither) = (forward[index] * prior, (1 - forward[index]) * (1 - prior))
             forward[index] = both / (both + neither)
-            later = updated(later, maxima[index])
+            later = updated(later, odds(maxima[index]))
         }
         return forward
     }

@@ -20,6 +20,8 @@ struct PendingCorrection: Sendable {
     var distribution: Distribution?
     /// Frames since the user's tap.
     var tapAge: Double?
+
+    var isEmpty: Bool { !changesTempoPrior && distribution == nil && tapAge == nil }
 }
 
 /// Controls.
@@ -28,14 +30,13 @@ extension BeatTracker {
     mutating func tap(at moment: Double) {
         if moment == taps.last { return }
         guard let tempo = taps.add(moment), space.tempi.contains(tempo) else {
-            if correction?.tapAge != nil { applyCorrection() }
-            let frames = (time - moment) / frameSeconds
-            correct { $0.tapAge = frames }
+            if correction.tapAge != nil { applyCorrection() }
+            correction.tapAge = (time - moment) / frameSeconds
             steadyBeat.reset()
             return
         }
         chosenTempo = tempo
-        changeTempoPrior()
+        correction.changesTempoPrior = true
         replaceDistribution(tempo, beat: moment)
         isKnown = true
         (nextTime, period) = (moment + 60 / tempo, 60 / tempo)
@@ -50,13 +51,13 @@ extension BeatTracker {
             guard space.tempi.contains(tempo) else { return false }
             releaseTap()
             lockedTempo = tempo
-            changeTempoPrior()
+            correction.changesTempoPrior = true
             replaceDistribution(tempo, beat: isKnown ? nextTime - period : time, tolerance: isKnown ? 0.2 : 10)
             period = 60 / tempo
             isKnown = true
         } else {
             lockedTempo = nil
-            changeTempoPrior()
+            correction.changesTempoPrior = true
         }
         return true
     }
@@ -70,7 +71,7 @@ extension BeatTracker {
         releaseTap()
         let last = nextTime - period
         if lockedTempo != nil { lockedTempo = tempo } else { chosenTempo = tempo }
-        changeTempoPrior()
+        correction.changesTempoPrior = true
         replaceDistribution(tempo, beat: last)
         period = 60 / tempo
         nextTime = last + period
@@ -96,19 +97,19 @@ extension BeatTracker {
         beatOffset = 0
         lockedTempo = nil
         chosenTempo = nil
-        changeTempoPrior()
+        correction.changesTempoPrior = true
         resetAllButDecoder()
-        correct {
-            $0.distribution = .initial
-            $0.tapAge = nil
-        }
+        correction.distribution = .initial
+        correction.tapAge = nil
     }
 
     /// Applies the changes by controls since the last frame to the decoder.
     mutating func applyCorrection() {
-        guard let correction else { return }
-        self.correction = nil
-        if correction.changesTempoPrior { applyTempoPrior() }
+        let correction = correction
+        self.correction = PendingCorrection()
+        if correction.changesTempoPrior {
+            decoder.setTempoPrior(lockedTempo.map { space.tempoPrior(locked: $0) } ?? space.tempoPrior(around: chosenTempo))
+        }
         switch correction.distribution {
         case .none: break
         case .initial: decoder.reset()
@@ -128,30 +129,10 @@ extension BeatTracker {
         }
     }
 
-    private mutating func correct(_ body: (inout PendingCorrection) -> Void) {
-        var correction = correction ?? PendingCorrection()
-        body(&correction)
-        self.correction = correction
-    }
-
-    private mutating func changeTempoPrior() {
-        correct { $0.changesTempoPrior = true }
-    }
-
-    private mutating func applyTempoPrior() {
-        if let lockedTempo {
-            decoder.setTempoPrior(space.tempoPrior(locked: lockedTempo))
-        } else {
-            decoder.setTempoPrior(space.tempoPrior(around: chosenTempo))
-        }
-    }
-
     private mutating func replaceDistribution(_ tempo: Double, beat: Double, tolerance: Double = 0.05) {
         let frames = (time - beat) / frameSeconds
-        correct {
-            $0.distribution = .tempo(tempo, frames: frames, tolerance: tolerance)
-            $0.tapAge = nil
-        }
+        correction.distribution = .tempo(tempo, frames: frames, tolerance: tolerance)
+        correction.tapAge = nil
         steadyBeat.reset()
         predictionError = max(predictionError, 0.03)
         predictedTime = nil

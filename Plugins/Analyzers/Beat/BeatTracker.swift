@@ -17,7 +17,9 @@ struct BeatTracker: Sendable {
     private static let steadyPredictionError = 0.0225
     /// Tempo and beats are reported after one beat interval in which the probabilities of beats and of the estimated beat are above
     /// these values, until the latter falls below the third value.
-    private static let (sufficientPresence, sufficientConfidence, lostConfidence) = (Float(0.8), 0.5, 0.25)
+    private static let sufficientPresence: Float = 0.8
+    private static let sufficientConfidence = 0.5
+    private static let lostConfidence = 0.25
     /// Seconds of sound before the first beat: estimates from one or two intervals are mostly wrong.
     private static let warmUp = 1.5
     /// Beats after the last tap for which a tapped tempo is kept.
@@ -65,7 +67,7 @@ struct BeatTracker: Sendable {
     /// The time until which a tapped tempo is kept, in seconds.
     private var tapHoldEnd = -Double.infinity
     /// Changes by controls since the last frame.
-    var correction: PendingCorrection?
+    var correction = PendingCorrection()
 
     init(_ space: BeatStateSpace) {
         self.space = space
@@ -82,20 +84,17 @@ struct BeatTracker: Sendable {
     /// The tempo in BPM; nil while it is unknown.
     var beatsPerMinute: Double? { isKnown ? 60 / period : nil }
 
-    /// Tempo in BPM, beat phase, bar phase and confidence at a time; nil while the tempo is unknown.
-    func state(at moment: Double) -> (beatsPerMinute: Double, phase: Double, barPhase: Double?, confidence: Double)? {
-        guard let beatsPerMinute, let (beat, bar) = phase(at: moment) else { return nil }
-        return (beatsPerMinute, beat, bar, confidence)
-    }
-
-    /// The beat phase and the bar phase at a time, 0…1; nil while they are unknown.
-    func phase(at moment: Double) -> (beat: Double, bar: Double?)? {
-        guard isKnown else { return nil }
+    /// Tempo and phase at a time; nil while the tempo is unknown.
+    func state(at moment: Double) -> BeatState? {
+        guard let beatsPerMinute else { return nil }
         let beats = (moment - beatOffset - nextTime) / period
         let phase = beats - beats.rounded(.down)
         let lastBeat = nextTime + beats.rounded(.down) * period
         let position = bar.position(stepsAhead: steps(to: lastBeat))
-        return (phase, position.map { (Double($0.position - 1) + phase) / Double($0.meter) })
+        return BeatState(
+            beatsPerMinute: beatsPerMinute, phase: phase,
+            barPhase: position.map { (Double($0.position - 1) + phase) / Double($0.meter) }, confidence: confidence,
+            hypotheses: decoder.hypotheses())
     }
 
     /// The number of beats from the last evaluated beat to a time.
@@ -107,15 +106,15 @@ struct BeatTracker: Sendable {
     /// Processes a frame.
     ///
     /// - Returns: The beat to emit, if any.
-    mutating func advance(_ activation: BeatNetwork.Output, isSilent: Bool, at time: Double) -> EstimatedBeat? {
-        if correction != nil { applyCorrection() }
+    mutating func advance(_ activation: BeatNetwork.Output, at time: Double) -> EstimatedBeat? {
+        if !correction.isEmpty { applyCorrection() }
         bridgeGap(to: time)
         decoder.advance(BeatStateSpace.likelihoodRatio(activation.beat))
         presence.advance(activation.networkBeat)
         recent.add(activation, at: time)
-        silence = isSilent ? silence + frameSeconds : 0
+        silence = activation.isSilent ? silence + frameSeconds : 0
         if silence > Self.silenceTimeout, soundTime != nil { restart() }
-        if soundTime == nil, !isSilent { soundTime = time }
+        if soundTime == nil, !activation.isSilent { soundTime = time }
         guard let soundTime, decoder.estimate.interval > 0 else { return nil }
         predict()
         let probability = Double(presence.probability * decoder.estimate.probability)

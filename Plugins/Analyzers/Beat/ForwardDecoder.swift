@@ -279,10 +279,14 @@ extension ForwardDecoder {
         blocks.withUnsafeMutableBufferPointer { blocks in
             ring.withUnsafeMutableBufferPointer { ring in
                 older.withUnsafeMutableBufferPointer { older in
-                    for index in blocks.indices {
-                        let summary = blocks[index].summarize(ring, older)
-                        maxima.withUnsafeMutableBufferPointer { $0.store(summary.maximum, 8 * index) }
-                        sums.withUnsafeMutableBufferPointer { $0.store(summary.sum, 8 * index) }
+                    maxima.withUnsafeMutableBufferPointer { maxima in
+                        sums.withUnsafeMutableBufferPointer { sums in
+                            for index in blocks.indices {
+                                let summary = blocks[index].summarize(ring, older)
+                                maxima.store(summary.maximum, 8 * index)
+                                sums.store(summary.sum, 8 * index)
+                            }
+                        }
                     }
                 }
             }
@@ -358,7 +362,7 @@ extension ForwardDecoder {
             guard best >= 0 else { break }
             let interval = Float(space.intervals[best])
             var (mass, mean): (Float, Float) = (0, 0)
-            for (tempo, length) in space.intervals.enumerated() where abs(Float(length) - interval) <= Self.tempoTolerance * interval {
+            for (tempo, length) in space.intervals.enumerated() where abs(Float(length) / interval - 1) <= Self.tempoTolerance {
                 mass += sums[tempo]
                 mean += sums[tempo] * Float(length)
             }

@@ -4,7 +4,8 @@ struct SteadyBeat: Sendable {
     private static let timeTolerance = 0.04
     private static let periodTolerance = 0.06
     /// Least gains of the filter, for time and period, which a line through twelve beats has.
-    private static let (timeGain, periodGain) = (0.3, 0.04)
+    private static let timeGain = 0.3
+    private static let periodGain = 0.04
     /// An activation below this gives no time.
     private static let minimumActivation = 0.25
 

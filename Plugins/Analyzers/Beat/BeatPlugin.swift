@@ -1,0 +1,110 @@
+public import Hemiola
+internal import HemiolaSignal
+
+extension AnalyzerPlugin {
+    /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
+    public static let beat = AnalyzerPlugin(
+        "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
+        version: 3, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
+    ) { settings throws(ConfigurationError) in
+        BeatAnalyzer(try BeatSettings(settings))
+    }
+}
+
+/// The settings of the beat analyzer.
+struct BeatSettings: Sendable {
+    private static let slowest = Setting("min_bpm", default: 30.0, in: 20...200, "Slowest tempo, in BPM.")
+    private static let fastest = Setting(
+        "max_bpm", default: 240.0, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
+
+    static let declared = [slowest.declared, fastest.declared]
+
+    /// The tempo range, in BPM.
+    var tempi: ClosedRange<Double>
+
+    init(_ settings: SettingValues) throws(ConfigurationError) {
+        let (slowest, fastest) = (settings[Self.slowest], settings[Self.fastest])
+        guard fastest >= 1.5 * slowest else {
+            throw ConfigurationError("\(fastest) is less than 1.5 times min_bpm (\(slowest)); widen the tempo range", at: "max_bpm")
+        }
+        tempi = slowest...fastest
+    }
+}
+
+extension ControlType {
+    /// The user taps on a beat.
+    static let tap = ControlType("tap", "Marks a beat now; a few taps in a row set the tempo.")
+    /// Keeps a tempo, or follows the music again.
+    static let lockTempo = ControlType(
+        "lockTempo", "Keeps a tempo; without one, follows the music again.",
+        fields: [
+            .number(
+                "bpm", unit: .beatsPerMinute, nullable: true, minimum: 0, default: ParameterValue.none,
+                "The tempo; null: the tempo is not locked.")
+        ])
+    /// Halves the tempo.
+    static let halveTempo = ControlType("halveTempo", "Halves the tempo.")
+    /// Doubles the tempo.
+    static let doubleTempo = ControlType("doubleTempo", "Doubles the tempo.")
+    /// Marks the nearest beat as the first of its bar.
+    static let setDownbeat = ControlType("setDownbeat", "Marks the nearest beat as the first of its bar.")
+    /// Moves all further beats by `ms`.
+    static let nudge = ControlType(
+        "nudge", "Moves all further beats: later for positive values, earlier for negative ones.",
+        fields: [
+            .number(
+                "ms", unit: .milliseconds, in: -200...200,
+                "The change in milliseconds. Changes add up; the sum is limited to ±200 ms. resetTempo sets it to 0.")
+        ])
+    /// Starts beat tracking anew.
+    static let resetTempo = ControlType("resetTempo", "Discards the tempo and starts beat tracking anew.")
+}
+
+/// The features and events of the analyzer.
+struct BeatOutputs {
+    private(set) var spectrum = SpectrumHandle(index: 0)
+    private var onsetStrength = FeatureHandle(offset: 0, count: 0)
+    private var tempo = FeatureHandle(offset: 0, count: 0)
+    private var phase = FeatureHandle(offset: 0, count: 0)
+    private var barPhase = FeatureHandle(offset: 0, count: 0)
+    private var confidence = FeatureHandle(offset: 0, count: 0)
+    private var candidates = FeatureHandle(offset: 0, count: 0)
+    private var weights = FeatureHandle(offset: 0, count: 0)
+
+    mutating func declare() -> AnalyzerOutputs {
+        var outputs = AnalyzerOutputs()
+        // Spectra have the same rate for all streams, so that the beats do not depend on the sample rate of the stream.
+        spectrum = outputs.request(
+            SpectrumRequest(
+                size: BandFilter.size, hop: .seconds(BandFilter.hopSeconds), sampleRate: BandFilter.sampleRate, parts: .magnitude))
+        onsetStrength = outputs.add(
+            Feature("onset_strength", .ratio, minimum: 0, "How much begins: an ordinary onset is 1."))
+        tempo = outputs.add(Feature("bpm", .beatsPerMinute, minimum: 0, "The tempo."))
+        phase = outputs.add(Feature("phase", .ratio, in: 0...1, "How much of the beat has passed."))
+        barPhase = outputs.add(Feature("bar_phase", .ratio, in: 0...1, "How much of the bar has passed."))
+        confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "The probability that tempo and phase are right."))
+        candidates = outputs.add(
+            Feature(
+                "candidate_bpm", .beatsPerMinute, count: TempoHypotheses.count, minimum: 0,
+                "The most probable tempi, in descending order of probability."))
+        weights = outputs.add(
+            Feature("candidate_weight", .ratio, count: TempoHypotheses.count, in: 0...1, "The probabilities of candidate_bpm."))
+        outputs.add(EventOutput("onset", .none, "A note or stroke begins."))
+        outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, as a rule told before it sounds."))
+        return outputs
+    }
+
+    /// Writes the values at the end of a batch; `state` is nil while the tempo is unknown.
+    func write(_ state: BeatState?, onsetStrength: Float, into row: inout FeatureRow) {
+        row[self.onsetStrength] = onsetStrength
+        row[confidence] = Float(state?.confidence ?? 0)
+        guard let state else { return }
+        row[tempo] = Float(state.beatsPerMinute)
+        row[phase] = Float(state.phase)
+        if let bar = state.barPhase { row[barPhase] = Float(bar) }
+        for rank in 0..<TempoHypotheses.count where state.hypotheses.intervals[rank] > 0 {
+            row[candidates, rank] = 60 / (state.hypotheses.intervals[rank] * Float(BandFilter.hopSeconds))
+            row[weights, rank] = state.hypotheses.weights[rank]
+        }
+    }
+}
