@@ -9,7 +9,7 @@ struct SchemaCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Print the JSON Schema of the output records, or the columns of a table of them.",
-        usage: "hemiola schema [--columns] [--summary] [--analyzer <spec>] ... [--select <items>] ...",
+        usage: "hemiola schema [<options>]",
         discussion: """
             The JSON Schema describes the records of the default analyzers, or of those that --analyzer names, for files of \
             any sample rate and channel count.

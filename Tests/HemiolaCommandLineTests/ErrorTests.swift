@@ -59,7 +59,7 @@ import Testing
         ),
         (
             ["analyze", "a", "--sink", "foo"],
-            "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines, presets, socket, web"
+            "--sink foo: there is no sink \"foo\"; there are: beats, csv, json-lines, presets, summary, socket, web"
         ),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],

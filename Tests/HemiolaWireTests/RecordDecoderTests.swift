@@ -99,6 +99,20 @@ import Testing
         }
     }
 
+    @Test func `tags of a sound file: same text again, some missing or all`() throws {
+        for year in [nil, 1998] {
+            var header = Fixture.header()
+            (header.source.tags.title, header.source.tags.track, header.source.tags.year) = ("A \"t\"", "3/9", year)
+            for tags in [header.source.tags, SoundTags()] {
+                header.source.tags = tags
+                let expected = Fixture.lines { buffer in RecordEncoder(header, version: Self.version).encodeHeader(into: &buffer) }
+                #expect(expected[0].contains(#""tags":{"title":"A \"t\"","track":"3/9""#) == !tags.isEmpty)
+                var decoder = RecordDecoder(catalog: Fixture.catalog)
+                #expect(try again(expected, &decoder) == expected)
+            }
+        }
+    }
+
     @Test func `selection of features: the header has their layout`() throws {
         let lines = Fixture.lines { buffer in
             let encoder = RecordEncoder(

@@ -111,7 +111,9 @@ import Testing
         let duckDB = try #require(document["duckdb"] as? [String: String])
         #expect(duckDB["levels"] == #"STRUCT("rms_db" DOUBLE, "channel_rms_db" DOUBLE[])"#)
         #expect(
-            duckDB["source"] == #"STRUCT("kind" VARCHAR, "name" VARCHAR, "name_base64" VARCHAR, "duration_s" DOUBLE, "start_s" DOUBLE)"#)
+            duckDB["source"]
+                == #"STRUCT("kind" VARCHAR, "name" VARCHAR, "name_base64" VARCHAR, "duration_s" DOUBLE, "start_s" DOUBLE, "#
+                + #""tags" STRUCT("title" VARCHAR, "artist" VARCHAR, "album" VARCHAR, "track" VARCHAR, "genre" VARCHAR, "year" BIGINT))"#)
         #expect(duckDB["dropped"] == "JSON")
         #expect(duckDB["presets"] == "VARCHAR[]")
         let pandas = try #require(document["pandas"] as? [String: String])

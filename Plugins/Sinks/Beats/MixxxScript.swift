@@ -23,7 +23,7 @@ enum MixxxScript {
     ///   - header: The description of the stream.
     ///   - beats: Times in seconds, ascending, and positions in the bar.
     static func statements(_ header: StreamHeader, beats: [(time: Double, position: Int?)]) -> [UInt8] {
-        guard let first = beats.first, let last = beats.last, last.time > first.time else { return [] }
+        guard let tempo = TempoMap(beats).mainTempo else { return [] }
         let track =
             "(SELECT library.id FROM library JOIN track_locations ON library.location = track_locations.id "
             + "WHERE track_locations.location = \(quoted(TrackPath(header.inputPath).bytes)) AND library.bpm_lock = 0)"
@@ -33,7 +33,7 @@ enum MixxxScript {
         text.append("', beats_version = 'BeatMap-1.0', beats_sub_version = '")
         text.append(bytes: Array(origin.utf8))
         text.append("', bpm = ")
-        text.append(fixed: 60 * Double(beats.count - 1) / (last.time - first.time), decimals: 3)
+        text.append(fixed: tempo, decimals: 2)
         text.append(" WHERE id IN ")
         text.append(bytes: Array(track.utf8))
         text.append(";\n")

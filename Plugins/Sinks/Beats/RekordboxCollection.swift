@@ -29,9 +29,7 @@ struct RekordboxCollection {
         track["Kind"] = path.kind
         track["TotalTime"] = String(Int(duration.rounded()))
         let grid = TempoMap(beats)
-        if let first = beats.first, let last = beats.last, last.time > first.time {
-            track["AverageBpm"] = Self.text(60 * Double(beats.count - 1) / (last.time - first.time), decimals: 2)
-        }
+        if let tempo = grid.mainTempo { track["AverageBpm"] = Self.text(tempo, decimals: 2) }
         track["SampleRate"] = String(header.format.sampleRate)
         track["Location"] = path.url
         for section in grid.sections {

@@ -24,6 +24,12 @@ struct TempoMap {
     /// Beats per bar: the most frequent distance of two downbeats; nil when fewer than two downbeats are known.
     let beatsPerBar: Int?
 
+    /// The tempo of the section with most beats, in beats per minute; nil without a section. A mean over all beats would count pauses.
+    var mainTempo: Double? {
+        // Of equally long ones the first.
+        sections.enumerated().max { ($0.element.beatCount, -$0.offset) < ($1.element.beatCount, -$1.offset) }?.element.beatsPerMinute
+    }
+
     /// - Parameter beats: Times in seconds, ascending, and positions in the bar.
     init(_ beats: [(time: Double, position: Int?)]) {
         let bars = Self.beatsPerBar(beats.map(\.position))
