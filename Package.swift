@@ -208,7 +208,10 @@ let package = Package(
             "VisualizerAnalyzerTests",
             uses: ["VisualizerAnalyzer", "FileCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
         tests(
-            "AudioSinkTests", uses: ["AudioSink", "FileCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+            "AudioSinkTests",
+            uses: [
+                "AudioSink", "FileCapture", "LevelsAnalyzer", "HemiolaEngine", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal",
+            ]),
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(

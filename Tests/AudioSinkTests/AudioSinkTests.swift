@@ -2,8 +2,10 @@ import AudioSink
 import FileCapture
 import Foundation
 import Hemiola
+import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
+import LevelsAnalyzer
 import Synchronization
 import TestSupport
 import Testing
@@ -159,6 +161,22 @@ import Testing
         let samples = try decode(folder("a.\(ending)")).samples
         let silence = { (frames: Int) in [Float](repeating: 0, count: 2 * frames) }
         #expect(samples == silence(1000) + part + silence(50_000 - 3048) + part + silence(60_000 - 52_048))
+    }
+
+    @Test func `gap of a capture in a pipeline: silence of exact length`() async throws {
+        let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
+        let part = noise(bits: 16, frames: 5000, format)
+        let registry = PluginRegistry(
+            captures: [
+                .scripted(format: format, [.samples(part), .gap(Gap(frames: 12_345, reason: .overrun)), .samples(part)])
+            ], analyzers: [.levels], sinks: [.audio])
+        let pipeline = try registry.assemble(
+            PipelineConfiguration(
+                captures: [PluginSpec("scripted")], analyzers: [PluginSpec("levels")],
+                sinks: [PluginSpec("audio", primary: .text(folder("a.flac")))]))
+        _ = await pipeline.run()
+        let samples = try decode(folder("a.flac")).samples
+        #expect(samples == part + [Float](repeating: 0, count: 2 * 12_345) + part)
     }
 
     // MARK: - Files
