@@ -35,7 +35,9 @@ struct RenderCommand: Command {
             """)
 
     @Argument(
-        help: ArgumentHelp("Sound file or recording. - reads a WAV stream from standard input.", valueName: "file"), completion: .file())
+        help: ArgumentHelp(
+            "Sound file or recording. - reads a WAV stream from standard input; a pipe needs --causal or --no-beats.", valueName: "file"),
+        completion: .file())
     var file: String
 
     @Option(
@@ -57,7 +59,7 @@ struct RenderCommand: Command {
     @Flag(help: "Detect each beat from the preceding audio only, as \"listen\" does.")
     var causal = false
 
-    @Flag(inversion: .prefixedNo, help: "Draw beats and bars. Without them, a sound file is not searched for beats.")
+    @Flag(inversion: .prefixedNo, help: "Draw beats, bars and tempo. Without them, a sound file is not searched for beats.")
     var beats = true
 
     @OptionGroup var writing: WritingOptions
@@ -102,6 +104,9 @@ struct RenderCommand: Command {
         guard let output else { throw Failure("no output; name the picture with --output, as in -o picture.png, .svg or .pdf") }
         var request = PictureRequest(options: try picture.options(for: output), name: System.title(of: file), isRecording: isRecording)
         request.options.showsBeats = beats
+        // The tempo comes from the beats.
+        if !beats { request.options.panels.removeAll { $0 == .tempo } }
+        if request.options.panels.isEmpty { throw Failure("--no-beats leaves no panel; name spectrogram or waveform with --panels") }
         if isRecording {
             request.start = try start.map { text throws(Failure) in try InputOptions.seconds(text, of: "--start") } ?? 0
             request.duration = try duration.map { text throws(Failure) in try InputOptions.seconds(text, of: "--duration") }

@@ -23,6 +23,7 @@ struct Canvas: ~Copyable {
     private let output = Output()
     /// The name of the font: the sans-serif font of the system, or cairo's own outlines if no font is installed.
     private let fontName: String
+    private static let ownFont = "@cairo:sans-serif"
 
     /// Why cairo cannot be used, with the package to install; nil if it can.
     static var libraryFault: String? {
@@ -77,7 +78,8 @@ struct Canvas: ~Copyable {
         cairo_surface_destroy(surface)
     }
 
-    /// Without an installed font, the system's fonts have no width or cairo reports an error, which ends a context.
+    /// Without an installed font, cairo uses its own outlines, and texts have the same width as with these; or it reports an error, which
+    /// ends a context.
     private static func findFont() -> String {
         let surface = cairo_image_surface_create(CCAIRO_FORMAT_RGB24, 1, 1)
         let context = cairo_create(surface)
@@ -85,11 +87,15 @@ struct Canvas: ~Copyable {
             cairo_destroy(context)
             cairo_surface_destroy(surface)
         }
-        var extents = cairo_text_extents_t()
-        cairo_select_font_face(context, "sans-serif", 0, CCAIRO_WEIGHT_NORMAL)
-        cairo_set_font_size(context, 12)
-        cairo_text_extents(context, "0", &extents)
-        return cairo_status(context) == 0 && extents.width > 0 ? "sans-serif" : "@cairo:sans-serif"
+        func width(_ font: String) -> Double {
+            var extents = cairo_text_extents_t()
+            cairo_select_font_face(context, font, 0, CCAIRO_WEIGHT_NORMAL)
+            cairo_set_font_size(context, 100)
+            cairo_text_extents(context, "0123 Wide mill", &extents)
+            return extents.x_advance
+        }
+        let (own, system) = (width(ownFont), width("sans-serif"))
+        return cairo_status(context) == 0 && system > 0 && system != own ? "sans-serif" : ownFont
     }
 
     /// The file.
@@ -198,11 +204,18 @@ struct Canvas: ~Copyable {
         cairo_set_font_size(context, size)
     }
 
+    /// cairo's own outlines are those of ASCII.
+    private func drawable(_ text: String) -> String {
+        guard fontName == Self.ownFont else { return text }
+        let replacements: [Character: String] = ["\u{2212}": "-", "∞": "inf", "·": ",", "…": "..."]
+        return text.map { $0.isASCII ? String($0) : replacements[$0] ?? "?" }.joined()
+    }
+
     /// The width of a text.
     func width(of text: String, size: Double, isBold: Bool = false) -> Double {
         setFont(size, isBold: isBold)
         var extents = cairo_text_extents_t()
-        cairo_text_extents(context, text, &extents)
+        cairo_text_extents(context, drawable(text), &extents)
         return extents.x_advance
     }
 
@@ -215,6 +228,7 @@ struct Canvas: ~Copyable {
         _ text: String, x: Double, y: Double, size: Double, _ color: Color, _ horizontal: Horizontal = .left,
         _ vertical: Vertical = .baseline, isBold: Bool = false, isUpward: Bool = false
     ) {
+        let text = drawable(text)
         guard !text.isEmpty else { return }
         setFont(size, isBold: isBold)
         var extents = cairo_text_extents_t()

@@ -42,8 +42,8 @@ extension Picture {
         } else {
             canvas.fill(rect, Color(colors[0]))
         }
-        drawBeats(lines, in: rect, plot, beat: palette.brightBeat, bar: palette.brightBar, canvas)
-        if let reason = content.missing[.spectrogram] { drawNote(reason, in: rect, Color(0xFFFFFF), canvas) }
+        drawBeats(lines, in: rect, plot, beat: Color(palette.overlay, alpha: 0.16), bar: Color(palette.overlay, alpha: 0.5), canvas)
+        if let reason = content.missing[.spectrogram] { drawNote(reason, in: rect, Color(palette.overlay), canvas) }
         let axis = content.axis
         let ticks = Ticks.frequency(axis, length: rect.height, spacing: 17 * unit)
         drawVerticalAxis(ticks, of: rect, canvas) { rect.bottom - axis.fraction(of: $0) * rect.height }

@@ -43,7 +43,7 @@ public struct Picture {
     init(_ options: PictureOptions, _ layout: PictureLayout) {
         self.options = options
         self.layout = layout
-        palette = Palette(options.theme)
+        palette = Palette(options.theme, options.colorMap)
     }
 
     /// Why no picture can be drawn, with the package to install; nil: cairo is installed.

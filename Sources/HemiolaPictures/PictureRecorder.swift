@@ -71,7 +71,10 @@ public struct PictureRecorder: ~Copyable {
 
     /// Announces recorded spectra instead of samples.
     ///
-    /// - Parameter batchFrames: The distance of two spectra.
+    /// - Parameters:
+    ///   - feature: The recorded feature.
+    ///   - count: The values of a spectrum.
+    ///   - batchFrames: The distance of two spectra, in frames.
     public mutating func expectSpectra(_ feature: SpectrumFeature, count: Int, batchFrames: Int) {
         guard imageSize.height > 0 else { return }
         recorded = RecordedSpectra(
@@ -99,21 +102,30 @@ public struct PictureRecorder: ~Copyable {
             spectrogram = SpectrogramRecorder(axis, sampleRate: format.sampleRate, columns: imageSize.width, rows: imageSize.height)
         }
         hasEnvelope = true
-        if let start = place(of: frame) { spectrogram?.skip(to: start) }
-        for index in 0..<frameCount {
-            guard let place = place(of: frame + Int64(index)) else { continue }
+        // The frames of the excerpt.
+        var index = Int(min(Int64(frameCount), max(0, excerpt.start - frame)))
+        let end = excerpt.frames.map { Int(max(0, min(Int64(frameCount), excerpt.start + $0 - frame))) } ?? frameCount
+        guard index < end else { return }
+        spectrogram?.skip(to: frame + Int64(index) - excerpt.start)
+        while index < end {
+            // Up to the end of a column of the waveform.
+            let place = frame + Int64(index) - excerpt.start
+            let next = min(end, index + Int(envelope.step - place % envelope.step))
             var column = WaveformEnvelope.Column()
-            var sum: Float = 0
-            for channel in 0..<channelCount {
-                let value = samples[index * channelCount + channel]
-                column.minimum = min(column.minimum, value)
-                column.maximum = max(column.maximum, value)
-                column.squares += Double(value * value)
-                sum += value
+            while index < next {
+                var sum: Float = 0
+                for channel in 0..<channelCount {
+                    let value = samples[index * channelCount + channel]
+                    column.minimum = min(column.minimum, value)
+                    column.maximum = max(column.maximum, value)
+                    column.squares += Double(value * value)
+                    sum += value
+                }
+                column.count += Double(channelCount)
+                spectrogram?.append(sum / Float(channelCount))
+                index += 1
             }
-            column.count = Double(channelCount)
             envelope.add(column, at: place)
-            spectrogram?.append(sum / Float(channelCount))
         }
         spectrogram?.processAll()
     }
@@ -147,7 +159,9 @@ public struct PictureRecorder: ~Copyable {
 
     /// Adds a recorded spectrum, as announced by `expectSpectra`.
     ///
-    /// - Parameter frame: The middle of the spectrum.
+    /// - Parameters:
+    ///   - spectrum: Its values; NaN: none.
+    ///   - frame: The middle of the spectrum.
     public mutating func add(spectrum: Span<Float>, at frame: Int64) {
         guard let place = place(of: max(frame, excerpt.start)), frame >= excerpt.start - Int64(format.sampleRate), recorded != nil else {
             return
@@ -158,7 +172,9 @@ public struct PictureRecorder: ~Copyable {
 
     /// Adds a beat.
     ///
-    /// - Parameter seconds: Its time in the stream.
+    /// - Parameters:
+    ///   - beat: Its tempo and position.
+    ///   - seconds: Its time in the stream.
     public mutating func add(_ beat: Beat, at seconds: Double) {
         let start = format.seconds(at: excerpt.start)
         grid.append(BeatGrid.Beat(time: seconds - start, beatsPerMinute: beat.beatsPerMinute, position: beat.position))

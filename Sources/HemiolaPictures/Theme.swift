@@ -28,11 +28,11 @@ struct Palette {
     let beat: Color
     let bar: Color
     let tempo: Color
-    /// Beats and bars above the spectrogram.
-    let brightBeat = Color(0xFFFFFF, alpha: 0.16)
-    let brightBar = Color(0xFFFFFF, alpha: 0.5)
+    /// Beats, bars and notes above the spectrogram: white, or black where the lowest level is white.
+    let overlay: UInt32
 
-    init(_ theme: PictureOptions.Theme) {
+    init(_ theme: PictureOptions.Theme, _ map: ColorMap) {
+        overlay = map == .grayReversed ? 0x000000 : 0xFFFFFF
         switch theme {
         case .light:
             background = Color(0xFFFFFF)

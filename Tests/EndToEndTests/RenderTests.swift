@@ -6,15 +6,18 @@ import Testing
     import FoundationXML
 #endif
 
-/// `hemiola render`. The tests need cairo, which `scripts/setup --strict` installs.
-@Suite(.enabled(if: RenderTests.hasCairo || Tool.isStrict, "cairo is not installed"))
-struct RenderTests {
-    let folder: TemporaryFolder
-
-    static let hasCairo: Bool = {
+/// The library that `hemiola render` loads.
+private enum Cairo {
+    static let isThere: Bool = {
         let lines = (try? Hemiola.run(["doctor"]).output.split(separator: "\n")) ?? []
         return lines.contains { $0.hasPrefix("ok  cairo ") && !$0.contains("not installed") }
     }()
+}
+
+/// `hemiola render`. The tests need cairo, which `scripts/setup --strict` installs.
+@Suite(.enabled(if: Cairo.isThere || Tool.isStrict, "cairo is not installed"))
+struct RenderTests {
+    let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
@@ -66,7 +69,7 @@ struct RenderTests {
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
         #expect(folder.names == ["a.pdf", "page-1.png"])
         let png = try bytes("page-1.png")
-        #expect(png[18] == 800 >> 8 && png[19] == 800 & 255)
+        #expect(Int(png[18]) << 8 | Int(png[19]) == 800)
         try render([Hemiola.minuet, "-o", "b.pdf", "--size", "800x400", "--duration", "5"])
         #expect(try bytes("b.pdf") == (try bytes("a.pdf")))
     }
@@ -140,6 +143,7 @@ struct RenderTests {
         (["-o", "a.png", "--size", "8x8"], "the size 8x8 is outside of 16...16384"),
         (["-o", "a.png", "--color-map", "viridus"], "--color-map: there is no \"viridus\"; did you mean viridis?"),
         (["-o", "a.png", "--panels", "spectrogram,tempi"], "--panels: there is no \"tempi\"; did you mean tempo?"),
+        (["-o", "a.png", "--panels", "tempo", "--no-beats"], "--no-beats leaves no panel; name spectrogram or waveform with --panels"),
         (["-o", "a.png", "--start", "x"], "--start x: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
         (["-o", "tone.wav", "--format", "png"], "tone.wav is an input file and would be overwritten; write to another file"),
     ]) func `invalid arguments: one line, exit code 2, nothing is written`(arguments: [String], message: String) throws {
