@@ -13,7 +13,6 @@ struct AnalyzeCommand: Command {
 
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
-              hemiola analyze *.flac -j0 -o 'out/{dir}/{stem}.jsonl'
               hemiola analyze *.flac --summary -j0 -o tracks.csv
               hemiola analyze more --output-dir results -j0 --resume
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl

@@ -121,19 +121,29 @@ enum Fixture {
     /// All lines that the encoder can write.
     static func allLines(file: String? = nil) -> [String] {
         let whole = header(file: file)
+        var result = header(file: file)
+        result.fingerprint = "0123456789abcdef"
         let encoder = RecordEncoder(whole, version: "1.2.3")
         return lines { buffer in
             encoder.encodeHeader(into: &buffer)
             RecordEncoder(header(file: file, duration: nil), version: "1.2.3").encodeHeader(into: &buffer)
+            RecordEncoder(result, version: "1.2.3").encodeHeader(into: &buffer)
             RecordEncoder(surroundHeader(file: file), version: "1.2.3").encodeHeader(into: &buffer)
             encoder.encode(block(whole, events: [events])[0], into: &buffer)
             encoder.encode(block(whole, partial: true)[0], into: &buffer)
             for reason in StreamSummary.Reason.allCases {
                 var summary = summary
                 summary.reason = reason
+                summary.error = reason == .error ? "a.wav: damaged" : nil
                 encoder.encodeEnd(summary, into: &buffer)
             }
         }
+    }
+
+    /// The records of inputs that failed.
+    static let failureLines = lines { buffer in
+        buffer.append(failure: InputEnd(file: "b.wav", error: "b.wav: no such file", streamCount: 0))
+        buffer.append(failure: InputEnd(file: "c.wav", error: "c.wav: \"cut\""), isPartial: true)
     }
 
     /// The lines that `body` writes, without newlines.

@@ -39,6 +39,14 @@ import Testing
 
     private func lines(file: String? = nil) -> [String] { Fixture.allLines(file: file) }
 
+    @Test func `failure records: decoded also before the first header`() throws {
+        var decoder = RecordDecoder(catalog: Fixture.catalog)
+        let records = try Fixture.failureLines.map { line throws(RecordFault) in try decoder.decode(Array(line.utf8)) }
+        let ends = records.compactMap { record in if case .failure(let end) = record { end } else { nil } }
+        #expect(ends.map(\.file) == ["b.wav", "c.wav"])
+        #expect(ends.map(\.error) == ["b.wav: no such file", "c.wav: \"cut\""])
+    }
+
     @Test(arguments: [nil, "a.wav"]) func `every line, decoded and encoded: the same bytes`(file: String?) throws {
         var decoder = RecordDecoder(catalog: Fixture.catalog)
         #expect(try again(lines(file: file), &decoder) == lines(file: file))

@@ -63,7 +63,7 @@ public final class ChildProcess {
     private var standardOutput: Descriptor?
     private var standardError: Descriptor?
     private var unwritten: ArraySlice<UInt8>
-    private let keepsInput: Bool
+    private var keepsInput: Bool
     private var output: [UInt8] = []
     private var errors: [UInt8] = []
     private var peakMemory = 0
@@ -130,6 +130,17 @@ extension ChildProcess {
 
     public func send(_ signal: Int32) {
         if !isReaped { kill(identifier, signal) }
+    }
+
+    /// Adds text to standard input, which was opened with `staysOpen`. The next call that waits writes it.
+    public func write(_ text: String) {
+        unwritten += Array(text.utf8)
+    }
+
+    /// Ends standard input, after what was added to it is written.
+    public func closeInput() {
+        keepsInput = false
+        if unwritten.isEmpty { standardInput = nil }
     }
 
     /// The next line of standard output; nil at its end. The outcome's output does not contain it.

@@ -13,7 +13,7 @@ extension FileTypes {
             "dts", "ra", "spx",
         ],
         otherExtensions: [
-            "jpg", "jpeg", "png", "gif", "webp", "bmp", "tif", "tiff", "svg", "txt", "md", "nfo", "log", "cue", "m3u", "m3u8", "pls",
+            "jpg", "jpeg", "png", "gif", "webp", "bmp", "tif", "tiff", "svg", "txt", "md", "nfo", "log", "m3u", "m3u8", "pls",
             "xspf", "pdf", "html", "htm", "xml", "json", "jsonl", "csv", "zst", "gz", "xz", "bz2", "zip", "rar", "7z", "tar", "mid", "midi",
             "ini", "db", "sqlite", "sfv", "md5", "lrc", "srt", "jams", "lab", "beats", "py", "sh", "c", "h", "o", "so", "swift", "mp4",
             "mkv", "webm", "mov", "avi", "mpg", "mpeg", "wmv", "flv", "ogv", "m4v", "partial",

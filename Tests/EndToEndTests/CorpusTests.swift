@@ -1,0 +1,341 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `analyze --output-dir`: one result per file.
+@Suite struct CorpusTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func create(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+    }
+
+    /// A folder `in` with sound files of several formats, two folders deep, and files that are no sound.
+    private func writeCorpus() throws {
+        try create("in/a/deep")
+        try create("in/.hidden")
+        try folder.writeTone("in/one.wav", frames: 30_000)
+        try folder.writeTone("in/a/two.wav", frames: 5000, channels: 2)
+        try folder.writeTone("in/a/deep/three.wav", frames: 100_000, rate: 48_000)
+        try folder.writeTone("in/a/no extension", frames: 9000)
+        try folder.writeTone("in/.hidden/four.wav")
+        try folder.writeTone("in/.five.wav")
+        try folder.write("words", to: "in/notes.txt")
+        try folder.write("words", to: "in/a/README")
+        try FileManager.default.copyItem(atPath: Hemiola.minuet, toPath: folder("in/minuet.flac"))
+    }
+
+    private func run(_ arguments: String..., output: String = "out") throws -> ChildProcess.Outcome {
+        try Hemiola.run(["analyze"] + arguments + ["--analyzer", "levels", "--output-dir", output], in: folder.path)
+    }
+
+    /// The paths of the files below a folder, without the lock.
+    private func names(_ name: String) -> Set<String> {
+        let paths = FileManager.default.enumerator(atPath: folder(name))?.compactMap { $0 as? String } ?? []
+        return Set(
+            paths.filter { path in
+                var isFolder: ObjCBool = false
+                return path != ".hemiola-lock" && FileManager.default.fileExists(atPath: folder("\(name)/\(path)"), isDirectory: &isFolder)
+                    && !isFolder.boolValue
+            })
+    }
+
+    /// The files below a folder by path, without the lock.
+    private func tree(_ name: String) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for path in names(name) { files[path] = try Data(contentsOf: URL(fileURLWithPath: folder("\(name)/\(path)"))) }
+        return files
+    }
+
+    private func failures(_ name: String = "out") throws -> [Record] {
+        try Record.all(in: folder.text(of: "\(name)/failures.jsonl"))
+    }
+
+    private func modified(_ name: String) throws -> Date {
+        try #require(try FileManager.default.attributesOfItem(atPath: folder(name))[.modificationDate] as? Date)
+    }
+
+    // MARK: - The tree
+
+    @Test func `folder: the results mirror its tree`() throws {
+        try writeCorpus()
+        let outcome = try run("in")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("5 files in"), "\(outcome.errors)")
+        let files = try tree("out")
+        #expect(
+            Set(files.keys) == [
+                "one.wav.jsonl", "a/two.wav.jsonl", "a/deep/three.wav.jsonl", "a/no extension.jsonl", "minuet.flac.jsonl",
+            ])
+        for (name, data) in files {
+            let records = try Record.all(in: String(decoding: data, as: UTF8.self))
+            let input = "in/" + name.dropLast(6)
+            #expect(records.first?.string("source.name") == input)
+            #expect(records.first?.string("fingerprint")?.count == 16)
+            #expect(records.allSatisfy { $0["file"] == nil })
+            let alone = try Hemiola.records([input, "--analyzer", "levels"], in: folder.path)
+            #expect(records.dropFirst().map(\.line) == alone.dropFirst().map(\.line))
+        }
+    }
+
+    @Test func `files and folders: the results mirror the common folder`() throws {
+        try writeCorpus()
+        let outcome = try run("in/one.wav", "in/a/deep", "in/a/../a/two.wav", "in/a/two.wav", "-q")
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+        #expect(Set(try tree("out").keys) == ["one.wav.jsonl", "a/deep/three.wav.jsonl", "a/two.wav.jsonl"])
+        try folder.write("in/a/two.wav\n", to: "list")
+        #expect(try Hemiola.run(["analyze", "--files-from", "list", "--output-dir", "two"], in: folder.path).status == 0)
+        #expect(Set(try tree("two").keys) == ["two.wav.jsonl"])
+    }
+
+    @Test func `several jobs: same bytes as one`() throws {
+        try writeCorpus()
+        try folder.write("words", to: "in/a/bad.wav")
+        try folder.write("words", to: "in/bad.wav")
+        #expect(try run("in", output: "one").status == 1)
+        for jobs in ["-j2", "-j0", "-j7"] {
+            #expect(try run("in", jobs, output: "out\(jobs)").status == 1)
+            #expect(try tree("out\(jobs)") == tree("one"))
+        }
+        #expect(try failures("one").map { $0.string("file") } == ["in/a/bad.wav", "in/bad.wav"])
+    }
+
+    @Test(arguments: ["jsonl.zst", "csv", "csv.zst"]) func `--output-format: format of the results`(format: String) throws {
+        try folder.writeTone("a.wav")
+        #expect(try run("a.wav", "--output-format", format).status == 0)
+        let path = folder("out/a.wav.\(format)")
+        let text = format.hasSuffix("zst") ? try Zstd.read(path).text : try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.hasPrefix(format.hasPrefix("csv") ? "n,frame,t" : #"{"type":"header""#), "\(text.prefix(40))")
+    }
+
+    @Test func `link that forms a loop: every file is analysed once`() throws {
+        try writeCorpus()
+        let manager = FileManager.default
+        try manager.createSymbolicLink(atPath: folder("in/a/loop"), withDestinationPath: "..")
+        try manager.createSymbolicLink(atPath: folder("in/again"), withDestinationPath: "a")
+        try manager.createSymbolicLink(atPath: folder("in/self"), withDestinationPath: "self")
+        try manager.createSymbolicLink(atPath: folder("in/dangling.wav"), withDestinationPath: "nowhere.wav")
+        try create("outside")
+        try folder.writeTone("outside/six.wav", frames: 2048)
+        try manager.createSymbolicLink(atPath: folder("outside/back"), withDestinationPath: "../in")
+        try manager.createSymbolicLink(atPath: folder("in/linked"), withDestinationPath: "../outside")
+        try manager.createSymbolicLink(atPath: folder("in/song.wav"), withDestinationPath: "one.wav")
+        #expect(try run("in").status == 1)
+        let names = Set(try tree("out").keys)
+        #expect(
+            names == [
+                "one.wav.jsonl", "a/two.wav.jsonl", "a/deep/three.wav.jsonl", "a/no extension.jsonl", "minuet.flac.jsonl",
+                "linked/six.wav.jsonl", "song.wav.jsonl", "failures.jsonl",
+            ])
+        #expect(try failures().map { $0.string("file") } == ["in/dangling.wav"])
+    }
+
+    @Test func `long names: a result, or an entry where its name would be too long`() throws {
+        try create("in")
+        let (fits, tooLong) = (String(repeating: "n", count: 196) + ".wav", String(repeating: "m", count: 248) + ".wav")
+        try folder.writeTone("in/\(fits)", frames: 2048)
+        try folder.writeTone("in/\(tooLong)", frames: 2048)
+        #expect(try run("in").status == 1)
+        #expect(Set(try tree("out").keys) == ["\(fits).jsonl", "failures.jsonl"])
+        #expect(try failures().first?.string("error")?.contains("255 bytes") == true)
+    }
+
+    @Test func `folder of the results inside the analysed folder: not read`() throws {
+        try writeCorpus()
+        for _ in 0..<2 { #expect(try run("in", output: "in/out").status == 0) }
+        #expect(try tree("in/out").count == 5)
+    }
+
+    // MARK: - Failures
+
+    @Test func `unreadable folder: an entry, all other files analysed`() throws {
+        try writeCorpus()
+        chmod(folder("in/a/deep"), 0)
+        defer { chmod(folder("in/a/deep"), 0o755) }
+        // File permissions do not restrict root, except without these capabilities.
+        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
+        let outcome = try ChildProcess.run(
+            sheds[0], sheds.dropFirst() + [Hemiola.path, "analyze", "in", "--output-dir", "out", "--analyzer", "levels"], in: folder.path)
+        #expect(outcome.status == 1)
+        #expect(try tree("out").count == 5)
+        let entries = try failures()
+        #expect(entries.map { $0.string("file") } == ["in/a/deep"])
+        #expect(entries.first?.string("error")?.contains("Permission denied") == true)
+    }
+
+    @Test func `damaged file: a result and an entry, which vanish with the damage`() throws {
+        try writeCorpus()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: folder("in/one.wav")))
+        try folder.write(whole.prefix(30_000), to: "in/one.wav")
+        try folder.write("words", to: "in/bad.wav")
+        #expect(try run("in", "-j2").status == 1)
+        let entries = try failures()
+        #expect(entries.map(\.type) == ["failure", "failure"])
+        #expect(entries.map { $0.string("file") } == ["in/bad.wav", "in/one.wav"])
+        #expect(entries.map { $0["partial"] } == [.bool(false), .bool(true)])
+        let end = try #require(try Record.all(in: folder.text(of: "out/one.wav.jsonl")).last)
+        #expect(end.string("error") == entries[1].string("error"))
+        #expect(end.string("error")?.contains("too early") == true)
+
+        try folder.write(whole, to: "in/one.wav")
+        try FileManager.default.removeItem(atPath: folder("in/bad.wav"))
+        let again = try run("in", "--resume")
+        #expect(again.status == 0 && again.errors.contains("1 analysed; 4 skipped"), "\(again.errors)")
+        #expect(try tree("out")["failures.jsonl"] == nil)
+    }
+
+    @Test func `folder without sound files: one error line, exit code 1`() throws {
+        try create("in")
+        let outcome = try run("in")
+        #expect(outcome.status == 1 && outcome.errorLines == ["hemiola: in: no sound files"], "\(outcome.errors)")
+    }
+
+    // MARK: - Resume
+
+    @Test(arguments: ["jsonl", "jsonl.zst"]) func `--resume: complete results are kept, all others written again`(format: String) throws {
+        try writeCorpus()
+        let options = ["--output-format", format]
+        func resume(_ more: String...) throws -> String {
+            let all = ["analyze", "in", "--output-dir", "out", "--resume", "--analyzer", "levels"] + options + more
+            let outcome = try Hemiola.run(all, in: folder.path)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            return outcome.errors
+        }
+        #expect(try resume().contains("5 analysed"))
+        let first = try tree("out")
+        let times = try first.keys.map { try modified("out/\($0)") }
+        #expect(try resume().contains("0 analysed; 5 skipped"))
+        #expect(try first.keys.map { try modified("out/\($0)") } == times)
+
+        // Truncated, of another version, and missing.
+        let (cut, other, lost) = ("out/one.wav.\(format)", "out/a/two.wav.\(format)", "out/minuet.flac.\(format)")
+        try folder.write(try Data(contentsOf: URL(fileURLWithPath: folder(cut))).dropLast(20), to: cut)
+        if format == "jsonl" {
+            let text = try folder.text(of: other)
+            let fingerprint = try #require(text.firstMatch(of: /"fingerprint":"([0-9a-f]{16})"/)?.1)
+            try folder.write(text.replacingOccurrences(of: fingerprint, with: "0123456789abcdef"), to: other)
+        } else {
+            try folder.write([], to: other)
+        }
+        try FileManager.default.removeItem(atPath: folder(lost))
+        // An input that is newer than its result.
+        let later = Date().addingTimeInterval(60)
+        try FileManager.default.setAttributes([.modificationDate: later], ofItemAtPath: folder("in/a/no extension"))
+        #expect(try resume().contains("4 analysed; 1 skipped"))
+        #expect(try tree("out") == first)
+
+        // Other settings.
+        try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: folder("in/a/no extension"))
+        #expect(try resume("--batch", "2048").contains("5 analysed"))
+        #expect(try resume("--batch", "2048", "--select", "levels.rms_db").contains("5 analysed"))
+        #expect(try resume("--batch", "2048", "--select", "levels.rms_db").contains("5 skipped"))
+    }
+
+    // MARK: - Interruptions
+
+    /// Starts a run whose jobs are in the middle of two files of six hours, after which another file follows.
+    private func startLongRun() throws -> ChildProcess {
+        try create("in")
+        for name in ["a.wav", "b.wav", "z.wav"] { try folder.writeTone("in/\(name)", frames: 2048) }
+        for name in ["in/long1.wav", "in/long2.wav"] {
+            var wave = TemporaryFolder.tone(frames: 1000)
+            (wave.statedRIFFSize, wave.statedDataSize) = (2_000_000_036, 2_000_000_000)
+            try folder.write(wave.bytes, to: name)
+            try #require(truncate(folder(name), 2_000_000_044) == 0)
+        }
+        let process = try Hemiola.start(
+            ["analyze", "in", "--output-dir", "out", "-j2", "--analyzer", "levels"], in: folder.path)
+        for _ in 0..<10_000 where names("out").count < 4 { usleep(1000) }
+        try #require(process.isRunning)
+        #expect(names("out").count { $0.contains(".partial") } == 2)
+        return process
+    }
+
+    /// Checks that the results so far are complete, and continues the run without the long files.
+    private func expectCompleteResults() throws {
+        for name in ["a.wav.jsonl", "b.wav.jsonl"] {
+            #expect(try Record.all(in: folder.text(of: "out/\(name)")).last?.string("reason") == "end-of-input", "\(name)")
+        }
+        for name in ["in/long1.wav", "in/long2.wav"] { try FileManager.default.removeItem(atPath: folder(name)) }
+        let resumed = try run("in", "--resume")
+        #expect(resumed.status == 0 && resumed.errors.contains("1 analysed; 2 skipped"), "\(resumed.errors)")
+        #expect(try run("in", output: "whole").status == 0)
+        #expect(try tree("out") == tree("whole"))
+    }
+
+    @Test func `killed run: results so far are complete, and the next run completes the tree`() throws {
+        let process = try startLongRun()
+        process.send(SIGKILL)
+        #expect(try process.finish().wasKilled)
+        try expectCompleteResults()
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func `signal: finished results stay, incomplete ones are removed`(signal: Int32) throws {
+        let process = try startLongRun()
+        process.send(signal)
+        let outcome = try process.finish()
+        #expect(outcome.status == 128 + signal && !outcome.wasKilled)
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("--resume"), "\(outcome.errors)")
+        #expect(names("out") == ["a.wav.jsonl", "b.wav.jsonl"])
+        try expectCompleteResults()
+    }
+
+    @Test func `second run on the same folder: refused while the first one runs`() throws {
+        let process = try startLongRun()
+        let second = try Hemiola.run(["analyze", "in", "--output-dir", "out/"], in: folder.path)
+        #expect(second.status == 3 && second.errorLines.count == 1, "\(second.errors)")
+        #expect(second.errors.contains("process \(process.identifier)"), "\(second.errors)")
+        process.send(SIGINT)
+        #expect(try process.finish().status == 130)
+        try expectCompleteResults()
+    }
+
+    @Test(.enabled(if: TemporaryDisk.isAvailable, "a tmpfs can be mounted by root only"))
+    func `full disk: finished results stay, and the run continues with more space`() throws {
+        let disk = try TemporaryDisk(kibibytes: 2048)
+        try create("in")
+        for index in 0..<6 { try folder.writeTone("in/\(index).wav", frames: 500_000) }
+        try disk.fill(leaving: 250)
+        let arguments = ["analyze", "in", "--output-dir", disk("out"), "--analyzer", "levels"]
+        let outcome = try Hemiola.run(arguments, in: folder.path)
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.contains("the disk is full") && outcome.errors.contains("--resume"), "\(outcome.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: disk("out"))
+        #expect(!names.contains { $0.hasSuffix(".partial") })
+        #expect(names.contains("0.wav.jsonl") && !names.contains("5.wav.jsonl"), "\(names)")
+        try disk.free()
+        let resumed = try Hemiola.run(arguments + ["--resume"], in: folder.path)
+        #expect(resumed.status == 0 && resumed.errors.contains("skipped"), "\(resumed.errors)")
+        #expect(try run("in").status == 0)
+        for (name, data) in try tree("out") { #expect(try Data(disk.text(of: "out/\(name)").utf8) == data) }
+    }
+
+    // MARK: - Options
+
+    @Test(arguments: [
+        (["a.wav", "--output-dir", "out", "-o", "b.jsonl"], "--output"), (["a.wav", "--output-dir", "out", "--sink", "csv"], "--sink"),
+        (["--capture", "tone:sine,seconds=1", "--output-dir", "out"], "--capture"), (["-", "--output-dir", "out"], "standard input"),
+        (["a.wav", "--output-dir", "out", "--realtime"], "--realtime"), (["a.wav", "--resume"], "--output-dir"),
+        (["a.wav", "--output-format", "csv"], "--output-dir"), (["a.wav", "--output-dir", ""], "empty"),
+        (["a.wav", "--output-dir", "out", "--output-format", "csv", "--resume"], "jsonl"),
+        (["a.wav", "--output-dir", "out", "--analyzer", "nothing"], "nothing"), (["a.wav", "--output-dir", "out", "-j999"], "--jobs"),
+        (["--output-dir", "out"], "no input files"), ([".", "--raw", "s16le,44100,1", "--output-dir", "out"], "--raw"),
+    ])
+    func `options that exclude each other: one error line, exit code 2, no folder`(arguments: [String], word: String) throws {
+        try folder.writeTone("a.wav", frames: 2048)
+        let outcome = try Hemiola.run(["analyze"] + arguments, in: folder.path)
+        #expect(outcome.status == 2 && outcome.errorLines.count == 1 && outcome.errors.contains(word), "\(outcome.errors)")
+        #expect(folder.names == ["a.wav"])
+    }
+
+    @Test func `path of the folder is a file: one error line, exit code 3`() throws {
+        try folder.writeTone("a.wav", frames: 2048)
+        let outcome = try run("a.wav", output: "a.wav")
+        #expect(outcome.status == 3 && outcome.errorLines.count == 1, "\(outcome.errors)")
+    }
+}
