@@ -88,6 +88,24 @@ final class SummaryWriter: Sink {
         }
     }
 
+    func end(_ input: InputEnd) async throws(SinkError) {
+        try withState { state throws(SinkError) in
+            if template.isPerInput { return try finishFile(&state) }
+            // The reader of standard output waits for the record of each input, or for that of its failure.
+            guard state.opener?.answersInputs == true, state.output != nil else { return }
+            if !state.isRepeated, !isTable, input.streamCount == 0, input.error != nil {
+                state.output!.buffer.append(failure: input)
+            }
+            do throws(SinkError) {
+                try state.output!.flush()
+                state.isRepeated = false
+            } catch {
+                state.isRepeated = error.remedy == .retry
+                throw error
+            }
+        }
+    }
+
     func close() async throws(SinkError) {
         try withState { state throws(SinkError) in
             defer {
