@@ -61,6 +61,8 @@ public struct DeclaredSetting: Sendable, Hashable {
     public var unit: Unit
     /// One sentence for people.
     public var summary: String
+    /// A value for the examples of the manual; nil: the key in capitals for a text, the default for others.
+    public var example: String?
 }
 
 extension Setting where Value: Comparable {
@@ -75,11 +77,12 @@ extension Setting where Value: Comparable {
 }
 
 extension Setting {
-    /// Anything, with a default.
-    public init(_ key: String, default value: Value, unit: Unit = .none, _ summary: String) {
+    /// Anything, with a default, and a value for the examples of the manual.
+    public init(_ key: String, default value: Value, example: String? = nil, unit: Unit = .none, _ summary: String) {
         self.init(
             DeclaredSetting(
-                key: key, kind: Value.kind, defaultValue: value.parameterValue, range: nil, unit: unit, summary: summary))
+                key: key, kind: Value.kind, defaultValue: value.parameterValue, range: nil, unit: unit, summary: summary,
+                example: example))
     }
 
     /// A number that may stay unset; within a range if it is set.

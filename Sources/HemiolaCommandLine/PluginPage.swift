@@ -92,7 +92,8 @@ extension PluginDescription {
 extension DeclaredSetting {
     /// An example value: for a choice or a flag, another value than the default.
     fileprivate var exampleText: String {
-        switch (kind, defaultValue) {
+        if let example { return example }
+        return switch (kind, defaultValue) {
         case (.boolean, .boolean(let flag)): String(!flag)
         case (.choice(let names), let value): names.first { .text($0) != value } ?? key.uppercased()
         case (.text, _): key.uppercased()

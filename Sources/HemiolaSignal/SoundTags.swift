@@ -31,8 +31,9 @@ public struct SoundTags: Sendable, Hashable {
         var bytes = Array(bytes.prefix { $0 != 0 }.drop { whitespace.contains($0) }.prefix(longestText + 1))
         if bytes.count > longestText {
             // A scalar that the limit divides is dropped as a whole: its bytes after the first one begin with the bits 10.
-            while let last = bytes.last, bytes.count > longestText || last & 0xc0 == 0x80 { bytes.removeLast() }
-            if let last = bytes.last, last >= 0xc0 { bytes.removeLast() }
+            var end = longestText
+            while end > longestText - 4, bytes[end] & 0xc0 == 0x80 { end -= 1 }
+            bytes.removeLast(bytes.count - end)
         }
         while let last = bytes.last, whitespace.contains(last) { bytes.removeLast() }
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)

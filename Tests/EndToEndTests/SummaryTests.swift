@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(.needs(.python(module: "numpy"))) func `statistics: those that numpy computes from the batch records`() throws {
-        let records = try Hemiola.run(["analyze", "--whole-file", Hemiola.minuet], in: folder.path).output
+        let records = try Hemiola.run(["analyze", "--whole-file", "--analyzer", "+loudness", Hemiola.minuet], in: folder.path).output
         try folder.write(records, to: "records.jsonl")
         let summary = try Hemiola.run(["analyze", "--summary", Hemiola.minuet], in: folder.path).output
         try folder.write(summary, to: "summary.jsonl")

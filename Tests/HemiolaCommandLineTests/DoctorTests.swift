@@ -30,7 +30,7 @@ import Testing
         #expect(report.isOK)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All checks passed.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 17)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 18)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
@@ -101,6 +101,6 @@ import Testing
         let report = try #require(object as? [String: Any])
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
-        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 15) + [false])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 16) + [false])
     }
 }

@@ -4,7 +4,7 @@ internal import HemiolaSignal
 
 extension SinkPlugin {
     private static let path = Setting<String?>(
-        "path", default: nil, "Output file, .flac or .wav. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+        "path", default: nil, example: "take.flac", "Output file, .flac or .wav. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
     private static let encoding = Setting(
         "bits", default: SampleEncoding.auto, "Bits per sample, or float; auto: 24 in .flac, float in .wav.")
 

@@ -62,6 +62,8 @@ final class FLACEncoder: AudioEncoder {
         guard let handle else { return }
         self.handle = nil
         let hadFailed = failure != nil
+        // Without frames, libsndfile has not written the header yet.
+        if frameCount == 0 { sf_command(handle, Int32(SFC_UPDATE_HEADER_NOW), nil, 0) }
         // Encodes the last frame and completes the header, unless a write has failed.
         sf_close(handle)
         guard let failure else { return }
