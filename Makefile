@@ -62,6 +62,7 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
 	HEMIOLA_STRICT=1 scripts/stage examples $(MAKE) examples
 	HEMIOLA=.build/tests/release/hemiola scripts/stage documents $(MAKE) test-docs
+	scripts/stage site scripts/site --program .build/tests/release/hemiola
 	scripts/stage soak $(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
 	scripts/stage --summary
 else

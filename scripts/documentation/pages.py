@@ -41,6 +41,10 @@ def default(setting):
     return "`" + ("+".join(map(str, value)) if isinstance(value, list) else number(value)) + "`"
 
 
+def library_table(libraries):
+    return table(["library", "content"], [[name, text.replace("|", "\\|")] for name, text in libraries])
+
+
 # Plugins
 
 

@@ -40,9 +40,6 @@ class Site:
         text = (self.root / source).read_text(encoding="utf-8")
         if ".docc/" in source:
             text = self.article(source, page, text)
-        elif page == "api.md":
-            # The names of the libraries are links to their pages of the API.
-            text = re.sub(r"(?<=^\| )`(\w+)`(?= \|)", lambda match: self.symbol(match[1], page, f"/{match[1]}"), text, flags=re.MULTILINE)
         anchors = {number: anchor for number, _, _, anchor in markdown.headings(text)}
         links = {}
         for link in markdown.links(text):
@@ -94,6 +91,15 @@ class Site:
         return '<div class="diagram">' + re.sub(r"\s*\n\s*", " ", text) + "</div>"
 
     # Articles of DocC catalogs
+
+    def libraries(self):
+        """The libraries that have a landing article, as (name with a link, first sentence of the article)."""
+        found = []
+        for path in sorted(self.root.glob("Sources/*/*.docc")):
+            text = (path / f"{path.stem}.md").read_text(encoding="utf-8")
+            summary = next((line for line in text.split("\n")[1:] if line.strip()), "")
+            found.append((self.symbol(path.stem, "api.md", f"/{path.stem}"), summary))
+        return found
 
     def article(self, source, page, text):
         """Converts an article: links to articles and symbols, without the headings that only DocC needs."""
