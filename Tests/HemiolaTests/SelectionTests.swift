@@ -52,7 +52,8 @@ import Testing
         let types = (records.map { $0.event(at: 0) } + [tap]).map(\.type.name)
         #expect(types.allSatisfy { Selection(items: [$0], catalog: catalog).contains($0) })
         #expect(types.allSatisfy { !Selection(items: ["header"], catalog: catalog).contains($0) })
-        #expect(Set(types) == Set(catalog.recordTypes).subtracting(["header", "batch", "end", "failure"]) && Set(types).count == types.count)
+        #expect(
+            Set(types) == Set(catalog.recordTypes).subtracting(["header", "batch", "end", "failure"]) && Set(types).count == types.count)
     }
 
     @Test func `a record type is an item only in a program that declares it: elsewhere it is an analyzer`() {
