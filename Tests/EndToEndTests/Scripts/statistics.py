@@ -25,7 +25,7 @@ def check(name, values, statistics, element):
         assert statistic("mean") is None and statistic("p50") is None, name
         return
     # Both sides are rounded: to three decimals, or to six digits.
-    tolerance = 1.1e-3 if "_db" in name else 2e-2 if name.endswith(("_hz", "bpm")) else 3e-6 * numpy.abs(values).max() + 2e-6
+    tolerance = 1.1e-3 if any(unit in name for unit in ("_db", "_lufs", "_lu")) else 2e-2 if name.endswith(("_hz", "bpm")) else 3e-6 * numpy.abs(values).max() + 2e-6
     assert abs(statistic("mean") - values.mean()) <= tolerance, (name, statistic("mean"), values.mean())
     assert abs(statistic("stdev") - values.std()) <= tolerance, (name, statistic("stdev"), values.std())
     for key, share in (("p10", 0.1), ("p50", 0.5), ("p90", 0.9)):
