@@ -80,6 +80,8 @@ def test_values_equal_the_records(minuet: Path, tmp_path: Path) -> None:
             if key in ("dropped", "summaries"):
                 assert json.loads(row[key]) == value
             elif key == "source":
+                tags = value.pop("tags")
+                assert tags and {name: row[f"source.tags.{name}"] for name in tags} == tags
                 assert {name: row[f"source.{name}"] for name in value} == value
             elif key == "analyzers":
                 assert [analyzer["id"] for analyzer in row[key]] == [analyzer["id"] for analyzer in value]
