@@ -108,7 +108,7 @@ bench-bridge: setup ## Measure the cost of socket clients: CPU time, dropped bat
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/bridge.py .build/release/hemiola $(OPTIONS)
 
-bench-corpus: setup ## Measure many files: gain of a second job, cost of a short file, memory per job, CPU time against a C program.
+bench-corpus: setup ## Measure many files: gain of a second processor, cost of a short file, memory per job, CPU time against a C program.
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/corpus.py .build/release/hemiola $(OPTIONS)
 
