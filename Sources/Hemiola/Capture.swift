@@ -21,7 +21,7 @@ public protocol Capture: AnyObject {
     func close()
 }
 
-/// The result of a read.
+/// The result of a read. Copied several times per batch: the cases of many bytes, which are rare, are stored elsewhere (`indirect`).
 public enum ReadResult: Sendable, Hashable {
     /// The number of frames at the front of the buffer, 1….
     case frames(Int)
@@ -30,9 +30,9 @@ public enum ReadResult: Sendable, Hashable {
     /// From the next frames on the format is another. A new stream begins.
     case format(StreamFormat)
     /// From the next frames on the source is another, and its format may be. A new stream begins, whose header names it.
-    case source(StreamSource)
+    indirect case source(StreamSource)
     /// The source was opened, moved or lost.
-    case device(DeviceEvent)
+    indirect case device(DeviceEvent)
     /// No audio yet.
     case idle
     /// The end of the source.

@@ -87,7 +87,7 @@ final class FileCapture: RewindableCapture {
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         let delivery = try readExcerpt(into: &samples)
         // A file that another program replaces or writes may have been read in part before and in part after.
-        if delivery == .end, let now = FileStamp(path), now != stamp { throw FileError.changed(path) }
+        if case .end = delivery, let now = FileStamp(path), now != stamp { throw FileError.changed(path) }
         return delivery
     }
 
