@@ -75,7 +75,8 @@ test:
 	$(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 endif
 
-examples: ## Run every example that has a run script.
+examples: ## Run every example that has a run script, with the program HEMIOLA (default: built from the sources).
+	if [ -z "$$HEMIOLA" ]; then swift build -c release --product hemiola >&2; fi
 	$(WITH_PYTHON); \
 	ran=0; failed=0; \
 	for script in examples/*/run; do \
