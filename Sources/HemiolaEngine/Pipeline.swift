@@ -187,7 +187,14 @@ public final class Pipeline: Sendable {
         }
         let analysis = AnalysisThread()
         let ends = await withTaskGroup(of: SinkRunner.Outcome.self) { group in
-            for runner in runners { group.addTask { await runner.run() } }
+            for runner in runners {
+                group.addTask { [supply] in
+                    let end = await runner.run()
+                    // The next input may arrive much later, or never.
+                    if runners.allSatisfy(\.mailbox.hasNoReader) { supply?.source.cancel() }
+                    return end
+                }
+            }
             let started = outcome
             outcome = await analysis.perform {
                 let dispatcher = SinkDispatcher(self, runners: runners, inbox: inbox, outcome: started, report: report)
