@@ -78,15 +78,15 @@ endif
 examples: ## Run every example that has a run script, with the program HEMIOLA (default: built from the sources).
 	if [ -z "$$HEMIOLA" ]; then swift build -c release --product hemiola >&2; fi
 	$(WITH_PYTHON); \
-	ran=0; failed=0; \
+	ran=0; failed=; \
 	for script in examples/*/run; do \
 		if [ ! -x "$$script" ]; then continue; fi; \
 		ran=$$((ran + 1)); \
 		echo "== $$script"; \
-		"$$script" || { failed=$$((failed + 1)); echo "$$script failed" >&2; }; \
+		"$$script" || failed="$$failed $$script"; \
 	done; \
-	echo "examples: $$ran ran, $$failed failed"; \
-	[ $$failed = 0 ]
+	if [ -n "$$failed" ]; then echo "error: of $$ran examples failed:$$failed" >&2; exit 1; fi; \
+	echo "examples: $$ran ran, none failed"
 
 sanitize: setup ## Run the tests under the address, thread and undefined-behaviour sanitizers.
 	$(WITH_PYTHON); REAL_TIME='$(REAL_TIME)' Tests/Sanitizers/run
