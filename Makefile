@@ -168,7 +168,7 @@ test-docs: setup ## Run the commands of the documents in docs/, and compare thei
 	$(WITH_PYTHON); scripts/check-commands $(if $(UPDATE),--update)
 
 screenshots: setup ## Render the documentation's pictures of the web page in Chromium.
-	HEMIOLA_SCREENSHOTS=1 $(SWIFT_TEST) --filter ScreenshotTests
+	HEMIOLA_SCREENSHOTS=1 $(SWIFT_TEST) --filter "ScreenshotTests|MovingPictureTests"
 
 pictures: setup ## Render the documentation's picture of the minuet again; needs cairo and ffmpeg.
 	swift build -c release --product hemiola >&2
