@@ -136,4 +136,16 @@ import Testing
             }
         }
     }
+
+    @Test func `README of the folder: lists every plugin once, with its folder`() throws {
+        let plugins = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Plugins").standardized
+        let text = try String(contentsOf: plugins.appending(path: "README.md"), encoding: .utf8)
+        let rows = text.matches(of: #/\n\| \[`([a-z-]+)`\]\(([A-Za-z\/]+)\) \| ([a-z]+) /#)
+        #expect(rows.map { String($0.output.1) }.sorted() == Self.pages.map(\.about.id).sorted())
+        for row in rows {
+            let readMe = try String(contentsOf: plugins.appending(path: "\(row.output.2)/README.md"), encoding: .utf8)
+            #expect(readMe.hasPrefix("# \(row.output.1)"), "\(row.output.2)")
+            #expect(row.output.2.lowercased().hasPrefix(row.output.3), "\(row.output.1): \(row.output.3) in \(row.output.2)")
+        }
+    }
 }
