@@ -208,7 +208,7 @@ def figure(value):
 def worse(rows):
     """Where Hemiola needs more than the peer, as sentences."""
     checks = {
-        "CPU time": lambda r: r["cpu"], "CPU time at the start": lambda r: r["startup"] or 1,
+        "CPU time": lambda r: r["cpu"], "start-up time": lambda r: r["startup"] or 1,
         "memory": lambda r: r["memory_mb"] / r["hemiola_memory_mb"]}
     found = [(name, r, 1 / value(r)) for name, value in checks.items() for r in rows if value(r) < 0.995]
     return [f"{r['task']}: Hemiola needs {ratio:.1f} times the {name} of {r['program']}" for name, r, ratio in found]
