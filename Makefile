@@ -27,7 +27,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service)Tests
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy bench bench-bridge bench-corpus docs site test-docs screenshots pictures lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers bench bench-bridge bench-corpus bench-peers docs site test-docs screenshots pictures lint format vectors music \
 	program install uninstall man dist deb test-install wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -36,7 +36,7 @@ DESTDIR =
 export PREFIX DESTDIR
 
 help: ## List these targets.
-	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## Check and install the libraries that Hemiola is built with.
 	scripts/setup
@@ -102,6 +102,10 @@ accuracy: setup ## Score beats and onsets on annotated music: DATA=DIR, OPTIONS=
 	@test -n "$(DATA)" || { echo "make accuracy needs DATA=DIR: a folder with audio/ and annotations/" >&2; exit 2; }
 	Tests/Accuracy/run "$(DATA)" $(OPTIONS)
 
+accuracy-peers: setup ## Score Hemiola and other programs on annotated music: DATA=DIR, PYTHON=python3; installs them in .build/peers.
+	@test -n "$(DATA)" || { echo "make accuracy-peers needs DATA=DIR: a folder with audio/ and annotations/" >&2; exit 2; }
+	Tests/Benchmarks/peer_accuracy.py "$$(packaging/build 2>/dev/null)" "$(DATA)" $(if $(PYTHON),--python "$(PYTHON)") $(OPTIONS)
+
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run
 
@@ -112,6 +116,9 @@ bench-bridge: setup ## Measure the cost of socket clients: CPU time, dropped bat
 bench-corpus: setup ## Measure many files: gain of a second processor, cost of a short file, memory per job, CPU time against a C program.
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/corpus.py .build/release/hemiola $(OPTIONS)
+
+bench-peers: setup ## Compare CPU time and memory with other programs: DATA=DIR, PYTHON=python3; installs them in .build/peers.
+	Tests/Benchmarks/peers.py "$$(packaging/build 2>/dev/null)" $(if $(DATA),--data "$(DATA)") $(if $(PYTHON),--python "$(PYTHON)") $(OPTIONS)
 
 lint: ## Check the sources' format, their words (scripts/language), and the links and charts of the documents.
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
