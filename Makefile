@@ -60,6 +60,7 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
 	HEMIOLA_STRICT=1 scripts/stage wheel $(MAKE) test-wheel
 	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
+	scripts/stage run $(MAKE) run
 	HEMIOLA_STRICT=1 scripts/stage examples $(MAKE) examples
 	HEMIOLA=.build/tests/release/hemiola scripts/stage documents $(MAKE) test-docs
 	scripts/stage site scripts/site --program .build/tests/release/hemiola
