@@ -112,13 +112,15 @@ bench-corpus: setup ## Measure many files: gain of a second processor, cost of a
 	swift build -c release --product hemiola >&2
 	python3 Tests/Benchmarks/corpus.py .build/release/hemiola $(OPTIONS)
 
-lint: ## Check the sources' format, their words (scripts/language), and the links and charts of the documents.
+lint: ## Check the sources' format, their words (scripts/language), and the links, charts and list of messages of the documents.
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 	scripts/language --self-test
 	scripts/language
 	scripts/check-links --self-test
 	scripts/check-links
 	scripts/check-commands --self-test
+	scripts/check-messages --self-test
+	scripts/check-messages
 	scripts/make-charts --check
 
 format: ## Format the sources.
