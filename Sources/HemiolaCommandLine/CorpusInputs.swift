@@ -43,7 +43,7 @@ struct CorpusInputs: Sendable {
     /// Why there are no inputs, where there are none: none of the folders has a sound file.
     var emptyText: String {
         let folders = arguments.filter(\.isFolder).map { PathText.shown($0.path).onOneLine }
-        return "\(folders.joined(separator: ", ")): no sound files"
+        return "\(folders.joined(separator: ", ")): no sound files; name the files themselves"
     }
 
     /// The number of inputs; nil: it is not known before the folders are read.

@@ -39,7 +39,7 @@ struct LatencyTest {
         defer { listener.stop() }
         // The first lines take longer, because the process and the device start.
         guard listener.waitForLine(within: 10, where: { $0.hasPrefix(#"{"type":"batch","n":20,"#) }) != nil else {
-            throw CaptureError("no audio captured from \(loopback.device)")
+            throw CaptureError("no audio captured from \(loopback.device); see whether hemiola listen works")
         }
         var generator = SplitMix(state: 1)
         var times: [Double] = []

@@ -192,7 +192,8 @@ import Testing
     @Test func `folder without sound files: one error line, exit code 1`() throws {
         try create("in")
         let outcome = try run("in")
-        #expect(outcome.status == 1 && outcome.errorLines == ["hemiola: in: no sound files"], "\(outcome.errors)")
+        #expect(
+            outcome.status == 1 && outcome.errorLines == ["hemiola: in: no sound files; name the files themselves"], "\(outcome.errors)")
     }
 
     // MARK: - Resume

@@ -67,7 +67,7 @@ import Testing
         #expect(try problems(analyzers: ["spectrum:size=1023"]) == ["analyzers[0].size: 1023 is odd; take 1024"])
         #expect(
             try problems(analyzers: ["levels", "spectrum:min_hz=500,max_hz=100"]) == [
-                "analyzers[1].max_hz: 100.0 is not above min_hz, 500.0"
+                "analyzers[1].max_hz: 100.0 is not above min_hz, 500.0; raise it"
             ])
     }
 

@@ -187,7 +187,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         ("size=131072", "spectrum.size: 131072 is outside 64...65536 frames"),
         ("size=large", "spectrum.size: \"large\" is not a whole number within 64...65536 frames"),
         ("min_hz=0", "min_hz: a log scale has no 0 Hz; take 20, or scale=linear"),
-        ("min_hz=500,max_hz=400", "max_hz: 400.0 is not above min_hz, 500.0"),
+        ("min_hz=500,max_hz=400", "max_hz: 400.0 is not above min_hz, 500.0; raise it"),
         ("scale=mel,min_hz=-1", "spectrum.min_hz: -1 is outside 0...192000 Hz"),
         ("bands=2000", "spectrum.bands: 2000 is outside 0...1024"),
         ("mfcc=129", "spectrum.mfcc: 129 is outside 0...128"),

@@ -1,15 +1,19 @@
 """Generates the pages of the site that come from declarations: plugins, commands and records."""
 
 import json
+import re
 
 ROLES = {"capture": "Captures", "analyzer": "Analyzers", "sink": "Sinks"}
 
 
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*[a-z0-9]")
+
+
 def escape(text):
-    """Text for a cell of a table: no markup, no line breaks."""
+    """Text for a cell of a table: no markup but the names of options as code, no line breaks."""
     for character in "\\`*_{}[]|":
         text = text.replace(character, "\\" + character)
-    return text.replace("<", "&lt;").replace("\n", " ")
+    return OPTION.sub(r"`\g<0>`", text.replace("<", "&lt;").replace("\n", " "))
 
 
 def table(head, rows):
@@ -206,20 +210,34 @@ def schema_type(entry, definitions):
     return " or ".join(texts) + (f", {limits}" if limits else "")
 
 
-def record_page(schema):
-    """The fields of every record, from the JSON Schema."""
+def field_rows(record, definitions, prefix=""):
+    """A row per field of a record or object, those of objects below it with dotted names."""
+    required = set(record.get("required", []))
+    for key, entry in record.get("properties", {}).items():
+        name = f"{prefix}{key}"
+        yield [f"`{name}`" + ("" if key in required else " (optional)"), schema_type(entry, definitions), escape(entry.get("description", ""))]
+        # The statistics of a feature have the same keys everywhere.
+        if entry.get("properties") and "mean" not in entry["properties"]:
+            yield from field_rows(entry, definitions, f"{name}.")
+        elif entry.get("items", {}).get("properties"):
+            yield from field_rows(entry["items"], definitions, f"{name}[].")
+
+
+def record_page(schema, summary):
+    """The fields of every record, from the JSON Schema, and those of the record of `--summary`."""
     parts = [
         "# Fields of all records\n",
-        "Generated from `hemiola schema`, the JSON Schema of the records. [Records](records.md) explains them, and "
-        "[Columns](columns.md) shows how to read them as a table.\n"]
-    definitions = schema["$defs"]
-    for reference in schema["oneOf"]:
-        name = reference["$ref"].rpartition("/")[2]
-        record = definitions[name]
-        required = set(record.get("required", []))
-        parts.append(f"## {name}\n\n{escape(record.get('description', ''))}\n")
-        rows = [
-            [f"`{key}`" + ("" if key in required else " (optional)"), schema_type(entry, definitions), escape(entry.get("description", ""))]
-            for key, entry in record.get("properties", {}).items()]
-        parts.append(table(["field", "type", "meaning"], rows))
+        "Generated from `hemiola schema`, the [JSON Schema](schema.json) of the records with the default analyzers. "
+        "[Records](records.md) explains them, [Columns](columns.md) shows how to read them as a table, and "
+        "[Visualizers](visualizers.md) describes the messages of clients. A dot leads into an object, `[]` into each element of a list.\n"]
+    for document in (schema, summary):
+        definitions = document["$defs"]
+        for reference in document["oneOf"]:
+            name = reference["$ref"].rpartition("/")[2]
+            record = definitions[name]
+            parts.append(f"## {name}\n\n{escape(record.get('description', ''))}\n")
+            parts.append(table(["field", "type", "meaning"], field_rows(record, definitions)))
+    parts.append(
+        "An object in `features` has `mean`, `stdev`, `p10`, `p50`, `p90` and `nulls` of a feature: "
+        "[summary](../plugins/summary.md) defines them.\n")
     return "\n".join(parts)

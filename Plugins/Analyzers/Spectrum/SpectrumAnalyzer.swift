@@ -103,7 +103,7 @@ final class SpectrumAnalyzer: Analyzer {
             throw ConfigurationError("a log scale has no 0 Hz; take 20, or scale=linear", at: "min_hz")
         }
         if let maximum = settings.maximum, maximum <= settings.minimum {
-            throw ConfigurationError("\(maximum) is not above min_hz, \(settings.minimum)", at: "max_hz")
+            throw ConfigurationError("\(maximum) is not above min_hz, \(settings.minimum); raise it", at: "max_hz")
         }
         self.settings = settings
     }

@@ -80,7 +80,7 @@ final class VisualizerAnalyzer: Analyzer {
 
     init(_ settings: VisualizerSettings) throws(ConfigurationError) {
         if let maximum = settings.maximum, maximum <= settings.minimum {
-            throw ConfigurationError("\(maximum) is not above bars_min_hz, \(settings.minimum)", at: "bars_max_hz")
+            throw ConfigurationError("\(maximum) is not above bars_min_hz, \(settings.minimum); raise it", at: "bars_max_hz")
         }
         self.settings = settings
     }

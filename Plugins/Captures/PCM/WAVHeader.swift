@@ -33,7 +33,8 @@ struct WAVHeader {
                 return
             case "fmt ":
                 guard chunk.size >= 16 else {
-                    throw CaptureError("\(stream.name): this WAV stream is damaged: its format chunk is too short")
+                    throw CaptureError(
+                        "\(stream.name): this WAV stream is damaged: its format chunk is too short; check the program that writes it")
                 }
                 let content = try reader.content(of: chunk, limit: WaveFormat.maximumSize)
                 guard content.count == min(chunk.size, Int64(WaveFormat.maximumSize)),
@@ -55,7 +56,8 @@ struct WAVHeader {
     }
 
     private static func truncated(_ name: String) -> CaptureError {
-        CaptureError("\(name): this WAV stream ends within its header, before any samples")
+        CaptureError(
+            "\(name): this WAV stream ends within its header, before any samples; check whether the program before the pipe failed")
     }
 
     // MARK: - Length
@@ -87,7 +89,8 @@ struct WAVHeader {
             throw UnsupportedFormat.error(for: stream, because: "this WAV stream holds \(name(ofTag: tag))")
         }
         guard channelCount > 0, sampleRate > 0 else {
-            throw CaptureError("\(stream.name): this WAV stream declares \(channelCount) channels at \(sampleRate) Hz; it is damaged")
+            throw CaptureError(
+                "\(stream.name): this WAV stream declares \(channelCount) channels at \(sampleRate) Hz; check the program that writes it")
         }
         let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount, channelMap: wave.channelMap)
         guard format.isSupported else {

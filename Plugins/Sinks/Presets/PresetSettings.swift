@@ -171,7 +171,7 @@ struct PresetSettings: Sendable {
             (Self.list.key, lists.path), (Self.favourites.key, lists.favourites), (Self.skip.key, lists.skipped),
             (Self.state.key, state),
         ] where path == "" {
-            problems.append(ConfigurationProblem(key, "the path is empty; check whether a shell variable is unset"))
+            problems.append(ConfigurationProblem(key, "the path is empty; is a variable of the shell unset?"))
         }
         if let maximum = timing.maximum, maximum < timing.minimum {
             problems.append(

@@ -28,7 +28,7 @@ extension SinkPlugin {
         needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .gap, .preset, .speed]) },
         make: { settings throws(ConfigurationError) in
             if let path = settings[path] {
-                if path.isEmpty { throw ConfigurationError("the path is empty", at: Self.path.key) }
+                if path.isEmpty { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.path.key) }
                 if let error = SocketFile.error(inPath: path) { throw ConfigurationError(error, at: Self.path.key) }
             } else if settings[group] != nil {
                 throw ConfigurationError("the default path is in a private folder; set a path that the group can access", at: group.key)

@@ -39,7 +39,7 @@ extension SinkPlugin {
             records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls,
             needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
             make: { settings throws(ConfigurationError) in
-                if settings[page] == "" { throw ConfigurationError("the path is empty", at: page.key) }
+                if settings[page] == "" { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: page.key) }
                 guard ListeningSocket.isAddress(settings[bind]) else {
                     throw ConfigurationError(ListeningSocket.fault(inAddress: settings[bind]), at: bind.key)
                 }
