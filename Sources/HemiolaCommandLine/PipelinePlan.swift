@@ -9,6 +9,8 @@ struct PipelinePlan {
     static let jsonLines = "json-lines"
     /// The sink of `--summary`, and the analyzer that it adds to the default ones where the program has it.
     private static let (summary, summaryAnalyzer) = ("summary", "loudness")
+    /// The sink that shows the music in a browser.
+    private static let web = "web"
     /// Extensions of `--output`, without `.zst`, and the sinks that write them.
     private static let sinksByExtension = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv"]
 
@@ -148,6 +150,20 @@ struct PipelinePlan {
         configuration.isPaced = command.realtime
         try set(command.writing)
         try checkThatNoInputIsOverwritten([command.recording] + command.audio)
+    }
+
+    /// `hemiola demo`.
+    ///
+    /// - Parameter output: The sink that uses standard output.
+    init(_ registry: PluginRegistry, _ command: DemoCommand, output: String) {
+        var configuration = PipelineConfiguration(
+            captures: [command.capture], analyzers: registry.defaultAnalyzers, sinks: [PluginSpec(output)], isPaced: true,
+            seed: UInt64(command.seed))
+        // A program without SwiftNIO has no web server.
+        if registry.sinks.contains(where: { $0.about.id == Self.web }) {
+            configuration.sinks.append(PluginSpec(Self.web, settings: ["open": .boolean(!command.noBrowser)]))
+        }
+        self.init(registry, configuration)
     }
 
     private mutating func addCaptures(_ texts: [String]) throws(Failure) {

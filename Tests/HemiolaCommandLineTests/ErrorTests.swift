@@ -21,7 +21,7 @@ import Testing
         (
             ["frobnicate"],
             "unknown command \"frobnicate\"; commands: analyze, listen, beats, render, replay, devices, run, check, "
-                + "evaluate, send, plugins, doctor, schema, help"
+                + "evaluate, send, plugins, demo, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
         (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),
@@ -78,6 +78,8 @@ import Testing
             "--sink socket:/\(String(repeating: "x", count: 107)): path: the socket path is too long: 108 bytes, "
                 + "maximum 107; use a shorter path"
         ),
+        (["demo", "--seconds", "-3"], "--seconds: -3.0 is outside 0.1...86400 seconds; see hemiola demo --help"),
+        (["demo", "--seed", "2147483648"], "--seed: 2147483648 is outside 0...2147483647; see hemiola demo --help"),
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (
             ["schema", "--analyzer", "+nothing"],
