@@ -9,7 +9,7 @@ struct DoctorCommand: Command {
         abstract: "Check libraries, sound server and permissions, and suggest fixes.",
         usage: "hemiola doctor [--latency [--clicks <n>] [--batch <frames>]] [--json]",
         discussion: """
-            Checks versions, libraries, file formats, sound server, folders and terminal. Each line begins with ok or !!; the \
+            Checks versions, libraries, file formats, sound server, folders, defaults file and terminal. Each line begins with ok or !!; the \
             suggested fix is on the next line.
 
             --latency measures instead the time from a player's write to the output line of "hemiola listen". It adds a \
@@ -47,6 +47,7 @@ struct DoctorCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         if latency { return try measureLatency(with: registry) }
         var environment = System.environment()
+        environment.defaults = DefaultsFile.state(registry)
         if let devices = registry.captures.lazy.compactMap(\.devices).first {
             environment.devices = Result { () throws(CaptureError) in try devices() }
         }

@@ -179,6 +179,18 @@ struct PipelinePlan {
         append(PluginSpec(Self.jsonLines))
     }
 
+    /// Adds the sinks of the defaults file. One that needs standard output replaces the sink that writes there by default.
+    mutating func add(_ sinks: [PluginSpec], besides defaultSink: String) throws(Failure) {
+        if sinks.contains(where: { needsStandardOutput($0) }),
+            let place = configuration.sinks.firstIndex(of: PluginSpec(defaultSink))
+        {
+            configuration.sinks.remove(at: place)
+            sinkTexts.remove(at: place)
+        }
+        for spec in sinks { append(spec) }
+        try checkThatNoInputIsOverwritten()
+    }
+
     /// Shows the live line, unless a sink needs standard output or shows it already.
     mutating func addLiveLine() {
         guard !configuration.sinks.contains(where: { needsStandardOutput($0) }) else { return }

@@ -80,6 +80,10 @@ import Testing
         ),
         (["demo", "--seconds", "-3"], "--seconds: -3.0 is outside 0.1...86400 seconds; see hemiola demo --help"),
         (["demo", "--seed", "2147483648"], "--seed: 2147483648 is outside 0...2147483647; see hemiola demo --help"),
+        (
+            ["check", "a.yaml", "--no-defaults"],
+            "--no-defaults needs no pipeline file: pipeline files do not use the defaults file; see hemiola check --help"
+        ),
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (
             ["schema", "--analyzer", "+nothing"],
