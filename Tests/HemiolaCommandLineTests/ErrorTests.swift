@@ -78,6 +78,9 @@ import Testing
             "--sink socket:/\(String(repeating: "x", count: 107)): path: the socket path is too long: 108 bytes, "
                 + "maximum 107; use a shorter path"
         ),
+        (["doctor", "--clicks", "5"], "--clicks needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
+        (["doctor", "--batch", "512"], "--batch needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
+        (["doctor", "--latency", "--clicks", "-5"], "--clicks: -5 is outside 1...10000; see hemiola doctor --help"),
         (["demo", "--seconds", "-3"], "--seconds: -3.0 is outside 0.1...86400 seconds; see hemiola demo --help"),
         (["demo", "--seed", "2147483648"], "--seed: 2147483648 is outside 0...2147483647; see hemiola demo --help"),
         (
