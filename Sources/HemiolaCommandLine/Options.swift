@@ -187,11 +187,25 @@ struct OutputOptions: ParsableArguments {
     var sinks: [String] = []
 
     @Option(
-        name: [.customShort("o", allowingJoined: true), .long],
+        name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
             "Write to this file instead of standard output; .csv writes a table. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
-    var output: String?
+    var outputs: [String] = []
+
+    /// The only output path.
+    var output: String? { outputs.first }
+
+    func validate() throws {
+        try Self.checkSingle(outputs)
+    }
+
+    /// - Throws: `--output` is given more than once.
+    static func checkSingle(_ outputs: [String]) throws {
+        guard outputs.count > 1 else { return }
+        let names = outputs.map { "\"\(PathText.shown($0))\"" }.joined(separator: " and ")
+        throw ValidationError("--output is given \(outputs.count) times, as \(names); give it once")
+    }
 
     @OptionGroup var durability: WritingOptions
 

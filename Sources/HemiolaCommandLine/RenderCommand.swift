@@ -41,11 +41,14 @@ struct RenderCommand: Command {
     var file: String
 
     @Option(
-        name: [.customShort("o", allowingJoined: true), .long],
+        name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
             "The picture: .png, .svg or .pdf; - writes to standard output. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
-    var output: String?
+    var outputs: [String] = []
+
+    /// The only output path.
+    var output: String? { outputs.first }
 
     @OptionGroup(title: "Picture") var picture: PictureArguments
 
@@ -72,6 +75,10 @@ struct RenderCommand: Command {
     private var isRecording: Bool {
         let ending = PathTemplate.ending(of: file).lowercased()
         return Self.recordings.contains(ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending)
+    }
+
+    func validate() throws {
+        try OutputOptions.checkSingle(outputs)
     }
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {

@@ -81,6 +81,12 @@ import Testing
         (["doctor", "--clicks", "5"], "--clicks needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
         (["doctor", "--batch", "512"], "--batch needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
         (["doctor", "--latency", "--clicks", "-5"], "--clicks: -5 is outside 1...10000; see hemiola doctor --help"),
+        (
+            ["analyze", "a", "-o", "b.jsonl", "--output", "c.csv"],
+            "--output is given 2 times, as \"b.jsonl\" and \"c.csv\"; give it once; see hemiola analyze --help"
+        ),
+        (["beats", "a", "-ob", "-oc"], "--output is given 2 times, as \"b\" and \"c\"; give it once; see hemiola beats --help"),
+        (["render", "a", "-ob", "-oc"], "--output is given 2 times, as \"b\" and \"c\"; give it once; see hemiola render --help"),
         (["demo", "--seconds", "-3"], "--seconds: -3.0 is outside 0.1...86400 seconds; see hemiola demo --help"),
         (["demo", "--seed", "2147483648"], "--seed: 2147483648 is outside 0...2147483647; see hemiola demo --help"),
         (
