@@ -115,7 +115,9 @@ struct PipelineFile {
             read(entry, "a whole number of hertz or native", into: \.sampleRate) { SampleRateOption(argument: $0).map(\.sampleRate) }
         case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0).map(Optional.some) }
         case "jobs":
-            read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }
+            read(entry, "a whole number of files, 0 for one per processor", into: \.jobCount) {
+                Int($0).flatMap { $0 < 0 ? nil : $0 == 0 ? System.processorCount : $0 }
+            }
         case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
         case "sync": read(entry, "true or false", into: \.syncsFiles) { Bool($0) }
         case "whole_file": read(entry, "true or false", into: \.usesLookAhead) { Bool($0) }

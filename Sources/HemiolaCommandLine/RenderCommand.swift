@@ -53,10 +53,12 @@ struct RenderCommand: Command {
     @OptionGroup(title: "Picture") var picture: PictureArguments
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Start at this time, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5).", valueName: "time"))
     var start: String?
 
-    @Option(help: ArgumentHelp("Draw at most this much, in seconds or as [h:]mm:ss.", valueName: "time"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Draw at most this much, in seconds or as [h:]mm:ss.", valueName: "time"))
     var duration: String?
 
     @Flag(help: "Detect each beat from the preceding audio only, as \"listen\" does.")

@@ -78,6 +78,17 @@ import Testing
             "--sink socket:/\(String(repeating: "x", count: 107)): path: the socket path is too long: 108 bytes, "
                 + "maximum 107; use a shorter path"
         ),
+        (
+            ["analyze", "a", "-j", "-2"],
+            "--jobs: -2 is outside 0...256 files at a time; 0 is one per processor; see hemiola analyze --help"
+        ),
+        (["beats", "a", "-j257"], "--jobs: 257 is outside 0...256 files at a time; 0 is one per processor; see hemiola beats --help"),
+        (["analyze", "a", "--duration", "-3"], "--duration -3: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
+        (["analyze", "a", "--start", "-1:30"], "--start -1:30: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
+        (
+            ["render", "a", "-o", "a.png", "--duration", "-3"],
+            "--duration -3: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"
+        ),
         (["doctor", "--clicks", "5"], "--clicks needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
         (["doctor", "--batch", "512"], "--batch needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
         (["doctor", "--latency", "--clicks", "-5"], "--clicks: -5 is outside 1...10000; see hemiola doctor --help"),
