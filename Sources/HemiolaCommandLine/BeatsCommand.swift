@@ -40,17 +40,24 @@ struct BeatsCommand: Command {
     var format: String?
 
     @Option(
-        name: [.customShort("o", allowingJoined: true), .long],
+        name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
             "Write to this file instead of standard output. Placeholders: {stem}, {name}, {dir}, {time}.", valueName: "path"),
         completion: .file())
-    var output: String?
+    var outputs: [String] = []
+
+    /// The only output path.
+    var output: String? { outputs.first }
 
     @OptionGroup var writing: WritingOptions
 
     @OptionGroup var replay: ReplayOptions
 
     @OptionGroup var console: ConsoleOptions
+
+    func validate() throws {
+        try OutputOptions.checkSingle(outputs)
+    }
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         let plan = try PipelinePlan(registry, self)

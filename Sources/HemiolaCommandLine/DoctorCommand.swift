@@ -9,7 +9,7 @@ struct DoctorCommand: Command {
         abstract: "Check libraries, sound server and permissions, and suggest fixes.",
         usage: "hemiola doctor [--latency [--clicks <n>] [--batch <frames>]] [--json]",
         discussion: """
-            Checks versions, libraries, file formats, sound server, folders and terminal. Each line begins with ok or !!; the \
+            Checks versions, libraries, file formats, sound server, folders, defaults file and terminal. Each line begins with ok or !!; the \
             suggested fix is on the next line.
 
             --latency measures instead the time from a player's write to the output line of "hemiola listen". It adds a \
@@ -28,18 +28,23 @@ struct DoctorCommand: Command {
     @Flag(help: "Measure the latency from a player's write to the output line.")
     var latency = false
 
-    @Option(help: ArgumentHelp("Number of clicks for --latency, 1...10000; each takes about 0.2 s.", valueName: "number"))
-    var clicks = 100
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Number of clicks for --latency, 1...10000; each takes about 0.2 s. Default: 100.", valueName: "number"))
+    var clicks: Int?
 
-    @Option(help: ArgumentHelp("Frames per batch for --latency.", valueName: "frames"))
-    var batch = Batching.defaultFrames
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frames per batch for --latency. Default: 1024.", valueName: "frames"))
+    var batch: Int?
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func validate() throws {
-        guard (1...10_000).contains(clicks) else { throw ValidationError("--clicks: \(clicks) is outside 1...10000") }
-        guard Batching(batchFrames: batch) != nil else {
+        if !latency, let option = clicks != nil ? "--clicks" : batch != nil ? "--batch" : nil {
+            throw ValidationError("\(option) needs --latency, the measurement that it belongs to")
+        }
+        if let clicks, !(1...10_000).contains(clicks) { throw ValidationError("--clicks: \(clicks) is outside 1...10000") }
+        if let batch, Batching(batchFrames: batch) == nil {
             throw ValidationError("--batch: \(batch) is not a valid batch size; use 256...8192, above 1024 a multiple of 256")
         }
     }
@@ -47,6 +52,7 @@ struct DoctorCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         if latency { return try measureLatency(with: registry) }
         var environment = System.environment()
+        environment.defaults = DefaultsFile.state(registry)
         if let devices = registry.captures.lazy.compactMap(\.devices).first {
             environment.devices = Result { () throws(CaptureError) in try devices() }
         }
@@ -58,7 +64,9 @@ struct DoctorCommand: Command {
     private func measureLatency(with registry: PluginRegistry) throws(Failure) -> CommandStatus {
         // On a signal, the temporary output is removed before the process ends.
         let listener = System.SignalListener()
-        let report = try LatencyTest(clickCount: clicks, batchFrames: batch, isCancelled: { listener.signal != nil }).run(with: registry)
+        let test = LatencyTest(
+            clickCount: clicks ?? 100, batchFrames: batch ?? Batching.defaultFrames, isCancelled: { listener.signal != nil })
+        let report = try test.run(with: registry)
         let status = try Root.print(json ? report.json.line : report.text)
         if let signal = listener.signal { return .signal(signal) }
         return report.times.count == report.clickCount ? status : .inputFailed

@@ -85,6 +85,8 @@ struct Environment {
     var runtime: Folder?
     var state: Folder?
     var temporary: Folder?
+    /// The defaults file of `hemiola listen`.
+    var defaults = DefaultsFile.State.noPath
     /// The type and width of the terminal at standard error.
     var terminal = ""
     /// The locale, which selects the text encoding: `de_DE.UTF-8`.
@@ -118,6 +120,7 @@ extension DoctorReport {
             Self.runtime(found.runtime),
             Self.folder("state folder", found.state, missing: "neither XDG_STATE_HOME nor HOME is set", remedy: "export HOME"),
             Self.folder("temporary files", found.temporary, missing: "no folder for temporary files", remedy: "export TMPDIR=/tmp"),
+            Self.defaults(found.defaults),
             Check(name: "terminal", isOK: true, finding: found.terminal),
             Self.locale(found.locale),
         ]
@@ -183,6 +186,21 @@ extension DoctorReport {
         return Check(
             name: name, isOK: false, finding: "\(folder.path): \(fault)",
             remedy: "create it: mkdir -p \(folder.path), or check its owner: ls -ld \(folder.path)")
+    }
+
+    private static func defaults(_ state: DefaultsFile.State) -> Check {
+        let name = "defaults file"
+        switch state {
+        case .noPath: return Check(name: name, isOK: true, finding: "none: neither XDG_CONFIG_HOME nor HOME is set")
+        case .missing(let path): return Check(name: name, isOK: true, finding: "none at \(path)")
+        case .valid(let file):
+            let keys = file.keys.isEmpty ? "sets nothing" : "sets \(file.keys.joined(separator: ", "))"
+            return Check(name: name, isOK: true, finding: "\(file.path) \(keys)")
+        case .invalid(let path, let lines):
+            return Check(
+                name: name, isOK: false, finding: lines.joined(separator: "; "),
+                remedy: "edit \(path), then: hemiola check; or: hemiola listen --no-defaults")
+        }
     }
 
     private static func locale(_ name: String?) -> Check {

@@ -32,7 +32,8 @@ struct LatencyTest {
     private func times(_ loopback: any Loopback) throws(CaptureError) -> [Double] {
         let listener: System.Child
         do throws(System.CallError) {
-            listener = try System.Child(["listen", "--device", loopback.device, "--json", "--quiet", "--batch", String(batchFrames)])
+            listener = try System.Child(
+                ["listen", "--no-defaults", "--device", loopback.device, "--json", "--quiet", "--batch", String(batchFrames)])
         } catch {
             throw CaptureError("cannot start \"hemiola listen\": \(error)")
         }

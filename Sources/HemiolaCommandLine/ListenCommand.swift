@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaSignal
 
 /// `hemiola listen`
 struct ListenCommand: Command {
@@ -32,6 +33,11 @@ struct ListenCommand: Command {
             is never replaced: use {time}, the start of the run, in the path. rotate_s=3600 starts a new file every hour: \
             --sink json-lines:evening.jsonl,rotate_s=3600
 
+            $XDG_CONFIG_HOME/hemiola/defaults.yaml (by default ~/.config/hemiola/defaults.yaml) can set device, analyzers and sinks \
+            in the form of a pipeline file. Options replace them: --device and --capture the device, --analyzer the analyzers \
+            (+<spec> adds to them), --sink the sinks, which are written besides the status line or JSON Lines. --no-defaults \
+            ignores the file, "hemiola check --print" shows the result. Other commands do not read it.
+
             If the sound server or the device disappears, capture resumes when it is back. Lost audio is recorded as a gap.
 
             Exit codes: 0 success; 1 the source could not be opened; 2 invalid arguments; 3 output could not be written; 130 \
@@ -53,6 +59,8 @@ struct ListenCommand: Command {
 
     @OptionGroup var capture: CaptureOptions
 
+    @OptionGroup var defaults: DefaultsOptions
+
     @Flag(help: "Write JSON Lines to standard output, also on a terminal.")
     var json = false
 
@@ -64,6 +72,7 @@ struct ListenCommand: Command {
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         var console = console.with(self.console.verbosity)
+        let defaults = defaults.noDefaults ? nil : try DefaultsFile.read(registry)
         var registry = registry
         let output = System.destination(of: System.standardOutput)
         let showsLine = showsLine(on: output, terminal: System.environment("TERM"))
@@ -71,21 +80,54 @@ struct ListenCommand: Command {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
         }
-        let plan = try plan(with: registry, showsLine: showsLine)
+        let plan = try plan(with: registry, defaults: defaults, showsLine: showsLine)
+        if let defaults { report(defaults, on: console) }
         return await PipelineSession(
             try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog), console: console,
             showsProgress: false
         ).run()
     }
 
-    /// - Parameter showsLine: Whether the live line is shown. A sink that needs standard output replaces it.
-    func plan(with registry: PluginRegistry, showsLine: Bool) throws(Failure) -> PipelinePlan {
+    /// - Parameters:
+    ///   - defaults: Device, analyzers and sinks for which no option is given.
+    ///   - showsLine: Whether the live line is shown. A sink that needs standard output replaces it.
+    func plan(with registry: PluginRegistry, defaults: DefaultsFile? = nil, showsLine: Bool) throws(Failure) -> PipelinePlan {
+        var registry = registry
+        let applied = defaults.map(applied) ?? []
+        if let analyzers = defaults?.analyzers, applied.contains("analyzers") { registry.defaultAnalyzers = analyzers }
+        let defaultSink = showsLine ? SinkPlugin.liveLineID : PipelinePlan.jsonLines
         var plan = try PipelinePlan(
-            registry, device: device, captures: capture.captures, waits: wait, rate: rate.sampleRate, options: options,
-            defaultSink: showsLine ? SinkPlugin.liveLineID : PipelinePlan.jsonLines)
+            registry, device: applied.contains("device") ? defaults?.device : device, captures: capture.captures, waits: wait,
+            rate: rate.sampleRate, options: options, defaultSink: defaultSink)
+        if let sinks = defaults?.sinks, applied.contains("sinks") { try plan.add(sinks, besides: defaultSink) }
         if json { plan.addJSONLines() }
         if showsLine { plan.addLiveLine() }
         return plan
+    }
+
+    /// The keys of the defaults file that no option replaces.
+    private func applied(_ defaults: DefaultsFile) -> [String] {
+        defaults.keys.filter { key in
+            switch key {
+            case "device": device == nil && capture.captures.isEmpty
+            case "analyzers": options.analyzing.analyzers.allSatisfy { $0.hasPrefix("+") }
+            default: options.writing.sinks.isEmpty
+            }
+        }
+    }
+
+    private func report(_ defaults: DefaultsFile, on console: Console) {
+        let keys = applied(defaults)
+        guard !keys.isEmpty else { return }
+        console.remark("using \(keys.joined(separator: ", ")) of \(PathText.shown(defaults.path)); --no-defaults ignores it")
+    }
+
+    /// The command without options.
+    static func withoutOptions() throws(Failure) -> ListenCommand {
+        guard case .command(let command as ListenCommand) = try Root.parsed([configuration.commandName ?? ""]) else {
+            throw Failure("\"hemiola listen\" cannot be parsed")
+        }
+        return command
     }
 
     /// Whether the terminal can show a live line and no option requests records on it.

@@ -29,12 +29,15 @@ struct InputOptions: ParsableArguments {
     var raw: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Start each file at this time, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5). Times in the records count from there.",
             valueName: "time"))
     var start: String?
 
-    @Option(help: ArgumentHelp("Analyse at most this much of each file, in seconds or as [h:]mm:ss.", valueName: "time"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Analyse at most this much of each file, in seconds or as [h:]mm:ss.", valueName: "time"))
     var duration: String?
 
     @Option(
@@ -44,6 +47,15 @@ struct InputOptions: ParsableArguments {
     var jobs = Self.defaultJobs
 
     static let defaultJobs = 1
+
+    /// The range of `--jobs`; the engine accepts these numbers, and 0 is replaced before.
+    private static let jobCounts = 0...256
+
+    func validate() throws {
+        guard Self.jobCounts.contains(jobs) else {
+            throw ValidationError("--jobs: \(jobs) is outside 0...256 files at a time; 0 is one per processor")
+        }
+    }
 
     /// The number of files to analyse in parallel.
     var jobCount: Int { jobs == 0 ? System.processorCount : jobs }
@@ -187,11 +199,25 @@ struct OutputOptions: ParsableArguments {
     var sinks: [String] = []
 
     @Option(
-        name: [.customShort("o", allowingJoined: true), .long],
+        name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
             "Write to this file instead of standard output; .csv writes a table. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
-    var output: String?
+    var outputs: [String] = []
+
+    /// The only output path.
+    var output: String? { outputs.first }
+
+    func validate() throws {
+        try Self.checkSingle(outputs)
+    }
+
+    /// - Throws: `--output` is given more than once.
+    static func checkSingle(_ outputs: [String]) throws {
+        guard outputs.count > 1 else { return }
+        let names = outputs.map { "\"\(PathText.shown($0))\"" }.joined(separator: " and ")
+        throw ValidationError("--output is given \(outputs.count) times, as \(names); give it once")
+    }
 
     @OptionGroup var durability: WritingOptions
 

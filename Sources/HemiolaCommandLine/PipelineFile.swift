@@ -6,13 +6,30 @@ internal import HemiolaSignal
 ///
 /// The registry validates the settings of the plugins: `PipelinePlan.init(_:pipelineFile:)` reports the errors of both.
 struct PipelineFile {
-    /// Keys of the file.
-    static let keys = [
-        "captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "whole_file", "seed", "jobs",
-        "select", "sync",
-    ]
+    /// What the file describes.
+    enum Kind {
+        case pipeline
+        /// Defaults of `hemiola listen`.
+        case defaults
 
+        /// Keys of the file.
+        var keys: [String] {
+            switch self {
+            case .pipeline:
+                [
+                    "captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "whole_file", "seed", "jobs", "select", "sync",
+                ]
+            case .defaults: ["device", "analyzers", "sinks"]
+            }
+        }
+    }
+
+    private let kind: Kind
     private(set) var configuration = PipelineConfiguration()
+    /// The device of a file of defaults.
+    private(set) var device: String?
+    /// The keys with a value other than null.
+    private(set) var given: Set<String> = []
     /// By path: `sinks[1].period_s`.
     private(set) var problems: [ConfigurationProblem] = []
     /// The place of every path in the file.
@@ -24,25 +41,39 @@ struct PipelineFile {
     /// Reads a file's text.
     ///
     /// - Throws: The text is not YAML, or its root is not a map.
-    init(_ text: String, registry: PluginRegistry) throws(YAMLNode.SyntaxError) {
+    init(_ text: String, kind: Kind = .pipeline, registry: PluginRegistry) throws(YAMLNode.SyntaxError) {
+        self.kind = kind
         self.registry = registry
         configuration.analyzers = registry.defaultAnalyzers
-        configuration.sinks = [PluginSpec(PipelinePlan.jsonLines)]
         paths["analyzers"] = registry.defaultAnalyzers.map { _ in "analyzers" }
-        paths["sinks"] = ["sinks"]
+        switch kind {
+        case .pipeline:
+            configuration.sinks = [PluginSpec(PipelinePlan.jsonLines)]
+            paths["sinks"] = ["sinks"]
+        case .defaults:
+            configuration.captures = registry.liveCapture.map { [$0] } ?? []
+        }
         guard let root = try YAMLNode.parse(text) else { return }
         switch root.content {
         case .map(let entries): for entry in entries { read(entry) }
         case .null: break
-        default: throw YAMLNode.SyntaxError(message: "a pipeline is a map with the keys captures, analyzers, sinks …", place: root.place)
+        default:
+            let message =
+                kind == .pipeline
+                ? "a pipeline is a map with the keys captures, analyzers, sinks …"
+                : "the defaults are a map with the keys \(kind.keys.joined(separator: ", "))"
+            throw YAMLNode.SyntaxError(message: message, place: root.place)
         }
     }
 
     /// A problem from `assemble`, with the file's own path; nil when a problem of the file already reports it.
     func located(_ problem: ConfigurationProblem) -> ConfigurationProblem? {
-        if problem.path == "captures", problems.contains(where: { $0.path.hasPrefix("captures") || $0.path.hasPrefix("inputs") }) {
+        if problem.path == "captures",
+            kind == .defaults || problems.contains(where: { $0.path.hasPrefix("captures") || $0.path.hasPrefix("inputs") })
+        {
             return nil
         }
+        if kind == .defaults, problem.path.hasPrefix("captures") { return ConfigurationProblem("device", problem.message) }
         let parts = problem.path.split(separator: "[", maxSplits: 1)
         guard parts.count == 2, let list = paths[String(parts[0])], let end = parts[1].firstIndex(of: "]"),
             let index = Int(parts[1][..<end]), list.indices.contains(index)
@@ -70,7 +101,12 @@ struct PipelineFile {
         places[entry.key] = entry.place
         if case .null = entry.node.content {
             // null is the default. An unknown key is still an error.
-            if Self.keys.contains(entry.key) { return }
+            if kind.keys.contains(entry.key) { return }
+        }
+        given.insert(entry.key)
+        guard kind.keys.contains(entry.key) else {
+            let hint = entry.key.nearest(in: kind.keys).map { "did you mean \($0)?" } ?? "keys: \(kind.keys.joined(separator: ", "))"
+            return report(entry.key, "unknown key; \(hint)")
         }
         switch entry.key {
         case "captures", "inputs", "analyzers", "sinks": readList(entry)
@@ -79,7 +115,9 @@ struct PipelineFile {
             read(entry, "a whole number of hertz or native", into: \.sampleRate) { SampleRateOption(argument: $0).map(\.sampleRate) }
         case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0).map(Optional.some) }
         case "jobs":
-            read(entry, "a whole number of files", into: \.jobCount) { Int($0).map { $0 == 0 ? System.processorCount : $0 } }
+            read(entry, "a whole number of files, 0 for one per processor", into: \.jobCount) {
+                Int($0).flatMap { $0 < 0 ? nil : $0 == 0 ? System.processorCount : $0 }
+            }
         case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
         case "sync": read(entry, "true or false", into: \.syncsFiles) { Bool($0) }
         case "whole_file": read(entry, "true or false", into: \.usesLookAhead) { Bool($0) }
@@ -87,11 +125,13 @@ struct PipelineFile {
             if let items = texts(of: entry.node, entry.key) {
                 configuration.selection = items.flatMap { $0.split { "+, ".contains($0) }.map(String.init) }
             }
-        default:
-            let hint =
-                entry.key.nearest(in: Self.keys).map { "did you mean \($0)?" }
-                ?? "keys: \(Self.keys.joined(separator: ", "))"
-            report(entry.key, "unknown key; \(hint)")
+        case "device":
+            guard case .value(let value) = entry.node.content, !value.text.isEmpty else {
+                return report(entry.key, "\(entry.node.shown) is not the name of a device")
+            }
+            device = value.text
+            if !configuration.captures.isEmpty { configuration.captures[0].primary = .text(value.text) }
+        default: preconditionFailure("the key \(entry.key) is not read")
         }
     }
 

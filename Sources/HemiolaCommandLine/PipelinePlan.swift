@@ -9,6 +9,8 @@ struct PipelinePlan {
     static let jsonLines = "json-lines"
     /// The sink of `--summary`, and the analyzer that it adds to the default ones where the program has it.
     private static let (summary, summaryAnalyzer) = ("summary", "loudness")
+    /// The sink that shows the music in a browser.
+    private static let web = "web"
     /// Extensions of `--output`, without `.zst`, and the sinks that write them.
     private static let sinksByExtension = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv"]
 
@@ -150,6 +152,20 @@ struct PipelinePlan {
         try checkThatNoInputIsOverwritten([command.recording] + command.audio)
     }
 
+    /// `hemiola demo`.
+    ///
+    /// - Parameter output: The sink that uses standard output.
+    init(_ registry: PluginRegistry, _ command: DemoCommand, output: String) {
+        var configuration = PipelineConfiguration(
+            captures: [command.capture], analyzers: registry.defaultAnalyzers, sinks: [PluginSpec(output)], isPaced: true,
+            seed: UInt64(command.seed))
+        // A program without SwiftNIO has no web server.
+        if registry.sinks.contains(where: { $0.about.id == Self.web }) {
+            configuration.sinks.append(PluginSpec(Self.web, settings: ["open": .boolean(!command.noBrowser)]))
+        }
+        self.init(registry, configuration)
+    }
+
     private mutating func addCaptures(_ texts: [String]) throws(Failure) {
         for text in texts {
             captureTexts[configuration.captures.count] = text
@@ -161,6 +177,18 @@ struct PipelinePlan {
     mutating func addJSONLines() {
         guard !configuration.sinks.contains(where: { needsStandardOutput($0) }) else { return }
         append(PluginSpec(Self.jsonLines))
+    }
+
+    /// Adds the sinks of the defaults file. One that needs standard output replaces the sink that writes there by default.
+    mutating func add(_ sinks: [PluginSpec], besides defaultSink: String) throws(Failure) {
+        if sinks.contains(where: { needsStandardOutput($0) }),
+            let place = configuration.sinks.firstIndex(of: PluginSpec(defaultSink))
+        {
+            configuration.sinks.remove(at: place)
+            sinkTexts.remove(at: place)
+        }
+        for spec in sinks { append(spec) }
+        try checkThatNoInputIsOverwritten()
     }
 
     /// Shows the live line, unless a sink needs standard output or shows it already.

@@ -89,7 +89,7 @@ extension PipelineOptions {
         analyzing.analyzers = plain.analyzers
         writing = OutputOptions()
         writing.sinks = plain.sinks
-        writing.output = plain.output
+        writing.outputs = plain.output.map { [$0] } ?? []
         writing.durability = WritingOptions()
         writing.durability.sync = false
         writing.select = plain.selections

@@ -41,19 +41,24 @@ struct RenderCommand: Command {
     var file: String
 
     @Option(
-        name: [.customShort("o", allowingJoined: true), .long],
+        name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
             "The picture: .png, .svg or .pdf; - writes to standard output. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
-    var output: String?
+    var outputs: [String] = []
+
+    /// The only output path.
+    var output: String? { outputs.first }
 
     @OptionGroup(title: "Picture") var picture: PictureArguments
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Start at this time, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5).", valueName: "time"))
     var start: String?
 
-    @Option(help: ArgumentHelp("Draw at most this much, in seconds or as [h:]mm:ss.", valueName: "time"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Draw at most this much, in seconds or as [h:]mm:ss.", valueName: "time"))
     var duration: String?
 
     @Flag(help: "Detect each beat from the preceding audio only, as \"listen\" does.")
@@ -72,6 +77,10 @@ struct RenderCommand: Command {
     private var isRecording: Bool {
         let ending = PathTemplate.ending(of: file).lowercased()
         return Self.recordings.contains(ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending)
+    }
+
+    func validate() throws {
+        try OutputOptions.checkSingle(outputs)
     }
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {

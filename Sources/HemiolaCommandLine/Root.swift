@@ -28,9 +28,23 @@ struct Root: ParsableCommand {
         version: HemiolaVersion.current,
         subcommands: [
             AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, RenderCommand.self, ReplayCommand.self, DevicesCommand.self,
-            RunCommand.self, CheckCommand.self, EvaluateCommand.self, SendCommand.self, PluginsCommand.self, DoctorCommand.self,
-            SchemaCommand.self,
+            RunCommand.self, CheckCommand.self, EvaluateCommand.self, SendCommand.self, PluginsCommand.self, DemoCommand.self,
+            DoctorCommand.self, SchemaCommand.self,
         ])
+
+    /// The text of `hemiola` without arguments: at most 10 lines of 80 columns, each command alone on its line.
+    private static let firstSteps = """
+        Hemiola \(HemiolaVersion.current): levels, spectrum, beats and more of music, as JSON Lines.
+
+        See it work, with generated music, in this terminal and in a browser:
+          hemiola demo
+
+        Print the beats of a song, with their positions in the bar:
+          hemiola beats song.flac
+
+        The music that this computer plays: hemiola listen. All commands: hemiola --help
+        Does anything fail? hemiola doctor checks this computer and suggests fixes.
+        """
 
     /// Parses the arguments and runs the command.
     static func run(_ arguments: [String], with registry: PluginRegistry, on console: Console) async -> CommandStatus {
@@ -55,6 +69,7 @@ struct Root: ParsableCommand {
 
     /// - Parameter columns: The width of the terminal. Help is wrapped at this width, at most 100 columns.
     static func parsed(_ arguments: [String], columns: Int = 80) throws(Failure) -> Request {
+        if arguments.isEmpty { return .text(firstSteps) }
         if let command = AnalyzeCommand(plain: arguments) { return .command(command) }
         if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
         if let command = subcommand(arguments) { return .command(command) }

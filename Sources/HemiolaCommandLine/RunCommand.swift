@@ -36,7 +36,7 @@ struct RunCommand: Command {
               hemiola run pipeline.yaml --controls recorded.jsonl
               sed s/song.flac/other.flac/ pipeline.yaml | hemiola run -
 
-            "hemiola check" validates a file, or prints it with all defaults. "hemiola plugins" lists the settings of each plugin.
+            "hemiola check" validates a file, or prints it with all defaults. The defaults file of "hemiola listen" is not read. "hemiola plugins" lists the settings of each plugin.
 
             Exit codes: 0 success; 1 at least one input failed or was incomplete; 2 the pipeline file is invalid; 3 output could \
             not be written. See "hemiola --help".
@@ -63,92 +63,16 @@ struct RunCommand: Command {
     }
 }
 
-/// `hemiola check PIPELINE`
-struct CheckCommand: Command {
-    static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Validate a pipeline file, or print it with all defaults.",
-        usage: "hemiola check <pipeline> [--print]",
-        discussion: """
-            The pipeline is built but not run: no file except the pipeline file is opened.
-
-            Examples:
-              hemiola check pipeline.yaml
-              hemiola check pipeline.yaml --print > whole.yaml
-              sed s,song.flac,other.flac, pipeline.yaml | hemiola check -
-
-            Exit codes: 0 the file is valid; 2 the file is invalid: one line per problem.
-            """)
-
-    @Argument(help: ArgumentHelp("The pipeline file; - is standard input.", valueName: "pipeline"), completion: .file())
-    var path: String
-
-    @Flag(help: "Print the pipeline as YAML with all defaults.")
-    var print = false
-
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
-        try Root.print(text(with: registry))
-    }
-
-    func text(with registry: PluginRegistry) throws(Failure) -> String {
-        let plan = try PipelinePlan(registry, pipelineFile: path)
-        let pipeline = try plan.assemble()
-        guard print else { return "\(System.title(of: path)): valid\n" }
-        do throws(AnalyzerError) {
-            let analyzers = try pipeline.describeAnalyzers(for: PluginPage.format)
-            return PipelineFile.text(plan.configuration, analyzers: analyzers, registry: registry)
-        } catch {
-            throw Failure("\(System.title(of: path)): \(error.message)")
-        }
-    }
-}
-
 extension PipelinePlan {
     /// Reads a pipeline file and builds it once.
     ///
     /// - Throws: One line per problem: `pipeline.yaml:7:5: sinks[1].period_s: …`.
     init(_ registry: PluginRegistry, pipelineFile path: String) throws(Failure) {
         let title = System.title(of: path)
-        let bytes: [UInt8]
-        do {
-            // One byte above the limit is enough to detect a file that is too large.
-            bytes = try System.contents(of: path, atMost: YAMLNode.maxByteCount + 1)
-        } catch {
-            throw Failure("cannot read \(title): \(error)")
-        }
-        guard bytes.count <= YAMLNode.maxByteCount else { throw Failure(Self.line(title, nil, YAMLNode.SyntaxError.size.message)) }
-        guard let text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self) else {
-            throw Failure("\(title): not UTF-8 text")
-        }
-        try self.init(registry, pipeline: text, title: title)
+        try self.init(registry, pipeline: try PipelineFile.text(at: path, title: title), title: title)
     }
 
     init(_ registry: PluginRegistry, pipeline text: String, title: String) throws(Failure) {
-        let file: PipelineFile
-        do {
-            file = try PipelineFile(text, registry: registry)
-        } catch {
-            throw Failure(Self.line(title, error.place, error.message))
-        }
-        var problems = file.problems
-        do throws(ConfigurationError) {
-            _ = try registry.assemble(file.configuration)
-        } catch {
-            problems += error.problems.compactMap(file.located)
-        }
-        guard problems.isEmpty else {
-            let lines = problems.map { (place: file.place(of: $0.path), text: $0.description) }
-            // In the order of the file, so that they can be fixed from top to bottom.
-            let order = lines.indices.sorted { one, other in
-                let (first, second) = (lines[one].place, lines[other].place)
-                return (first?.line ?? .max, first?.column ?? .max, one) < (second?.line ?? .max, second?.column ?? .max, other)
-            }
-            throw Failure(order.map { Self.line(title, lines[$0].place, lines[$0].text) })
-        }
-        self.init(registry, file.configuration)
-    }
-
-    private static func line(_ title: String, _ place: YAMLNode.Place?, _ message: String) -> String {
-        "\(title)\(place.map { ":\($0.line):\($0.column)" } ?? ""): \(message)"
+        self.init(registry, try PipelineFile(checking: text, kind: .pipeline, title: title, registry).configuration)
     }
 }

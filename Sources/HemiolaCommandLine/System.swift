@@ -20,6 +20,9 @@ enum System {
         /// Whether the reader has closed the pipe.
         var isBrokenPipe: Bool { number == EPIPE }
 
+        /// Whether there is no file at the path.
+        var isMissingFile: Bool { number == ENOENT || number == ENOTDIR }
+
         var description: String {
             var text = [CChar](repeating: 0, count: 256)
             guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }

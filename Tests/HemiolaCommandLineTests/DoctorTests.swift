@@ -30,7 +30,7 @@ import Testing
         #expect(report.isOK)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All checks passed.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 18)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 19)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
     }
 
@@ -67,6 +67,9 @@ import Testing
         Breakage("state folder", "Permission denied", "ls -ld") { $0.state?.fault = "Permission denied" },
         Breakage("state folder", "HOME is set", "export HOME") { $0.state = nil },
         Breakage("temporary files", "Read-only file system", "mkdir") { $0.temporary?.fault = "Read-only file system" },
+        Breakage("defaults file", "/a/defaults.yaml:2:1: x: unknown key", "edit /a/defaults.yaml") {
+            $0.defaults = .invalid(path: "/a/defaults.yaml", lines: ["/a/defaults.yaml:2:1: x: unknown key"])
+        },
         Breakage("locale", "POSIX is not UTF-8", "export LANG=C.UTF-8") { $0.locale = "POSIX" },
         Breakage("locale", "not set: not UTF-8", "export LANG=C.UTF-8") { $0.locale = nil },
     ])
@@ -80,6 +83,16 @@ import Testing
         #expect(lines[index].hasPrefix("!!  \(breakage.name) ") && lines[index].contains(breakage.finding))
         #expect(lines[index + 1].contains("-> ") && lines[index + 1].contains(breakage.remedy))
         #expect(lines.last == "1 check failed.")
+    }
+
+    @Test func `defaults file: path, and whether it exists and what it sets`() throws {
+        var found = healthy
+        found.defaults = .missing(path: "/home/a/.config/hemiola/defaults.yaml")
+        #expect(DoctorReport(found).text.contains("ok  defaults file    none at /home/a/.config/hemiola/defaults.yaml\n"))
+        found.defaults = .valid(try DefaultsFile("device: x\nsinks: []", path: "/a.yaml", title: "/a.yaml", .standard))
+        #expect(DoctorReport(found).text.contains("ok  defaults file    /a.yaml sets device, sinks\n"))
+        found.defaults = .valid(try DefaultsFile("", path: "/a.yaml", title: "/a.yaml", .standard))
+        #expect(DoctorReport(found).text.contains("ok  defaults file    /a.yaml sets nothing\n"))
     }
 
     @Test func `linked libraries: found on this machine`() {
@@ -101,6 +114,6 @@ import Testing
         let report = try #require(object as? [String: Any])
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
-        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 16) + [false])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 17) + [false])
     }
 }

@@ -21,7 +21,7 @@ import Testing
         (
             ["frobnicate"],
             "unknown command \"frobnicate\"; commands: analyze, listen, beats, render, replay, devices, run, check, "
-                + "evaluate, send, plugins, doctor, schema, help"
+                + "evaluate, send, plugins, demo, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
         (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),
@@ -77,6 +77,32 @@ import Testing
             ["analyze", "a", "--sink", "socket:/\(String(repeating: "x", count: 107))"],
             "--sink socket:/\(String(repeating: "x", count: 107)): path: the socket path is too long: 108 bytes, "
                 + "maximum 107; use a shorter path"
+        ),
+        (
+            ["analyze", "a", "-j", "-2"],
+            "--jobs: -2 is outside 0...256 files at a time; 0 is one per processor; see hemiola analyze --help"
+        ),
+        (["beats", "a", "-j257"], "--jobs: 257 is outside 0...256 files at a time; 0 is one per processor; see hemiola beats --help"),
+        (["analyze", "a", "--duration", "-3"], "--duration -3: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
+        (["analyze", "a", "--start", "-1:30"], "--start -1:30: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
+        (
+            ["render", "a", "-o", "a.png", "--duration", "-3"],
+            "--duration -3: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"
+        ),
+        (["doctor", "--clicks", "5"], "--clicks needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
+        (["doctor", "--batch", "512"], "--batch needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
+        (["doctor", "--latency", "--clicks", "-5"], "--clicks: -5 is outside 1...10000; see hemiola doctor --help"),
+        (
+            ["analyze", "a", "-o", "b.jsonl", "--output", "c.csv"],
+            "--output is given 2 times, as \"b.jsonl\" and \"c.csv\"; give it once; see hemiola analyze --help"
+        ),
+        (["beats", "a", "-ob", "-oc"], "--output is given 2 times, as \"b\" and \"c\"; give it once; see hemiola beats --help"),
+        (["render", "a", "-ob", "-oc"], "--output is given 2 times, as \"b\" and \"c\"; give it once; see hemiola render --help"),
+        (["demo", "--seconds", "-3"], "--seconds: -3.0 is outside 0.1...86400 seconds; see hemiola demo --help"),
+        (["demo", "--seed", "2147483648"], "--seed: 2147483648 is outside 0...2147483647; see hemiola demo --help"),
+        (
+            ["check", "a.yaml", "--no-defaults"],
+            "--no-defaults needs no pipeline file: pipeline files do not use the defaults file; see hemiola check --help"
         ),
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (

@@ -85,7 +85,7 @@ import Testing
         #expect(command.console.verbosity == Console.Verbosity(isQuiet: false, detail: 2))
     }
 
-    @Test(arguments: [["--help"], ["-h"], ["help"], ["help", "analyze"], ["analyze", "--help"], ["schema", "-h"], []])
+    @Test(arguments: [["--help"], ["-h"], ["help"], ["help", "analyze"], ["analyze", "--help"], ["schema", "-h"]])
     func `help: returned as text`(arguments: [String]) throws {
         guard case .text(let text) = try Root.parsed(arguments) else {
             Issue.record("no text")
@@ -93,6 +93,27 @@ import Testing
         }
         #expect(text.hasPrefix("OVERVIEW: "))
         #expect(text.contains("USAGE: hemiola"))
+    }
+
+    @Test func `no arguments: ten lines of 80 columns with two commands, each alone on its line`() throws {
+        guard case .text(let text) = try Root.parsed([]) else {
+            Issue.record("no text")
+            return
+        }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 10 && lines.allSatisfy { $0.count <= 80 }, "\(text)")
+        #expect(lines.first?.contains(HemiolaVersion.current) == true)
+        let commands = lines.filter { $0.hasPrefix("  ") }.map { $0.split(separator: " ").dropFirst().map(String.init) }
+        #expect(commands.count == 2)
+        for command in commands {
+            guard case .command = try Root.parsed(command) else {
+                Issue.record("\(command) is no command")
+                continue
+            }
+        }
+        for match in text.matches(of: /hemiola (\w+)/) {
+            #expect(Root.commandNames.contains(String(match.1)), "\(match.0)")
+        }
     }
 
     @Test(arguments: [["schema", "--generate-completion-script", "bash"], ["--generate-completion-script", "bash"]])

@@ -54,6 +54,48 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("a/b")) == ["token"])
     }
 
+    /// A browser whose `xdg-open` writes its argument to a file.
+    private func browser(_ folder: TemporaryFolder, _ variables: [String: String] = ["DISPLAY": ":9"]) throws -> DesktopBrowser? {
+        try folder.write(
+            "#!/bin/sh\nprintf '%s\\n' \"$@\" >'\(folder("url.new"))'; mv '\(folder("url.new"))' '\(folder("url"))'\n", to: "xdg-open")
+        chmod(folder("xdg-open"), 0o755)
+        return DesktopBrowser { variables.merging(["PATH": "/nonexistent:\(folder.path)"]) { $1 }[$0] }
+    }
+
+    @Test func `open=true: xdg-open gets a URL with a token of this run, not that of the file`() async throws {
+        let tools = try TemporaryFolder()
+        let browser = try #require(try browser(tools))
+        let fixture = try await WebSinkFixture { folder in
+            SinkPlugin.web(tokenFile: { TokenFile(path: folder("state/hemiola/web-token")) }, browser: { browser })
+        } spec: { _ in
+            "web:0,open=true"
+        }
+        var opened = ""
+        for _ in 0..<1000 {
+            opened = (try? tools.text(of: "url")) ?? ""
+            if !opened.isEmpty { break }
+            usleep(10_000)
+        }
+        #expect(opened == "http://127.0.0.1:\(fixture.port)/?token=\(fixture.token)\n")
+        #expect(try fixture.get("/").status == 200 && fixture.warnings == [])
+        #expect(!FileManager.default.fileExists(atPath: fixture.folder("state/hemiola/web-token")))
+        try await fixture.close()
+    }
+
+    @Test func `no desktop session or no xdg-open: no browser, and the token of the file`() async throws {
+        let tools = try TemporaryFolder()
+        #expect(try browser(tools, [:]) == nil)
+        #expect(try browser(tools, ["WAYLAND_DISPLAY": "wayland-0"]) != nil)
+        #expect(DesktopBrowser { ["DISPLAY": ":0", "PATH": "/nonexistent"][$0] } == nil)
+        let fixture = try await WebSinkFixture { folder in
+            SinkPlugin.web(tokenFile: { TokenFile(path: folder("token")) }, browser: { nil })
+        } spec: { _ in
+            "web:0,open=true"
+        }
+        #expect(try fixture.folder.text(of: "token") == "\(fixture.token)\n")
+        try await fixture.close()
+    }
+
     @Test func `folder of the token file is a file: the error names it and the remedy`() throws {
         let folder = try TemporaryFolder()
         try folder.write("", to: "state")

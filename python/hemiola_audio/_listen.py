@@ -29,10 +29,12 @@ def listen(
     rate: the sample rate in hertz; "native": that of the device. Default: 44100.
     wait: wait for the sound server or the device instead of an error.
 
+    The defaults file of `hemiola listen` is not read: the result depends on the arguments only.
+
     If the records are read too slowly, the program drops its oldest batches and reports them in a record of the type `dropped`.
     Raises InputError if the source cannot be opened.
     """
-    arguments = ["listen", "--json", *Options(analyzers, select, batch).arguments()]
+    arguments = ["listen", "--json", "--no-defaults", *Options(analyzers, select, batch).arguments()]
     if device is not None:
         arguments.append(f"--device={device}")
     if capture is not None:

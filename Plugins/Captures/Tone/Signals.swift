@@ -160,15 +160,8 @@ struct Noise {
     /// A number in −2³¹…2³¹ that depends on seed, channel and index only: SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), which allows random
     /// access.
     private func value(at index: Int64, _ channel: Int) -> Int64 {
-        let stream = Self.mixed(seed &+ UInt64(channel) &* 0xd1b5_4a32_d192_ed03 &+ 0x9e37_79b9_7f4a_7c15)
-        let bits = Self.mixed(stream &+ UInt64(bitPattern: index) &* 0x9e37_79b9_7f4a_7c15)
+        let stream = SplitMix64.mixed(seed &+ UInt64(channel) &* 0xd1b5_4a32_d192_ed03 &+ 0x9e37_79b9_7f4a_7c15)
+        let bits = SplitMix64.mixed(stream &+ UInt64(bitPattern: index) &* 0x9e37_79b9_7f4a_7c15)
         return Int64(Int32(truncatingIfNeeded: Int64(bitPattern: bits) >> 32))
-    }
-
-    private static func mixed(_ state: UInt64) -> UInt64 {
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

@@ -2,9 +2,9 @@ public import Hemiola
 internal import HemiolaSignal
 
 extension CapturePlugin {
-    /// Generates sines, clicks, sweeps, noise and silence.
+    /// Generates sines, clicks, sweeps, noise, a drum and bass loop, and silence.
     public static let tone = CapturePlugin(
-        "tone", "Generates test signals: sines, clicks, sweeps, noise and silence.",
+        "tone", "Generates test signals: sines, clicks, sweeps, noise, a drum and bass loop, and silence.",
         settings: ToneSettings.declared, primary: "signal"
     ) { settings throws(ConfigurationError) in
         ToneCapture(try ToneSettings(settings))
@@ -29,10 +29,12 @@ final class ToneCapture: RewindableCapture {
         case clicks(Clicks)
         case sweep(Sweep)
         case noise
+        case loop
         case silence
     }
-    /// Not part of `Generator`, because it has mutable state.
+    /// Not part of `Generator`, because they have mutable state.
     private var noise: Noise?
+    private var loop: DrumLoop?
 
     init(_ settings: ToneSettings) {
         self.settings = settings
@@ -68,6 +70,10 @@ final class ToneCapture: RewindableCapture {
         case .noise:
             generator = .noise
             noise = Noise(settings.color, seed: settings.seed, amplitude: amplitude, channelCount: channelCount)
+        case .loop:
+            generator = .loop
+            loop = DrumLoop(
+                tempo: settings.tempo, seed: settings.seed, amplitude: amplitude, sampleRate: sampleRate, channelCount: channelCount)
         case .silence:
             generator = .silence
         }
@@ -79,6 +85,7 @@ final class ToneCapture: RewindableCapture {
         case .clicks: "clicks \(ParameterValue.number(settings.tempo).text) BPM"
         case .sweep: "sweep from \(ParameterValue.number(settings.lowest).text) Hz"
         case .noise: "\(settings.color.rawValue) noise \(settings.seed)"
+        case .loop: "drum and bass \(ParameterValue.number(settings.tempo).text) BPM"
         case .silence: "silence"
         }
     }
@@ -96,6 +103,7 @@ final class ToneCapture: RewindableCapture {
     func rewind() throws(CaptureError) {
         frame = 0
         noise?.reset()
+        loop?.reset()
     }
 
     func close() {}
@@ -121,6 +129,8 @@ final class ToneCapture: RewindableCapture {
             }
         case .noise:
             noise?.write(count, from: frame, to: samples)
+        case .loop:
+            loop?.write(count, from: frame, to: samples)
         case .silence:
             samples.update(repeating: 0, count: count * channelCount)
         }

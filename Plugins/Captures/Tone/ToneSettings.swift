@@ -3,7 +3,7 @@ internal import HemiolaSignal
 
 /// The kinds of signals.
 enum ToneSignal: String, Sendable, CaseIterable, SettingChoice {
-    case sine, clicks, sweep, noise, silence
+    case sine, clicks, sweep, noise, loop, silence
 }
 
 /// The spectrum of noise.
@@ -24,11 +24,12 @@ struct ToneSettings: Sendable {
         "to_hz", in: frequencies, unit: .hertz, "End frequency of the sweep; unset: 20 kHz, or half of the sample rate where that is lower."
     )
     private static let tempo = Setting(
-        "bpm", default: 120.0, in: 1.0...1_000, unit: .beatsPerMinute, "Tempo of the clicks.")
+        "bpm", default: 120.0, in: 1.0...1_000, unit: .beatsPerMinute, "Tempo of the clicks and of the loop.")
     private static let beatsPerBar = Setting(
         "beats_per_bar", default: 4, in: 1...64, "Clicks per bar; the first of each bar is accented.")
     private static let color = Setting("color", default: NoiseColor.white, "Spectrum of the noise.")
-    private static let seed = Setting("seed", default: 0, in: 0...Int(Int32.max), "Seed of the noise; equal seeds give equal noise.")
+    private static let seed = Setting(
+        "seed", default: 0, in: 0...Int(Int32.max), "Seed of the noise and of the loop; equal seeds give equal samples.")
     private static let level = Setting(
         "level_db", default: -12.0, in: -120.0...0, unit: .decibels, "Peak level of the signal.")
     private static let seconds = Setting(
@@ -36,7 +37,7 @@ struct ToneSettings: Sendable {
     private static let rate = Setting<Int?>(
         "rate", in: StreamFormat.sampleRates, unit: .hertz, "Sample rate; unset: that of --rate, or 44100.")
     private static let channels = Setting(
-        "channels", default: 2, in: StreamFormat.channelCounts, "Number of channels; all equal, except that each has its own noise.")
+        "channels", default: 2, in: StreamFormat.channelCounts, "Number of channels; all equal, except for the noise and the loop.")
 
     static let declared = [
         signal.declared, frequency.declared, lowest.declared, highest.declared, tempo.declared, beatsPerBar.declared,
@@ -88,7 +89,7 @@ struct ToneSettings: Sendable {
         return switch signal {
         case .sine: check(Self.frequency.key, frequency)
         case .sweep: check(Self.lowest.key, lowest) ?? highest.flatMap { check(Self.highest.key, $0) }
-        case .clicks, .noise, .silence: nil
+        case .clicks, .noise, .loop, .silence: nil
         }
     }
 }

@@ -24,17 +24,25 @@ extension SinkPlugin {
     private static let handlers = Setting(
         "handlers", default: [String](), "Names of further message handlers for the page, in window.webkit.messageHandlers.")
     private static let maxClients = Setting("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
+    private static let open = Setting(
+        "open", default: false,
+        "Open the page in the default browser of the desktop session. Its URL is then valid for this run only.")
     private static let exitOnClose = Setting("exit_on_close", default: false, "End the run when a page sends closeViz.")
 
     /// Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.
     public static let web = web(tokenFile: TokenFile.standard)
 
-    /// - Parameter tokenFile: The file with the token; nil: the token is valid for one run.
-    static func web(tokenFile: @escaping @Sendable () -> TokenFile?) -> SinkPlugin {
+    /// - Parameters:
+    ///   - tokenFile: The file with the token; nil: the token is valid for one run.
+    ///   - browser: The browser for `open=true`; nil: there is none.
+    static func web(
+        tokenFile: @escaping @Sendable () -> TokenFile?, browser: @escaping @Sendable () -> DesktopBrowser? = { DesktopBrowser() }
+    ) -> SinkPlugin {
         SinkPlugin(
             "web", "Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.",
             settings: [
-                port.declared, bind.declared, page.declared, origin.declared, handlers.declared, maxClients.declared, exitOnClose.declared,
+                port.declared, bind.declared, page.declared, origin.declared, handlers.declared, maxClients.declared, open.declared,
+                exitOnClose.declared,
             ], primary: port.key,
             records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls,
             needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
@@ -51,7 +59,7 @@ extension SinkPlugin {
                 }
                 return WebSink(
                     port: settings[port], address: settings[bind], page: settings[page], origins: settings[origin],
-                    handlers: settings[handlers], tokenFile: tokenFile(),
+                    handlers: settings[handlers], tokenFile: tokenFile(), browser: settings[open] ? browser() : nil,
                     BridgeSettings(clientLimit: settings[maxClients], exitsOnClose: settings[exitOnClose]))
             })
     }
@@ -87,11 +95,13 @@ final class WebSink: DirectingSink {
     private let origins: [String]
     private let handlers: [String]
     private let tokenFile: TokenFile?
+    private let browser: DesktopBrowser?
     private let settings: BridgeSettings
     private let bridge = Mutex<Bridge?>(nil)
 
     init(
-        port: Int, address: String, page: String?, origins: [String], handlers: [String], tokenFile: TokenFile?, _ settings: BridgeSettings
+        port: Int, address: String, page: String?, origins: [String], handlers: [String], tokenFile: TokenFile?,
+        browser: DesktopBrowser?, _ settings: BridgeSettings
     ) {
         self.port = port
         self.address = address
@@ -99,6 +109,7 @@ final class WebSink: DirectingSink {
         self.origins = origins
         self.handlers = handlers
         self.tokenFile = tokenFile
+        self.browser = browser
         self.settings = settings
     }
 
@@ -128,9 +139,15 @@ final class WebSink: DirectingSink {
             throw SinkError("\(context.name): cannot listen on port \(socket.port): \(error)")
         }
         announce(site, context)
+        guard let browser else { return }
+        if !browser.open(site.url(host: Self.isWildcard(site) ? "localhost" : nil)) {
+            context.warn("\(context.name): cannot start the browser; open the URL in it")
+        }
     }
 
     private func token(_ context: SinkContext) throws(SinkError) -> String {
+        // Other users of the machine can read the arguments of the browser's process, which contain the token.
+        if browser != nil { return TokenFile.makeToken() }
         if let tokenFile { return try tokenFile.token() }
         context.warn("\(context.name): neither XDG_STATE_HOME nor HOME is set: the URL is valid for this run only")
         return TokenFile.makeToken()
@@ -143,14 +160,16 @@ final class WebSink: DirectingSink {
         context.warn(
             "\(context.name): other machines can connect to \(site.address): everyone who has the URL sees the page and can control it, "
                 + "and the connection is not encrypted")
-        let isWildcard = ["0.0.0.0", "::"].contains(site.address)
-        let url = site.url(host: isWildcard ? NetworkAddress.first(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)
+        let url = site.url(host: Self.isWildcard(site) ? NetworkAddress.first(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)
         do throws(QRCode.Failure) {
             context.inform("\(context.name): open \(url)", try QRCode(url).lines)
         } catch {
             context.inform("\(context.name): open \(url) (no QR code: \(error.message); Debian's package is libqrencode4)", [])
         }
     }
+
+    /// Whether the server listens on all addresses of the machine.
+    private static func isWildcard(_ site: WebSite) -> Bool { ["0.0.0.0", "::"].contains(site.address) }
 
     func makeDirector() throws(SinkError) -> sending any Director {
         PageDirector()

@@ -1,0 +1,94 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaSignal
+
+/// The user's defaults file, `hemiola/defaults.yaml` in the configuration folder: device, analyzers and sinks of `hemiola listen`.
+///
+/// Other commands do not read it: their results depend on their arguments only.
+struct DefaultsFile {
+    /// Limits the memory for the file.
+    static let maxByteCount = 64 << 10
+
+    /// What is at the path of the file.
+    enum State {
+        /// The environment has neither `XDG_CONFIG_HOME` nor `HOME`.
+        case noPath
+        case missing(path: String)
+        case valid(DefaultsFile)
+        /// Cannot be read, or has errors: one line each.
+        case invalid(path: String, lines: [String])
+    }
+
+    let path: String
+    /// nil: the file does not set it, as below.
+    var device: String?
+    var analyzers: [PluginSpec]?
+    var sinks: [PluginSpec]?
+
+    /// The keys that the file sets.
+    var keys: [String] {
+        [device == nil ? nil : "device", analyzers == nil ? nil : "analyzers", sinks == nil ? nil : "sinks"].compactMap { $0 }
+    }
+
+    /// The path of the file; nil when the environment has neither `XDG_CONFIG_HOME` nor `HOME`.
+    ///
+    /// - Parameter variable: Reads an environment variable.
+    static func path(_ variable: (String) -> String? = System.environment) -> String? {
+        // The XDG Base Directory Specification requires that relative paths are ignored.
+        if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return "\(folder)/hemiola/defaults.yaml" }
+        if let home = variable("HOME"), home.hasPrefix("/") { return "\(home)/.config/hemiola/defaults.yaml" }
+        return nil
+    }
+
+    /// Reads the file of this environment.
+    static func state(_ registry: PluginRegistry, at path: String? = Self.path()) -> State {
+        guard let path else { return .noPath }
+        do throws(Failure) {
+            return try DefaultsFile(at: path, registry).map { .valid($0) } ?? .missing(path: path)
+        } catch {
+            return .invalid(path: path, lines: error.lines)
+        }
+    }
+
+    /// Reads the file of this environment.
+    ///
+    /// - Returns: nil when there is no file.
+    /// - Throws: One line per error, and one with the option that ignores the file.
+    static func read(_ registry: PluginRegistry) throws(Failure) -> DefaultsFile? {
+        switch state(registry) {
+        case .noPath, .missing: return nil
+        case .valid(let defaults): return defaults
+        case .invalid(_, let lines): throw Failure(lines + ["fix the defaults file, or ignore it with --no-defaults"])
+        }
+    }
+
+    /// - Returns: nil when there is no file.
+    private init?(at path: String, _ registry: PluginRegistry) throws(Failure) {
+        let title = PathText.shown(path)
+        let bytes: [UInt8]
+        do throws(System.CallError) {
+            // One byte above the limit is enough to detect a file that is too large.
+            bytes = try System.bytes(of: path, count: Self.maxByteCount + 1)
+        } catch {
+            if error.isMissingFile { return nil }
+            throw Failure("cannot read \(title): \(error)")
+        }
+        guard bytes.count <= Self.maxByteCount else { throw Failure("\(title): the file has more than \(Self.maxByteCount >> 10) KiB") }
+        try self.init(try PipelineFile.text(of: bytes, title: title), path: path, title: title, registry)
+    }
+
+    /// - Throws: One line per error.
+    init(_ text: String, path: String, title: String, _ registry: PluginRegistry) throws(Failure) {
+        let file = try PipelineFile(checking: text, kind: .defaults, title: title, registry)
+        self.path = path
+        device = file.device
+        if file.given.contains("analyzers") { analyzers = file.configuration.analyzers }
+        if file.given.contains("sinks") { sinks = file.configuration.sinks }
+    }
+}
+
+/// `--no-defaults`
+struct DefaultsOptions: ParsableArguments {
+    @Flag(help: "Ignore the defaults file, ~/.config/hemiola/defaults.yaml.")
+    var noDefaults = false
+}

@@ -1,0 +1,57 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaSignal
+
+// Errors are lines of the form `pipeline.yaml:7:5: sinks[1].period_s: …`, in the order of the file, so that they can be fixed from top to
+// bottom.
+
+extension PipelineFile {
+    /// Reads a file's text and checks the plugins and their settings, by building the pipeline once.
+    ///
+    /// - Parameter title: The name of the file in messages.
+    /// - Throws: One line per error.
+    init(checking text: String, kind: Kind, title: String, _ registry: PluginRegistry) throws(Failure) {
+        do throws(YAMLNode.SyntaxError) {
+            try self.init(text, kind: kind, registry: registry)
+        } catch {
+            throw Failure(Self.line(title, error.place, error.message))
+        }
+        var problems = problems
+        do throws(ConfigurationError) {
+            _ = try registry.assemble(configuration)
+        } catch {
+            problems += error.problems.compactMap(located)
+        }
+        guard !problems.isEmpty else { return }
+        let lines = problems.map { (place: place(of: $0.path), text: $0.description) }
+        let order = lines.indices.sorted { one, other in
+            let (first, second) = (lines[one].place, lines[other].place)
+            return (first?.line ?? .max, first?.column ?? .max, one) < (second?.line ?? .max, second?.column ?? .max, other)
+        }
+        throw Failure(order.map { Self.line(title, lines[$0].place, lines[$0].text) })
+    }
+
+    /// The text of a pipeline file.
+    ///
+    /// - Parameter path: `-` is standard input.
+    static func text(at path: String, title: String) throws(Failure) -> String {
+        let bytes: [UInt8]
+        do throws(System.CallError) {
+            // One byte above the limit is enough to detect a file that is too large.
+            bytes = try System.contents(of: path, atMost: YAMLNode.maxByteCount + 1)
+        } catch {
+            throw Failure("cannot read \(title): \(error)")
+        }
+        guard bytes.count <= YAMLNode.maxByteCount else { throw Failure(line(title, nil, YAMLNode.SyntaxError.size.message)) }
+        return try text(of: bytes, title: title)
+    }
+
+    static func text(of bytes: [UInt8], title: String) throws(Failure) -> String {
+        guard let text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self) else { throw Failure("\(title): not UTF-8 text") }
+        return text
+    }
+
+    private static func line(_ title: String, _ place: YAMLNode.Place?, _ message: String) -> String {
+        "\(title)\(place.map { ":\($0.line):\($0.column)" } ?? ""): \(message)"
+    }
+}
