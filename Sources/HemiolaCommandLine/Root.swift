@@ -24,6 +24,7 @@ struct Root: ParsableCommand {
                  recordings have an end record, other existing files are unchanged
 
             Shell completion (bash, zsh, fish): hemiola --generate-completion-script bash
+            Version, commit, compiler and libraries: hemiola --version --verbose
             """,
         version: HemiolaVersion.current,
         subcommands: [
@@ -56,6 +57,7 @@ struct Root: ParsableCommand {
     /// - Parameter columns: The width of the terminal. Help is wrapped at this width, at most 100 columns.
     static func parsed(_ arguments: [String], columns: Int = 80) throws(Failure) -> Request {
         if let command = AnalyzeCommand(plain: arguments) { return .command(command) }
+        if VersionReport.isRequested(by: arguments) { return .text(VersionReport.current.text) }
         if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
         if let command = subcommand(arguments) { return .command(command) }
         do {
