@@ -215,7 +215,7 @@ test-ray: ## Test the Ray pipeline with a cluster on this machine; installs Ray 
 	HEMIOLA="$${HEMIOLA:-$(CURDIR)/.build/tests/release/hemiola}" examples/ray/check
 
 test-install: ## Test installing and uninstalling in a temporary root, the tarballs and the package.
-	packaging/test
+	$(WITH_PYTHON); packaging/test
 	packaging/test-packages
 
 clean: ## Remove all build products.
