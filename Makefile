@@ -28,7 +28,7 @@ BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers bench bench-bridge bench-corpus bench-peers docs site test-docs screenshots pictures lint format vectors music \
-	program install uninstall man dist deb test-install wheel test-wheel test-python test-ray clean training-data train weights test-training
+	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
@@ -121,7 +121,7 @@ bench-corpus: setup ## Measure many files: gain of a second processor, cost of a
 bench-peers: setup ## Compare CPU time and memory with other programs: DATA=DIR, PYTHON=python3; installs them in .build/peers.
 	Tests/Benchmarks/peers.py "$$(packaging/build 2>/dev/null)" $(if $(DATA),--data "$(DATA)") $(if $(PYTHON),--python "$(PYTHON)") $(OPTIONS)
 
-lint: ## Check the sources' format, their words (scripts/language), and the links, charts and list of messages of the documents.
+lint: ## Check the sources' format, their words (scripts/language), and the links, charts, versions and list of messages of the documents.
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 	scripts/language --self-test
 	scripts/language
@@ -131,6 +131,7 @@ lint: ## Check the sources' format, their words (scripts/language), and the link
 	scripts/check-messages --self-test
 	scripts/check-messages
 	scripts/make-charts --check
+	packaging/version --check
 
 format: ## Format the sources.
 	swift format --in-place --recursive $(SWIFT_SOURCES)
@@ -209,6 +210,9 @@ dist: ## Make tarballs in dist/: the program, and the source, which builds witho
 deb: ## Make a Debian package in dist/.
 	packaging/make-deb
 
+container: deb ## Make a container image in dist/ from the Debian package, without a registry; needs root, mmdebstrap, buildah.
+	packaging/make-container
+
 wheel: ## Make a Python wheel in dist/ that contains the program and its libraries.
 	packaging/make-wheel
 
@@ -226,8 +230,21 @@ test-ray: ## Test the Ray pipeline with a cluster on this machine; installs Ray 
 	HEMIOLA="$${HEMIOLA:-$(CURDIR)/.build/tests/release/hemiola}" examples/ray/check
 
 test-install: ## Test installing and uninstalling in a temporary root, the tarballs and the package.
-	packaging/test
+	$(WITH_PYTHON); packaging/test
 	packaging/test-packages
+	packaging/test-tag
+
+# The release checks need minutes and a Debian mirror: they are not part of `make test`.
+test-container: ## Make the container image and run it; needs root, and mounts that the kernel allows.
+	scripts/setup --release
+	packaging/test-container
+
+test-roots: deb ## Install the Debian package in fresh Debian 12 and 13 roots, and follow the documents there; needs root.
+	scripts/setup --release
+	packaging/test-roots
+
+test-reproducible: ## Build all packages of this commit in two folders, and compare the bytes.
+	packaging/test-reproducible
 
 clean: ## Remove all build products.
 	rm -rf .build dist

@@ -78,7 +78,7 @@ let package = Package(
             "HemiolaCommandLine",
             uses: [
                 "HemiolaEngine", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola",
-                "HemiolaSignal", "CYAML", arguments,
+                "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
             ]),
 
         // 4
@@ -142,6 +142,8 @@ let package = Package(
         cLibrary("CZstd", isLoadedOnDemand: true),
         // The files of Plugins/Sinks/Web/Page, compiled into the program.
         .target(name: "CWebPage"),
+        // The commit and the compiler, which packaging/build records in the program.
+        .target(name: "CBuildRecord"),
         // The weights of the beat networks, compiled into the program.
         .target(name: "CBeatWeights", exclude: ["DATA.md", "beats-causal.bin", "beats-whole-file.bin"]),
 

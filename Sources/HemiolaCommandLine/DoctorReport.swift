@@ -63,22 +63,12 @@ struct Environment {
     var version = ""
     /// The compiler version, and the path of the Swift runtime or that it is statically linked.
     var swift = ""
-    /// The version of libsndfile; nil: not loaded.
-    var soundFile: String?
+    /// The libraries of the program.
+    var libraries: [Library] = []
     /// File extensions that libsndfile reads.
     var formats: [String] = []
     /// The path of ffmpeg, which decodes the formats that libsndfile does not support; nil: not in PATH.
     var ffmpeg: String?
-    /// The version of FFTW; nil: not loaded.
-    var transform: String?
-    /// The version of libyaml; nil: not loaded.
-    var yaml: String?
-    /// The version of Zstandard; nil: not loaded.
-    var compression: String?
-    /// The version of cairo; nil: not loaded.
-    var cairo: String?
-    /// The version of libebur128, which the analyzer `loudness` needs; nil: not installed.
-    var loudness: String?
     /// The devices, or why they cannot be listed; nil when the program contains no live capture plugin.
     var devices: Result<DeviceList, CaptureError>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
@@ -99,21 +89,14 @@ extension DoctorReport {
         checks = [
             Check(name: "Hemiola", isOK: true, finding: found.version),
             Check(name: "Swift", isOK: true, finding: found.swift),
-            Self.library("libsndfile", found.soundFile, package: "libsndfile1"),
+        ]
+        checks += found.libraries.map(Self.library)
+        checks += [
             Self.formats(found.formats),
             // Optional: a missing ffmpeg is not an error.
             Check(
                 name: "ffmpeg", isOK: true,
                 finding: found.ffmpeg ?? "not installed; M4A, AAC and other formats need it: apt install ffmpeg"),
-            Self.library("FFTW", found.transform, package: "libfftw3-single3"),
-            Self.library("libyaml", found.yaml, package: "libyaml-0-2"),
-            Self.library("Zstandard", found.compression, package: "libzstd1"),
-            // Optional: only "render" draws.
-            Check(name: "cairo", isOK: true, finding: found.cairo ?? "not installed; hemiola render needs it: apt install libcairo2"),
-            // Optional: a missing libebur128 is not an error.
-            Check(
-                name: "libebur128", isOK: true,
-                finding: found.loudness ?? "not installed; loudness measurements need it: apt install libebur128-1"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [
@@ -126,8 +109,13 @@ extension DoctorReport {
         ]
     }
 
-    private static func library(_ name: String, _ version: String?, package: String) -> Check {
-        Check(name: name, isOK: version != nil, finding: version ?? "not found", remedy: "apt install \(package)")
+    /// A library that only some commands need may be missing.
+    private static func library(_ library: Library) -> Check {
+        let install = "apt install \(library.package)"
+        if let use = library.use {
+            return Check(name: library.name, isOK: true, finding: library.version ?? "not installed; needed for \(use): \(install)")
+        }
+        return Check(name: library.name, isOK: library.version != nil, finding: library.version ?? "not found", remedy: install)
     }
 
     private static func formats(_ formats: [String]) -> Check {

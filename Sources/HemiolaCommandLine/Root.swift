@@ -24,6 +24,7 @@ struct Root: ParsableCommand {
                  recordings have an end record, other existing files are unchanged
 
             Shell completion (bash, zsh, fish): hemiola --generate-completion-script bash
+            Version, commit, compiler and libraries: hemiola --version --verbose
             """,
         version: HemiolaVersion.current,
         subcommands: [
@@ -71,6 +72,7 @@ struct Root: ParsableCommand {
     static func parsed(_ arguments: [String], columns: Int = 80) throws(Failure) -> Request {
         if arguments.isEmpty { return .text(firstSteps) }
         if let command = AnalyzeCommand(plain: arguments) { return .command(command) }
+        if VersionReport.isRequested(by: arguments) { return .text(VersionReport.current.text) }
         if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
         if let command = subcommand(arguments) { return .command(command) }
         do {

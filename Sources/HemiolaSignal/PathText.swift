@@ -46,7 +46,7 @@ public enum PathText {
 
     /// A path as the system takes it, from its text: its bytes, and a zero.
     public static func systemPath(_ text: String) -> [CChar] {
-        bytes(of: text).map { CChar(bitPattern: $0) } + [0]
+        bytes(of: text).map { CChar(truncatingIfNeeded: $0) } + [0]
     }
 
     /// The path as people and JSON read it: U+FFFD for what is no UTF-8.

@@ -10,7 +10,7 @@ struct Architecture {
         "HemiolaTesting": 3,
         "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaPictures": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaVisualizer": 1, "HemiolaWire": 1,
-        "HemiolaSignal": 0, "CBeatWeights": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CPulse": 0,
+        "HemiolaSignal": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CPulse": 0,
         "CQREncode": 0, "CSndFile": 0, "CWebPage": 0, "CYAML": 0,
         "CZstd": 0,
     ]
@@ -26,6 +26,7 @@ struct Architecture {
         "CFFTW": ["Sources/HemiolaSpectrum/RealFFT.swift"],
         "CSndFile": ["Plugins/Captures/File/SoundFile.swift", "Plugins/Sinks/Audio/FLACEncoder.swift"],
         "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaCommandLine/YAMLEventReader.swift"],
+        "CBuildRecord": ["Sources/HemiolaCommandLine/System+Libraries.swift"],
         "CCairo": ["Sources/HemiolaPictures/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
         "CZstd": ["Sources/HemiolaOutput/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Web/QRCode.swift"],
@@ -90,6 +91,9 @@ struct Architecture {
                 for plugin in manifest.plugins.keys.sorted() where Self.words(in: text).contains(Substring(plugin)) {
                     result.append("\(path) names the plugin \(plugin), but is a core module")
                 }
+            }
+            if text.contains("UInt8(bitPattern:") || text.contains("CChar(bitPattern:") {
+                result.append("\(path) converts a CChar with bitPattern, but it is unsigned on arm64; use truncatingIfNeeded")
             }
             result += Self.unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
         }

@@ -80,6 +80,7 @@ import Testing
             "plugin(\"TwoSink\", at: \"Sinks/Two\", uses: [\"OneCapture\"]),\nplugin(\"OneCapture\", at: \"Captures/One\")",
             "Package.swift: the plugin TwoSink uses the plugin OneCapture"
         ),
+        ("Sources/Hemiola/Bytes.swift", "let byte = UInt8(bitPattern: character)", "Bytes.swift converts a CChar with bitPattern"),
         ("Package.swift", "module(\"HemiolaManager\")", "the target HemiolaManager, which has no layer"),
         ("Package.swift", "module(\"HemiolaEngine\", uses: [arguments])", "HemiolaEngine uses ArgumentParser, which belongs to"),
     ])

@@ -13,7 +13,7 @@ import Testing
         folder = try TemporaryFolder()
         let libraries = folder.path + "/libraries"
         try FileManager.default.createDirectory(atPath: libraries, withIntermediateDirectories: true)
-        for name in ["libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0", "libcairo.so.2", "libebur128.so.1"] {
+        for name in ["libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0", "libcairo.so.2", "libebur128.so.1", "libqrencode.so.4"] {
             try Data().write(to: URL(fileURLWithPath: "\(libraries)/\(name)"))
         }
         environment = ["LD_LIBRARY_PATH": libraries]
@@ -27,6 +27,17 @@ import Testing
         let outcome = try run(["analyze", try folder.writeTone()])
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
         #expect(try Record.all(in: outcome.output).count > 2)
+    }
+
+    @Test func `no library on demand is installed: --version --verbose names each`() throws {
+        let outcome = try run(["--version", "--verbose"])
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+        for library in ["libyaml", "Zstandard", "libpulse", "cairo", "libebur128", "libqrencode"] {
+            #expect(outcome.lines.contains { $0.hasPrefix("\(library) ") && $0.hasSuffix(" not installed") }, "\(library)")
+        }
+        for library in ["FFTW", "libsndfile"] {
+            #expect(outcome.lines.contains { $0.hasPrefix("\(library) ") && !$0.hasSuffix(" not installed") }, "\(library)")
+        }
     }
 
     @Test func `libyaml is not installed: a pipeline file is an error that names the package`() throws {
@@ -67,7 +78,7 @@ import Testing
         #expect(outcome.errors.contains("libebur128.so.1 cannot be loaded; install it: apt install libebur128-1"), "\(outcome.errors)")
         #expect(outcome.errors.split(separator: "\n").count == 1 && outcome.output.isEmpty)
         let doctor = try run(["doctor"])
-        #expect(doctor.output.contains("not installed; loudness measurements need it: apt install libebur128-1"), "\(doctor.output)")
+        #expect(doctor.output.contains("not installed; needed for the analyzer loudness: apt install libebur128-1"), "\(doctor.output)")
     }
 
     @Test func `doctor: reports libraries that cannot be loaded, each with its package`() throws {

@@ -54,14 +54,14 @@ struct DecoderMessages {
     private mutating func count(_ text: UnsafeBufferPointer<CChar>) {
         var match = 0
         for character in text {
-            if UInt8(bitPattern: character) == Self.marker[match] {
+            if UInt8(truncatingIfNeeded: character) == Self.marker[match] {
                 match += 1
                 if match == Self.marker.count {
                     errorCount += 1
                     match = 0
                 }
             } else {
-                match = UInt8(bitPattern: character) == Self.marker[0] ? 1 : 0
+                match = UInt8(truncatingIfNeeded: character) == Self.marker[0] ? 1 : 0
             }
         }
     }

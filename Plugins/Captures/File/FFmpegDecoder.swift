@@ -104,7 +104,7 @@ struct FFmpegDecoder: Sendable {
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         // Safe: zero-terminated copies, freed below.
         var words: [UnsafeMutablePointer<CChar>?] =
-            ([Array(program.utf8)] + arguments).map { bytes in strdup(bytes.map { CChar(bitPattern: $0) } + [0]) } + [nil]
+            ([Array(program.utf8)] + arguments).map { bytes in strdup(bytes.map { CChar(truncatingIfNeeded: $0) } + [0]) } + [nil]
         defer {
             for word in words { free(word) }
             posix_spawn_file_actions_destroy(&actions)

@@ -248,7 +248,7 @@ final class SoundFile {
         func text(_ tag: Int) -> String? {
             guard let text = sf_get_string(handle, Int32(tag)) else { return nil }
             let bytes = UnsafeBufferPointer(start: text, count: strnlen(text, Self.longestTag))
-            return SoundTags.text(of: bytes.lazy.map { UInt8(bitPattern: $0) })
+            return SoundTags.text(of: bytes.lazy.map { UInt8(truncatingIfNeeded: $0) })
         }
         var tags = SoundTags()
         (tags.title, tags.artist, tags.album) = (text(SF_STR_TITLE), text(SF_STR_ARTIST), text(SF_STR_ALBUM))

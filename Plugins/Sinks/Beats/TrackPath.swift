@@ -15,7 +15,7 @@ struct TrackPath {
     init(_ input: String) {
         // Safe: `realpath` allocates the result, which is copied and freed.
         if let resolved = realpath(PathText.systemPath(input), nil) {
-            bytes = Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved))).map { UInt8(bitPattern: $0) }
+            bytes = Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved))).map { UInt8(truncatingIfNeeded: $0) }
             free(resolved)
             return
         }
@@ -24,7 +24,7 @@ struct TrackPath {
             bytes = path
             return
         }
-        bytes = Array(UnsafeBufferPointer(start: folder, count: strlen(folder))).map { UInt8(bitPattern: $0) } + [UInt8(ascii: "/")] + path
+        bytes = Array(UnsafeBufferPointer(start: folder, count: strlen(folder))).map { UInt8(truncatingIfNeeded: $0) } + [UInt8(ascii: "/")] + path
         free(folder)
     }
 

@@ -35,7 +35,7 @@ struct ListeningSocket {
         guard
             getnameinfo(info.pointee.ai_addr, info.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
         else { throw SinkError(Self.fault(inAddress: address)) }
-        self.address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        self.address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
         let last = port == 0 ? 0 : min(65_535, port + Self.furtherPorts)
         for candidate in port...last {
             Self.setPort(candidate, of: &storage)

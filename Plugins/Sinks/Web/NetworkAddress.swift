@@ -21,7 +21,7 @@ enum NetworkAddress {
             let length = isIPv4 ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
             var text = [CChar](repeating: 0, count: 256)
             guard getnameinfo(address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else { continue }
-            let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
             // A link-local address needs the name of an interface, which differs between machines.
             if !name.hasPrefix("fe80:") { return name }
         }
