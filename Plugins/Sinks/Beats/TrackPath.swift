@@ -24,7 +24,8 @@ struct TrackPath {
             bytes = path
             return
         }
-        bytes = Array(UnsafeBufferPointer(start: folder, count: strlen(folder))).map { UInt8(truncatingIfNeeded: $0) } + [UInt8(ascii: "/")] + path
+        let parent = UnsafeBufferPointer(start: folder, count: strlen(folder)).map { UInt8(truncatingIfNeeded: $0) }
+        bytes = parent + [UInt8(ascii: "/")] + path
         free(folder)
     }
 
