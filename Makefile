@@ -36,7 +36,7 @@ DESTDIR =
 export PREFIX DESTDIR
 
 help: ## List these targets.
-	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## Check and install the libraries that Hemiola is built with.
 	scripts/setup
