@@ -159,8 +159,8 @@ public final class ChromaExtractor {
         center = transform.center(in: hop, index)
         transform.update(from: hop, index)
         findNotes()
-        foldChroma()
-        foldBass()
+        sumPitchClasses()
+        sumBass()
     }
 
     /// Audio was lost: the values of the last frame are discarded, the tuning stays.
@@ -189,13 +189,13 @@ extension ChromaExtractor {
     private func findNotes() {
         noteValues.update(repeating: 0, count: Self.vectorCount)
         let highest = measureLevels()
-        let floor = max(highest - Self.range, -40)
+        let lowest = max(highest - Self.range, -40)
         let offset = tuning.semitones
         tuning.advance()
         var sum: Float = 0
         for bin in 1...Self.noteCount * Self.binsPerNote {
             let (low, level, high) = (levels[bin - 1], levels[bin], levels[bin + 1])
-            guard level > floor, level >= low, level > high else { continue }
+            guard level > lowest, level >= low, level > high else { continue }
             // A parabola through the levels of three bins.
             let shift = 0.5 * (low - high) / (low - 2 * level + high)
             let magnitude = exp2f(0.5 * (level - 0.25 * (low - high) * shift))
@@ -233,7 +233,7 @@ extension ChromaExtractor {
 // MARK: - Pitch classes
 
 extension ChromaExtractor {
-    private func foldChroma() {
+    private func sumPitchClasses() {
         chromaValues.update(repeating: 0, count: bins)
         guard !isSilent else { return }
         var largest: Float = 0
@@ -261,7 +261,7 @@ extension ChromaExtractor {
         Self.normalize(chromaValues, count: bins)
     }
 
-    private func foldBass() {
+    private func sumBass() {
         bassValues.update(repeating: 0, count: 12)
         guard !isSilent else { return }
         for note in 0..<Self.bassCount { bassValues[note % 12] += noteValues[note] * bassWeights[note] }

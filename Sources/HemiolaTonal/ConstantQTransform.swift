@@ -19,9 +19,10 @@ public import HemiolaSignal
 /// - Complexity: the transforms of the spectra, shared by all transforms with the same spectra, and O(bins · window ratio) per frame;
 ///   no allocation after `init`.
 public final class ConstantQTransform {
-    /// The sample rate of the spectra for low bins, in hertz, and the highest frequency at which the bank's resampler leaves them exact.
+    /// The sample rate of the spectra for low bins, in hertz, and the highest frequency for which they are used, which the bank's
+    /// resampler attenuates by less than 0.1 dB.
     private static let lowRate = 8000
-    private static let highestLow = 2016.0
+    private static let highestLow = 2100.0
     /// The part of a kernel's spectrum that is kept, in bandwidths of a window: from here on it is 57 dB below its maximum.
     private static let reach = 6.0
     /// A spectrum is not longer than so many windows: shorter windows have a shorter spectrum.
