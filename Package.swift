@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "HemiolaOutput", targets: ["HemiolaOutput"]),
         .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
         .library(name: "HemiolaSpectrum", targets: ["HemiolaSpectrum"]),
+        .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
         .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
         .library(name: "HemiolaEvaluation", targets: ["HemiolaEvaluation"]),
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
@@ -124,6 +125,7 @@ let package = Package(
 
         // 1
         module("Hemiola", uses: ["HemiolaSignal"]),
+        module("HemiolaTonal", uses: ["HemiolaSignal"], settings: lifetimeSettings),
         module("HemiolaVisualizer", uses: ["HemiolaSignal"]),
         module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lifetimeSettings),
         module("HemiolaEvaluation"),
