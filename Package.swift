@@ -87,7 +87,7 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
+                "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "PitchAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
                 "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
@@ -100,6 +100,7 @@ let package = Package(
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
+        plugin("PitchAnalyzer", at: "Analyzers/Pitch", uses: ["HemiolaTonal", "HemiolaSpectrum"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),

@@ -8,6 +8,7 @@ internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
 internal import PCMCapture
+internal import PitchAnalyzer
 internal import PresetsSink
 internal import PulseCapture
 internal import SpectrumAnalyzer
@@ -30,7 +31,7 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat],
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .pitch],
         sinks: [.audio, .beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
