@@ -88,7 +88,7 @@ let package = Package(
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "PitchAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
-                "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -109,6 +109,7 @@ let package = Package(
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
+        plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),

@@ -7,6 +7,7 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
+internal import NotesSink
 internal import PCMCapture
 internal import PitchAnalyzer
 internal import PresetsSink
@@ -32,7 +33,7 @@ extension PluginRegistry {
 
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .pitch],
-        sinks: [.audio, .beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
+        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

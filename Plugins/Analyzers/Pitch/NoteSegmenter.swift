@@ -20,6 +20,8 @@ struct NoteSegmenter: Sendable {
     /// A rise of the level of so many decibels within `attackSeconds` begins a new note.
     private static let attack: Float = 9
     private static let attackSeconds = 0.05
+    /// Not so soon after the start of a note, whose own attack takes as long as the window.
+    private static let attackLength = 0.12
 
     /// A note in progress, or one that is complete.
     private struct Segment {
@@ -78,7 +80,7 @@ struct NoteSegmenter: Sendable {
         }
         pause = 0
         let semitones = 69 + 12 * log2f(frequency / 440)
-        if note.count > 0, rise > Self.attack, time - note.start > minimumDuration {
+        if note.count > 0, rise > Self.attack, time - note.start > Self.attackLength {
             finishNote(&events)
         }
         if note.count > 0, abs(semitones - note.mean) > Self.tolerance {

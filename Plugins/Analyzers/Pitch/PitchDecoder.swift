@@ -28,13 +28,13 @@ final class PitchDecoder {
     /// States per octave.
     private static let statesPerOctave = 60.0
     /// The largest change of the pitch, in octaves per second.
-    private static let fastestChange = 36.0
-    /// The probability of a change between voiced and unvoiced from one frame to the next, in nats.
+    private static let fastestChange = 20.0
+    /// The log probability of a change between voiced and unvoiced from one frame to the next: 1 %, as in pYIN.
     private static let switching: Float = -4.6
     /// The log probability of a voiced state without a candidate.
-    private static let missing: Float = -12
+    private static let missing: Float = -9
     /// The log probability of the unvoiced state for a frame that is certainly unvoiced. Chosen on synthesised voices.
-    private static let unvoicedLevel: Float = -2.5
+    private static let unvoicedLevel: Float = -3
     /// An impossible score.
     private static let never: Float = -1e30
 
