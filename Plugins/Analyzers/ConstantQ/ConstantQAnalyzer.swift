@@ -19,7 +19,7 @@ extension AnalyzerPlugin {
 
 /// The settings of the constant-Q analyzer.
 struct ConstantQSettings: Sendable {
-    private static let binsPerOctave = Setting("bins_per_octave", default: 12, in: 1...96, "Bins per octave.")
+    private static let binsPerOctave = Setting("bins_per_octave", default: 12, in: 3...96, "Bins per octave.")
     private static let minimum = Setting("min_hz", default: 32.703, in: 10...20_000, unit: .hertz, "Frequency of the lowest bin.")
     private static let octaves = Setting(
         "octaves", default: 8, in: 1...14, "Octaves above min_hz; bins above half the sample rate are left out.")
