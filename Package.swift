@@ -87,7 +87,8 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "PitchAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
+                "ChromaAnalyzer", "ConstantQAnalyzer", "PitchAnalyzer",
+                "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
                 "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
@@ -100,6 +101,8 @@ let package = Package(
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
+        plugin("ChromaAnalyzer", at: "Analyzers/Chroma", uses: ["HemiolaTonal"]),
+        plugin("ConstantQAnalyzer", at: "Analyzers/ConstantQ", uses: ["HemiolaTonal"]),
         plugin("PitchAnalyzer", at: "Analyzers/Pitch", uses: ["HemiolaTonal", "HemiolaSpectrum"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
@@ -173,6 +176,9 @@ let package = Package(
         tests(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
+        tests(
+            "HemiolaTonalTests", uses: ["HemiolaTonal", "HemiolaSpectrum", "HemiolaSignal"], resources: [.process("vectors.json")],
+            exclude: ["make_vectors.py"]),
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -184,7 +190,8 @@ let package = Package(
             "HemiolaEngineTests",
             uses: [
                 "HemiolaVisualizer",
-                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "LoudnessAnalyzer", "SpectrumAnalyzer",
+                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
+                "LoudnessAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -198,6 +205,18 @@ let package = Package(
                 "CBeatWeights",
             ],
             resources: [.process("vectors.bin")]),
+        tests(
+            "ChromaAnalyzerTests",
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChromaAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ConstantQAnalyzerTests",
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ConstantQAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "PitchAnalyzerTests",
+            uses: [
+                "AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "PitchAnalyzer", "HemiolaTonal", "Hemiola",
+                "HemiolaSignal",
+            ]),
         tests(
             "LevelsAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "LevelsAnalyzer", "Hemiola", "HemiolaSignal"]),
@@ -219,6 +238,7 @@ let package = Package(
                 "AudioSink", "FileCapture", "LevelsAnalyzer", "HemiolaEngine", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal",
             ]),
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",

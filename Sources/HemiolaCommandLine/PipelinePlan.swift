@@ -14,7 +14,9 @@ struct PipelinePlan {
     /// The sink that writes MIDI files.
     private static let notes = "notes"
     /// Extensions of `--output`, without `.zst`, and the sinks that write them.
-    private static let sinksByExtension = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv", ".mid": notes, ".midi": notes]
+    private static let sinksByExtension = [
+        ".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv", ".mid": notes, ".midi": notes,
+    ]
 
     private(set) var configuration: PipelineConfiguration
     private let registry: PluginRegistry

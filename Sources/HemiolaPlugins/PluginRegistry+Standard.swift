@@ -2,6 +2,8 @@ internal import AudioSink
 internal import BeatAnalyzer
 internal import BeatsSink
 internal import CSVSink
+internal import ChromaAnalyzer
+internal import ConstantQAnalyzer
 internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
@@ -32,7 +34,8 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .pitch],
+        captures: [.file, .pcm, .pulse, .tone],
+        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .pitch],
         sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

@@ -59,7 +59,7 @@ import Testing
         ),
         (
             ["analyze", "a", "--sink", "foo"],
-            "--sink foo: there is no sink \"foo\"; there are: audio, beats, csv, json-lines, presets, summary, socket, web"
+            "--sink foo: there is no sink \"foo\"; there are: audio, beats, csv, json-lines, notes, presets, summary, socket, web"
         ),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
@@ -107,7 +107,7 @@ import Testing
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (
             ["schema", "--analyzer", "+nothing"],
-            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, spectrum, visualizer, beat"
+            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, spectrum, visualizer, beat, cqt, chroma, pitch"
         ),
     ])
     func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) async {

@@ -1,11 +1,14 @@
 import AllocationCounter
 import BeatAnalyzer
+import ChromaAnalyzer
+import ConstantQAnalyzer
 import Hemiola
 import HemiolaEngine
 import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import LoudnessAnalyzer
+import PitchAnalyzer
 import SpectrumAnalyzer
 import Synchronization
 import TestSupport
@@ -19,10 +22,12 @@ import VisualizerAnalyzer
         let batching = try #require(Batching(batchFrames: batchFrames))
         let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
         var trial = Trial(
-            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat], sinks: [.idle(log)], batchFrames: batchFrames)
+            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .pitch], sinks: [.idle(log)],
+            batchFrames: batchFrames)
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
+            PluginSpec("cqt"), PluginSpec("chroma"), PluginSpec("pitch"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]

@@ -154,8 +154,10 @@ private final class PitchStream {
 
     func analyzeFirstPass(_ hop: borrowing Hop, _ handle: SpectrumHandle) {
         let spectra = hop.spectra(handle)
-        let decoder = longDecoder ?? PitchDecoder(
-            settings.frequencies, hopSeconds: PitchDetector.hopSeconds, capacity: 2 * Self.longDelay)
+        let decoder =
+            longDecoder
+            ?? PitchDecoder(
+                settings.frequencies, hopSeconds: PitchDetector.hopSeconds, capacity: 2 * Self.longDelay)
         longDecoder = decoder
         for index in 0..<spectra.count {
             let center = spectra.center(of: index) / sampleRate

@@ -62,6 +62,8 @@ final class PitchDetector {
     private let binCount = size / 2 + 1
     /// The lags, in steps of the autocorrelation.
     private let lags: ClosedRange<Int>
+    /// The periods of candidates in seconds: those of the range, and a third of a semitone more.
+    private let periods: ClosedRange<Float>
     private var fft = RealFFT(size: oversampling * size)
     // Unsafe pointers: the tables of the hot path, allocated once, indexed without exclusivity checks.
     private let weights: UnsafeMutablePointer<Float>
@@ -78,6 +80,7 @@ final class PitchDetector {
         let rate = Double(Self.oversampling * Self.sampleRate)
         let lags = max(2, Int(rate / frequencies.upperBound) - 1)...Int((rate / frequencies.lowerBound).rounded(.up)) + 1
         self.lags = lags
+        periods = Float(0.98 / frequencies.upperBound)...Float(1.02 / frequencies.lowerBound)
         let window = WindowShape.hann.values(size: Self.size)
         powerScale = Float(2 / (Double(Self.size) * window.reduce(0) { $0 + Double($1) * Double($1) }))
         weights = .allocate(capacity: binCount)
@@ -167,15 +170,16 @@ final class PitchDetector {
             let (low, middle, high) = (differences[lag - 1], differences[lag], differences[lag + 1])
             let shift = 0.5 * (low - high) / (low - 2 * middle + high)
             let height = max(0, middle - 0.25 * (low - high) * shift)
-            guard height < lowest else { continue }
+            let period = (Float(lag) + shift) * step
+            guard height < lowest, periods.contains(period) else { continue }
             let probability = share(below: lowest) - share(below: height)
             lowest = height
             guard candidateCount < Self.mostCandidates else {
                 candidates[candidateCount - 1] = PitchCandidate(
-                    period: (Float(lag) + shift) * step, probability: candidates[candidateCount - 1].probability + probability)
+                    period: period, probability: candidates[candidateCount - 1].probability + probability)
                 continue
             }
-            candidates[candidateCount] = PitchCandidate(period: (Float(lag) + shift) * step, probability: probability)
+            candidates[candidateCount] = PitchCandidate(period: period, probability: probability)
             best = candidateCount
             candidateCount += 1
         }

@@ -7,7 +7,7 @@ internal import Synchronization
 
 extension SinkPlugin {
     private static let path = Setting(
-        "path", default: "{stem}.mid", "Output file. Placeholders: {stem}, {name}, {dir}, {time}.")
+        "path", default: "{stem}.mid", "Output file. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
 
     /// Writes the notes of the analyzer `pitch` as a Standard MIDI File.
     public static let notes = SinkPlugin(
@@ -18,7 +18,7 @@ extension SinkPlugin {
                 outputs: [Output(settings[path], takesSeveralInputs: false, replacesFile: true)])
         },
         make: { settings throws(ConfigurationError) in
-            NoteWriter(try PathTemplate(settings[path], at: path.key))
+            NoteWriter(try PathTemplate(settings[path], at: path.key, isNumbered: true))
         })
 }
 
@@ -108,7 +108,9 @@ final class NoteWriter: Sink {
 
     private func openFile(_ state: inout State) throws(SinkError) {
         guard let opener = state.opener else { return }
-        state.path = opener.path(template, for: state.input)
+        let input = state.input
+        let number = template.isNumbered ? opener.freeNumber(from: 1) { [opener.path(template, for: input, number: $0)] } : 1
+        state.path = opener.path(template, for: input, number: number)
         state.streams = WrittenStreams()
         (state.notes, state.start) = (NoteTrack(), 0)
         state.output = try opener.open(state.path, isDocument: true)
