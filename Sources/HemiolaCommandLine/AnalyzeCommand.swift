@@ -14,12 +14,13 @@ struct AnalyzeCommand: Command {
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
               hemiola analyze *.flac --summary -j0 -o tracks.csv
+              hemiola analyze voice.wav --whole-file -o notes.mid
               hemiola analyze more --output-dir results -j0 --resume
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
 
             The extension of the output path selects the format: .jsonl, .json or none for JSON Lines, .csv for a table; \
-            append .zst to compress. The file is created when the run is complete. With --realtime it is written line by line \
+            append .zst to compress; .mid for the notes of a melody (analyzer pitch). The file is created when the run is complete. With --realtime it is written line by line \
             and never replaces an existing file. Placeholders in the path give each input its own file: {stem} (file name \
             without extension), {name} (file name), {dir} (folder), {time} (start of the run). Missing folders are created.
 

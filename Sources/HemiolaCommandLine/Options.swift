@@ -201,7 +201,7 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
-            "Write to this file instead of standard output; .csv writes a table. Placeholders: {stem}, {name}, {dir}, {time}.",
+            "Write to this file instead of standard output; .csv writes a table, .mid notes. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
     var outputs: [String] = []
 

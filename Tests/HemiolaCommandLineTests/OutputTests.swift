@@ -51,12 +51,13 @@ import Testing
         ("x", "json-lines"), ("x.jsonl", "json-lines"), ("x.JSONL", "json-lines"), ("x.jsonl.zst", "json-lines"), ("x.json", "json-lines"),
         ("x.zst", "json-lines"), ("a.b/x", "json-lines"), ("/dev/full", "json-lines"), ("/dev/fd/3", "json-lines"), ("x.csv", "csv"),
         ("x.csv.zst", "csv"), ("{stem}-{time}.csv", "csv"), (".hidden", "json-lines"),
+        ("x.mid", "notes"), ("x.MIDI", "notes"),
     ])
     func `output path without a sink: its extension selects the sink`(path: String, sink: String) throws {
         #expect(try configuration(["a", "-o", path]).sinks == [PluginSpec(sink, primary: .text(path))])
     }
 
-    @Test(arguments: ["x.txt", "x.mid", "x.jsnol", "x.flac", "x.txt.zst"])
+    @Test(arguments: ["x.txt", "x.mid.zst", "x.jsnol", "x.flac", "x.txt.zst"])
     func `output path with an unknown extension: refused with the supported extensions`(path: String) {
         do {
             _ = try plan(["a", "-o", path])
