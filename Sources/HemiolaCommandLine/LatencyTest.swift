@@ -42,7 +42,7 @@ struct LatencyTest {
         guard listener.waitForLine(within: 10, where: { $0.hasPrefix(#"{"type":"batch","n":20,"#) }) != nil else {
             throw CaptureError("no audio captured from \(loopback.device); see whether hemiola listen works")
         }
-        var generator = SplitMix(state: 1)
+        var generator = SplitMix64(seed: 1)
         var times: [Double] = []
         for _ in 0..<clickCount where !isCancelled() {
             let start = try loopback.click()
@@ -52,7 +52,7 @@ struct LatencyTest {
                 throw CaptureError("\"hemiola listen\" exited before the test was complete")
             }
             // A random pause: clicks are spread evenly over batches and over the server's fragments.
-            listener.drain(for: 0.1 + 0.1 * generator.next())
+            listener.drain(for: 0.1 + 0.1 * generator.uniform())
         }
         return times
     }
@@ -60,18 +60,6 @@ struct LatencyTest {
     private static func containsClick(_ line: Substring) -> Bool {
         guard line.hasPrefix(#"{"type":"batch""#), let key = line.firstRange(of: #""peak_db":"#) else { return false }
         return Double(line[key.upperBound...].prefix { "+-.0123456789eE".contains($0) }).map { $0 > threshold } ?? false
-    }
-}
-
-/// Pseudo-random numbers in 0…1 (Steele, Lea and Flood's SplitMix64).
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> Double {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Double((bits ^ (bits >> 31)) >> 11) / 9_007_199_254_740_992
     }
 }
 

@@ -319,7 +319,8 @@ extension PluginRegistry {
             } else if features != nil || pipeline.analyzerNames.contains(name) {
                 continue
             } else {
-                known = pipeline.catalog.recordTypes + pipeline.analyzerNames
+                let types = pipeline.catalog.recordTypes
+                known = types + pipeline.analyzerNames.filter { !types.contains($0) }
             }
             let suggestion = Self.featurePath(named: item, of: analyzers) ?? item.nearest(in: known)
             let hint = suggestion.map { "did you mean \($0)?" } ?? "items: \(known.joined(separator: ", "))"

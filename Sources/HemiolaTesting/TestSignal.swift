@@ -59,7 +59,7 @@ public enum TestSignal {
     ///   - frames: The length, in frames.
     ///   - format: The sample rate and the number of channels.
     public static func noise(seed: UInt64, amplitude: Double = 1, frames: Int, format: StreamFormat = mono) -> [Float] {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         return spread(frames, format) { _ in amplitude * Double.random(in: -1...1, using: &generator) }
     }
 
@@ -103,25 +103,5 @@ public enum TestSignal {
             for _ in 0..<format.channelCount { samples.append(sample) }
         }
         return samples
-    }
-}
-
-/// A pseudorandom number generator that gives the same numbers on every run.
-///
-/// - Note: SplitMix64, after G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    /// A generator with a seed; equal seeds give equal numbers.
-    public init(seed: UInt64) {
-        state = seed
-    }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -96,7 +96,7 @@ enum PreparedAnalyzer {
         let space = BeatStateSpace(frameSeconds: 0.01, tempi: tempi)
         var decoder = ForwardDecoder(space)
         var reference = ReferenceForwardDecoder(space)
-        var random = SeededGenerator(seed: 7)
+        var random = SplitMix64(seed: 7)
         var differences = 0
         for frame in 0..<3000 {
             if frame == 1500 {

@@ -1,5 +1,6 @@
 import CBeatWeights
 import Foundation
+import HemiolaSignal
 import HemiolaTesting
 import Testing
 
@@ -48,7 +49,7 @@ private struct Vectors {
 
 @Suite struct BandFilterTests {
     @Test func `spectrum: 73 triangular bands with the amplitudes of the definition, between 22 and 10 250 Hz`() {
-        var generator = SeededGenerator(seed: 18)
+        var generator = SplitMix64(seed: 18)
         let spectrum = (0...1024).map { _ in Float.random(in: 0...500, using: &generator) }
         var edges: [Int] = []
         for index in 0...101 {

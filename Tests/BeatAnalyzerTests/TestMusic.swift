@@ -17,7 +17,7 @@ enum TestMusic {
     ) -> [Float] {
         var mix = [Double](repeating: 0, count: Int(seconds * Double(rate)))
         let period = 60 / tempo
-        var generator = SeededGenerator(seed: 7)
+        var generator = SplitMix64(seed: 7)
         var noise = (0..<rate).map { _ in Double.random(in: -1...1, using: &generator) }
         noise[0] = 0
         func add(_ time: Double, _ length: Double, _ sound: (_ t: Double, _ n: Int) -> Double) {
@@ -52,7 +52,7 @@ enum TestMusic {
     /// A bass drum on the beats and a cymbal between them: high and low bands alternate, as in speech.
     static func alternatingDrumAndCymbal(_ tempo: Double, seconds: Double, first: Double = 0.25) -> [Float] {
         let rate = 44_100.0
-        var generator = SeededGenerator(seed: 21)
+        var generator = SplitMix64(seed: 21)
         return (0..<Int(seconds * rate)).map { frame in
             let noise = Double.random(in: -1...1, using: &generator)
             let beats = (Double(frame) / rate - first) * tempo / 60

@@ -111,7 +111,7 @@ import Testing
             return
         }
         // Whole numbers, so that no order of summing matters.
-        var generator = SeededGenerator(seed: UInt64(length))
+        var generator = SplitMix64(seed: UInt64(length))
         let x = (0..<length).map { _ in Float(Int.random(in: 0...9, using: &generator)) }
         let total = x.reduce(0, +)
         for share in [0, 0.01, 0.5, 0.85, 0.999, 1] as [Float] {
@@ -130,7 +130,7 @@ import Testing
     func `sumAndLogSum: equal to a plain loop, values below the floor are replaced by it`(length: Int) {
         for start in Self.starts {
             let floor: Float = 1e-10
-            var generator = SeededGenerator(seed: UInt64(length))
+            var generator = SplitMix64(seed: UInt64(length))
             // From far below the floor to far above 1, and some zeros.
             let x = (0..<start + length).map { _ in
                 Bool.random(using: &generator) ? Float(pow(10, Double.random(in: -14...14, using: &generator))) : 0
@@ -275,7 +275,7 @@ import Testing
 
     @Test(arguments: lengths)
     func `silenceNonFinite: replaces non-finite samples by 0 and counts them`(length: Int) {
-        var generator = SeededGenerator(seed: UInt64(length))
+        var generator = SplitMix64(seed: UInt64(length))
         let x = (0..<length).map { _ in [0.5, -1, .nan, .infinity, -.infinity, 1e38].randomElement(using: &generator)! as Float }
         var y = x
         var span = y.mutableSpan

@@ -1,4 +1,5 @@
 import Foundation
+import HemiolaSignal
 import HemiolaWire
 import Testing
 
@@ -10,19 +11,6 @@ import Testing
 #endif
 
 private let seed: UInt64 = 0x4865_6d69_6f6c_61
-
-/// SplitMix64: the same values from the same seed on every platform.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 private func text(_ write: (inout JSONBuffer) -> Void) -> String {
     var buffer = JSONBuffer(capacity: 64)
@@ -88,7 +76,7 @@ private func printed(significant value: Double) -> String {
 
     @Test(arguments: [2, 3, 6])
     func `Float, fixed decimals: equal to printf, including ties`(decimals: Int) {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         var values = (0..<sweep).map { _ in Float.random(in: -120...20, using: &random) }
         values += (0..<sweep).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter { $0.magnitude < 0x1p63 }
         values += (0..<sweep).map { _ in Float(Int32.random(in: -(1 << 20)...1 << 20, using: &random)) / 1024 }
@@ -103,7 +91,7 @@ private func printed(significant value: Double) -> String {
 
     @Test(arguments: [2, 3, 6])
     func `Double, fixed decimals: equal to printf, including near ties`(decimals: Int) {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         let scale: Double = decimals == 2 ? 100 : decimals == 3 ? 1000 : 1_000_000
         var values = (0..<sweep).map { _ in Double.random(in: -1000...1000, using: &random) }
         values += (0..<sweep).map { _ in Double(bitPattern: random.next()) }.filter { $0.magnitude < 0x1p63 }
@@ -125,7 +113,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test func `seconds up to 1e9: equal within half a microsecond when read`() throws {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         for rate in [8000, 44100, 48000, 192_000] {
             for _ in 0..<sweep / 4 {
                 let frame = Int64.random(in: 0...1_000_000_000 * Int64(rate), using: &random)
@@ -141,7 +129,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test func `fixed decimals: equal within half a unit of the last place when read`() throws {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         for (decimals, unit) in [(2, 0.01), (3, 0.001), (6, 0.000001)] {
             let values = (0..<sweep / 4).map { _ in Float.random(in: -30000...30000, using: &random) }
             let written = text { $0.appendFixed(values.span, decimals: decimals) }
@@ -154,7 +142,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test func `fixed decimals, values from 2⁶³: equal when read`() {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         for _ in 0..<sweep / 10 {
             let float = Float.random(in: 0x1p63..<Float.greatestFiniteMagnitude, using: &random)
             let double = Double(
@@ -184,7 +172,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test func `Float, six significant digits: equal to printf over the whole range`() {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         var values = (0..<4 * sweep).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter(\.isFinite)
         values += (0..<sweep).map { _ in Float.random(in: 0...1, using: &random) }
         values += (0..<sweep).map { _ in Float(bitPattern: UInt32.random(in: 1..<1 << 23, using: &random)) }  // subnormals
@@ -206,7 +194,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test func `Double, six significant digits: equal to printf over the whole range and at near ties`() {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         var values = (0..<sweep).map { _ in Double(bitPattern: random.next()) }.filter(\.isFinite)
         values += (0..<sweep).map { _ in
             let digits = Int.random(in: 100_000...999_999, using: &random)
@@ -231,7 +219,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test func `significant digits: strict JSON, equal within half a unit of the sixth digit when read`() throws {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         let values = (0..<sweep / 2).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter(\.isFinite)
         let written = text { $0.appendSignificant(values.span) }
         let read = try numbers(in: written)
@@ -253,7 +241,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test func `samples: equal to printf, untrimmed and unclamped`() {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         var values = (0..<sweep).map { _ in Float.random(in: -1.5...1.5, using: &random) }
         values += (0..<sweep).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter { $0.magnitude < 0x1p63 }
         values += [0, -0.0, 1e-7, -1e-7, 1, -1, 9.999999, 9.9999995, 10, 999.9999, 123456.78, 1e9, 1e10, 0x1p62]
@@ -273,7 +261,7 @@ private func printed(significant value: Double) -> String {
 
     @Test(arguments: [0, 1, 2, 64, 1000])
     func `array: its values with commas between them`(count: Int) {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         let values = (0..<count).map { $0 % 7 == 3 ? Float.nan : Float.random(in: -120...20, using: &random) }
         for decimals in [2, 3, 6] {
             let single = values.map { value in text { $0.append(fixed: value, decimals: decimals) } }
@@ -286,7 +274,7 @@ private func printed(significant value: Double) -> String {
     // MARK: Integers, strings, bytes
 
     @Test func `integers of any size and sign: all digits`() {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         var values: [Int64] = [0, 7, 10, 99, 100, 999, 1000, 1001, 999_999, 1_000_000, 1_000_000_007, .max, .min]
         values += (0..<sweep).map { _ in Int64(bitPattern: random.next()) >> Int64.random(in: 0...63, using: &random) }
         #expect(
@@ -308,7 +296,7 @@ private func printed(significant value: Double) -> String {
     }
 
     @Test func `string of any Unicode scalars: equal when a JSON parser reads it`() throws {
-        var random = Seeded(state: seed)
+        var random = SplitMix64(seed: seed)
         let edges: [ClosedRange<UInt32>] = [
             0...0x2ff, 0x7f0...0x80f, 0x2000...0x206f, 0xd7f0...0xd7ff, 0xe000...0xe00f, 0xfff0...0x1000f,
             0x1f300...0x1f3ff, 0x10fff0...0x10ffff,

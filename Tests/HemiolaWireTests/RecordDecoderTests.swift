@@ -66,7 +66,7 @@ import Testing
         var header = Fixture.header()
         header.source.format = StreamFormat(sampleRate: rate, channelCount: 2)
         let encoder = RecordEncoder(header, version: Self.version)
-        var generator = TestGenerator(seed: UInt64(rate))
+        var generator = SplitMix64(seed: UInt64(rate))
         let expected = Fixture.lines { buffer in
             encoder.encodeHeader(into: &buffer)
             for index in 0..<2000 {
@@ -94,7 +94,7 @@ import Testing
         let header = StreamHeader(
             source: StreamSource(format: Fixture.format, kind: "file", name: "a"), isLive: false, batching: .standard, seed: 0,
             analyzers: [.init(name: "x", id: "x", version: 1, parameters: [], outputs: outputs)])
-        var generator = TestGenerator(seed: 1)
+        var generator = SplitMix64(seed: 1)
         for scale: Float in [1e-6, 1, 1e3, 1e6, 1e12] {
             let row = (0..<200).map { _ in Float.random(in: -1...1, using: &generator) * scale }
             let expected = Fixture.lines { buffer in
@@ -195,20 +195,5 @@ import Testing
         #expect(line != lines()[0])
         var decoder = RecordDecoder(catalog: Fixture.catalog)
         #expect(throws: RecordFault.self) { try decoder.decode(Array(line.utf8)) }
-    }
-}
-
-/// A small generator of random numbers (SplitMix64), the same on every run.
-private struct TestGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var bits = state
-        bits = (bits ^ bits >> 30) &* 0xbf58_476d_1ce4_e5b9
-        bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb
-        return bits ^ bits >> 31
     }
 }

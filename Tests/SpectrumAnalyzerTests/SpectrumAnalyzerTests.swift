@@ -12,7 +12,7 @@ private func power(_ level: Float) -> Double { pow(10, Double(level) / 10) }
 
 /// Plus or minus `amplitude` at random: under any window its mean square is that of the amplitude.
 private func randomSigns(amplitude: Double, frames: Int) -> Audio {
-    var generator = SeededGenerator(seed: 11)
+    var generator = SplitMix64(seed: 11)
     return Audio(frames: frames) { _, _ in Bool.random(using: &generator) ? amplitude : -amplitude }
 }
 

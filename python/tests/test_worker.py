@@ -148,14 +148,19 @@ def test_interrupt_in_a_file_leaves_a_usable_worker(tmp_path: Path, folder: Path
         time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGINT)
 
-    with Worker() as worker:
-        thread = threading.Thread(target=interrupt)
-        thread.start()
-        with pytest.raises(KeyboardInterrupt):
-            worker.analyze(long)
-            time.sleep(5)
-        thread.join()
-        assert worker.analyze(files(folder)[0]).header["file"] == str(files(folder)[0])
+    # A shell starts background commands with SIGINT ignored; Python then installs no handler.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Worker() as worker:
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            with pytest.raises(KeyboardInterrupt):
+                worker.analyze(long)
+                time.sleep(5)
+            thread.join()
+            assert worker.analyze(files(folder)[0]).header["file"] == str(files(folder)[0])
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def test_threads_take_turns(folder: Path) -> None:

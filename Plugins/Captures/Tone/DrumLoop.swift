@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// A drum and bass loop: kick, snare, hats, crash, chords and a bass line. Beat k begins at frame round(k · 60 / bpm · rate).
 ///
 /// The kick is on the first beat of each bar and the snare on the second and fourth; the other hits and the notes are chosen from the seed.
@@ -133,9 +135,9 @@ struct DrumLoop {
             hits.append(Hit(start: position(of: bar * Self.stepsPerBar + step), drum: drum, gain: gain, pan: pan))
         }
         if bar % Self.phraseLength == 0 { add(0, .crash, 0.35) }
-        let secondKick: Int64 = random.next() < 0.75 ? 10 : 11
+        let secondKick: Int64 = random.fraction() < 0.75 ? 10 : 11
         for step in 0..<Self.stepsPerBar {
-            let chance = random.next()
+            let chance = random.fraction()
             switch step {
             case 0: add(step, .kick, 1)
             case 4, 12: add(step, .snare, 0.85)
@@ -144,7 +146,7 @@ struct DrumLoop {
             case 7, 9, 15: if chance < 0.4 { add(step, .snare, 0.18) }
             default: break
             }
-            let accent = random.next()
+            let accent = random.fraction()
             if step == 14, accent < 0.5 {
                 add(step, .openHat, 0.3, pan: 0.2)
             } else if step.isMultiple(of: 2) {
@@ -157,7 +159,7 @@ struct DrumLoop {
 
     private mutating func setNotes(of bar: Int64) {
         var random = SplitMix64(seed: seed, stream: -1 - bar / Self.rootLength)
-        let root = bar / Self.rootLength % 4 == 0 ? 0 : bass.roots.element(random.next())
+        let root = bar / Self.rootLength % 4 == 0 ? 0 : bass.roots.element(random.fraction())
         let frequency = Bass.lowest * PortableMath.powerOfTwo(root / 12)
         // The chords of E minor: G and C are major.
         let third = root == 3 || root == 8 ? 4.0 : 3
@@ -166,10 +168,10 @@ struct DrumLoop {
             let step = bar * Self.stepsPerBar + start
             notes.append(Note(start: position(of: step), end: position(of: step + length), frequency: frequency, third: third))
         }
-        for (start, length, interval) in bass.rhythms.element(random.next()) {
+        for (start, length, interval) in bass.rhythms.element(random.fraction()) {
             add(start, length, frequency * PortableMath.powerOfTwo(interval / 12))
         }
-        for start in chord.rhythms.element(random.next()) { add(start, 4, 8 * frequency, third: third) }
+        for start in chord.rhythms.element(random.fraction()) { add(start, 4, 8 * frequency, third: third) }
     }
 }
 

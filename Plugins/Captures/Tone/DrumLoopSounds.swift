@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// The sounds of the drums, computed once, two of each: one for even and one for odd channels, with different noise.
 struct DrumKit {
     enum Drum: Int, CaseIterable {
@@ -35,7 +37,7 @@ struct DrumKit {
         let count = Int((drum.length * Double(sampleRate)).rounded())
         return (0..<count).map { index in
             let time = Double(index) / Double(sampleRate)
-            let new = 2 * noise.next() - 1
+            let new = 2 * noise.fraction() - 1
             let (bright, brightest) = ((new - last) / 2, (new - 2 * last + older) / 4)
             (last, older) = (new, last)
             let sample =

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// A sine at a fixed frequency.
 ///
 /// The phase of a frame is its number times a 64-bit step, modulo one period, so that rounding errors do not accumulate. The step has the
@@ -160,8 +162,8 @@ struct Noise {
     /// A number in −2³¹…2³¹ that depends on seed, channel and index only: SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), which allows random
     /// access.
     private func value(at index: Int64, _ channel: Int) -> Int64 {
-        let stream = SplitMix64.mixed(seed &+ UInt64(channel) &* 0xd1b5_4a32_d192_ed03 &+ 0x9e37_79b9_7f4a_7c15)
-        let bits = SplitMix64.mixed(stream &+ UInt64(bitPattern: index) &* 0x9e37_79b9_7f4a_7c15)
+        let stream = SplitMix64.mixed(seed &+ UInt64(channel) &* 0xd1b5_4a32_d192_ed03 &+ SplitMix64.increment)
+        let bits = SplitMix64.mixed(stream &+ UInt64(bitPattern: index) &* SplitMix64.increment)
         return Int64(Int32(truncatingIfNeeded: Int64(bitPattern: bits) >> 32))
     }
 }

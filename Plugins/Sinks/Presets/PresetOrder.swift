@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// Chooses the next preset from a list, and keeps the history of the presets that were shown.
 struct PresetOrder: Sendable {
     /// The order in which presets follow each other.

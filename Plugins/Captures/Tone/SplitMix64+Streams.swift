@@ -1,0 +1,14 @@
+internal import HemiolaSignal
+
+extension SplitMix64 {
+    /// A generator of one of many sequences with the same seed, which are independent of each other.
+    init(seed: UInt64, stream: Int64) {
+        let offset = UInt64(bitPattern: stream) &* 0xd1b5_4a32_d192_ed03
+        self.init(seed: Self.mixed(Self.mixed(seed &+ Self.increment) &+ offset))
+    }
+
+    /// The next number in 0..<1, a multiple of 2⁻³².
+    mutating func fraction() -> Double {
+        Double(next() >> 32) * 0x1p-32
+    }
+}
