@@ -11,8 +11,10 @@ struct PipelinePlan {
     private static let (summary, summaryAnalyzer) = ("summary", "loudness")
     /// The sink that shows the music in a browser.
     private static let web = "web"
+    /// The sink that writes MIDI files.
+    private static let notes = "notes"
     /// Extensions of `--output`, without `.zst`, and the sinks that write them.
-    private static let sinksByExtension = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv"]
+    private static let sinksByExtension = [".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv", ".mid": notes, ".midi": notes]
 
     private(set) var configuration: PipelineConfiguration
     private let registry: PluginRegistry
@@ -343,7 +345,8 @@ struct PipelinePlan {
         if OutputTarget(path).isSpecial { return jsonLines }
         let ending = PathTemplate.ending(of: path).lowercased()
         let plain = ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending
-        if let sink = sinksByExtension[plain] { return sink }
+        // Other programs read MIDI files, and do not decompress them.
+        if let sink = sinksByExtension[plain], sink != notes || plain == ending { return sink }
         if plain == ".parquet" {
             let records = String(path.dropLast(ending.count)) + ".jsonl"
             throw Failure(
@@ -351,7 +354,7 @@ struct PipelinePlan {
                     + "python -m hemiola_audio to-parquet \(records)")
         }
         throw Failure(
-            "--output \(path): unsupported extension \(ending); use .jsonl or .json (JSON Lines) or .csv, optionally with .zst, or name "
+            "--output \(path): unsupported extension \(ending); use .jsonl or .json (JSON Lines) or .csv, optionally with .zst, .mid (notes), or name "
                 + "the sink: --sink json-lines:PATH")
     }
 

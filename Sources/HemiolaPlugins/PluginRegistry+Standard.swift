@@ -9,7 +9,9 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
+internal import NotesSink
 internal import PCMCapture
+internal import PitchAnalyzer
 internal import PresetsSink
 internal import PulseCapture
 internal import SpectrumAnalyzer
@@ -32,8 +34,8 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma],
-        sinks: [.audio, .beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .pitch],
+        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

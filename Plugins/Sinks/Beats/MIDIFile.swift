@@ -1,3 +1,5 @@
+internal import HemiolaOutput
+
 /// Encodes beats as a Standard MIDI File (1.0, format 1) with two tracks: a tempo map and a metronome note on each beat.
 ///
 /// Each interval between two beats is one quarter note. An interval above 16.8 s, the longest quarter note, is divided into several.
@@ -16,8 +18,7 @@ struct MIDIFile {
 
     /// The contents of the file.
     var bytes: [UInt8] {
-        Self.chunk("MThd", [0, 1, 0, 2] + Self.bigEndian(Self.division)) + Self.chunk("MTrk", tempoTrack)
-            + Self.chunk("MTrk", clickTrack)
+        MIDIChunk.header(format: 1, tracks: 2, division: Self.division) + tempoTrack + clickTrack
     }
 
     /// For each beat, the quarter notes between the previous beat (0 for the first) and this one, in microseconds. Empty for a first
@@ -47,13 +48,13 @@ struct MIDIFile {
         var wait = 0
         for quarter in intervals.joined() {
             if quarter != last {
-                track += Self.variableLength(wait) + [0xFF, 0x51, 3] + Self.bigEndian(UInt32(quarter)).dropFirst()
+                track += MIDIChunk.variableLength(wait) + MIDIChunk.tempo(quarter: quarter)
                 wait = 0
                 last = quarter
             }
             wait += Int(Self.division)
         }
-        return track + Self.variableLength(wait) + [0xFF, 0x2F, 0]
+        return MIDIChunk.track(track, wait: wait)
     }
 
     private var clickTrack: [UInt8] {
@@ -62,29 +63,10 @@ struct MIDIFile {
         for (beat, quarters) in zip(beats, intervals) {
             let wait = quarters.count * Int(Self.division) - sounding
             let note = beat.position == 1 ? Self.bell : Self.click
-            track += Self.variableLength(wait) + [0x99, note, beat.position == 1 ? 127 : 96]
-            track += Self.variableLength(Self.clickLength) + [0x89, note, 0]
+            track += MIDIChunk.variableLength(wait) + [0x99, note, beat.position == 1 ? 127 : 96]
+            track += MIDIChunk.variableLength(Self.clickLength) + [0x89, note, 0]
             sounding = Self.clickLength
         }
-        return track + Self.variableLength(0) + [0xFF, 0x2F, 0]
-    }
-
-    private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
-        Array(name.utf8) + bigEndian(UInt32(content.count)) + content
-    }
-
-    private static func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
-        (0..<MemoryLayout<Number>.size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    }
-
-    /// A variable-length quantity: seven bits per byte, most significant first.
-    private static func variableLength(_ number: Int) -> [UInt8] {
-        var bytes = [UInt8(number & 0x7F)]
-        var rest = number >> 7
-        while rest > 0 {
-            bytes.insert(UInt8(rest & 0x7F) | 0x80, at: 0)
-            rest >>= 7
-        }
-        return bytes
+        return MIDIChunk.track(track)
     }
 }
