@@ -117,7 +117,7 @@ final class PictureSink: Sink {
             if state.tonal.chroma == nil, options.panels.contains(.chroma) {
                 let reason = "not recorded: chroma.bins"
                 state.features.missing[.chroma] = reason
-                state.warn("\(request.name): chroma: \(reason); the panel is empty")
+                state.warn("\(request.name): \(PictureOptions.Panel.chroma.rawValue): \(reason); the panel is empty")
             }
             state.recorder = consume recorder
         }

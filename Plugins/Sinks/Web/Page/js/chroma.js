@@ -12,8 +12,8 @@ export class ChromaRing extends Surface {
     layout() {
         this.radius = Math.min(this.width, this.height) / 2 - 1;
         // Names need 20 px each along the ring; below that, those of whole tones and of the octave's quarters.
-        const room = (TURN * this.radius * 0.9) / 12;
-        this.step = room >= 20 ? 1 : room >= 12 ? 2 : 3;
+        const spacing = (TURN * this.radius * 0.9) / 12;
+        this.step = spacing >= 20 ? 1 : spacing >= 12 ? 2 : 3;
     }
 
     paint(context, frame, { harmony }) {
