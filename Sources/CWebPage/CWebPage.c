@@ -19,6 +19,8 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "js/beats.js"
 #include EMBED
+#define PAGE_FILE "js/chroma.js"
+#include EMBED
 #define PAGE_FILE "js/dom.js"
 #include EMBED
 #define PAGE_FILE "js/drawers.js"
@@ -28,6 +30,8 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #define PAGE_FILE "js/fft.js"
 #include EMBED
 #define PAGE_FILE "js/flash.js"
+#include EMBED
+#define PAGE_FILE "js/harmony.js"
 #include EMBED
 #define PAGE_FILE "js/keys.js"
 #include EMBED

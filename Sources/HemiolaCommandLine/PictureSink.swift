@@ -8,6 +8,8 @@ internal import Synchronization
 /// What `hemiola render` draws.
 struct PictureRequest: Sendable {
     var options: PictureOptions
+    /// Whether the panels are the default ones: a panel of chroma is added where the stream has it.
+    var hasDefaultPanels = true
     /// The input, for messages.
     var name: String
     /// Whether the input is a recording, which has levels and spectra instead of samples.
@@ -52,6 +54,7 @@ final class PictureSink: Sink {
         var header: StreamHeader?
         var recorder: PictureRecorder?
         var features = RecordedFeatures()
+        var tonal = TonalFeatures()
     }
 
     /// The values of a recording that a picture shows.
@@ -104,8 +107,18 @@ final class PictureSink: Sink {
                 excerpt.start = stream.format.frame(at: min(request.start, 1e9))
                 excerpt.frames = request.duration.map { stream.format.frame(at: min($0, 1e9)) }
             }
-            var recorder = PictureRecorder(request.options, stream.format, excerpt: excerpt)
+            var options = request.options
+            state.tonal = TonalFeatures(stream, &options, addsPanel: request.hasDefaultPanels)
+            var recorder = PictureRecorder(options, stream.format, excerpt: excerpt)
+            if let chroma = state.tonal.chroma {
+                recorder.expectChroma(bins: chroma.handle.count, batchFrames: stream.batching.batchFrames)
+            }
             if request.isRecording { state.features = findFeatures(in: stream, &recorder, state.warn) }
+            if state.tonal.chroma == nil, options.panels.contains(.chroma) {
+                let reason = "not recorded: chroma.bins"
+                state.features.missing[.chroma] = reason
+                state.warn("\(request.name): \(PictureOptions.Panel.chroma.rawValue): \(reason); the panel is empty")
+            }
             state.recorder = consume recorder
         }
     }
@@ -120,6 +133,7 @@ final class PictureSink: Sink {
                 } else {
                     state.recorder?.add(samples: batch.samples, at: batch.frame)
                 }
+                addTonal(batch, &state)
                 for event in batch.events.indices { add(batch.events[event], &state) }
             }
         }
@@ -175,8 +189,28 @@ final class PictureSink: Sink {
     }
 
     private func add(_ event: Event, _ state: inout State) {
-        guard state.streamCount == 1, let beat = Beat(event) else { return }
-        state.recorder?.add(beat, at: event.time)
+        guard state.streamCount == 1 else { return }
+        if let beat = Beat(event) {
+            state.recorder?.add(beat, at: event.time)
+        } else if let row = TonalFeatures.rows[event.type.name], let label = event["label"].string {
+            state.recorder?.add(label: label, in: row, at: event.time, duration: event["duration_s"].number)
+        }
+    }
+
+    /// Adds chroma and fundamental frequency.
+    private func addTonal(_ batch: borrowing Batch, _ state: inout State) {
+        guard batch.hasValues else { return }
+        if let chroma = state.tonal.chroma {
+            let values = batch.row.extracting(chroma.handle.offset..<chroma.handle.offset + chroma.handle.count)
+            let middle: Int64 = batch.frame + chroma.center
+            state.recorder?.add(chroma: values, at: middle)
+        }
+        if let pitch = state.tonal.pitch {
+            let count = batch.frameCount
+            let frequency: Float = batch.row[pitch.handle.offset]
+            let first: Int64 = batch.frame + pitch.center - Int64(count / 2)
+            state.recorder?.add(frequency: frequency, at: first, count: count)
+        }
     }
 
     // MARK: - Recordings

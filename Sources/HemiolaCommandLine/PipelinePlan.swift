@@ -114,8 +114,8 @@ struct PipelinePlan {
     /// `hemiola render`.
     init(_ registry: PluginRegistry, _ command: RenderCommand) throws(Failure) {
         let captures = try command.captures()
-        try self.init(registry, captures: captures, analyzers: command.beats ? ["beat"] : ["levels"])
-        configuration.usesLookAhead = !command.causal && command.beats
+        try self.init(registry, captures: captures, analyzers: command.analyzerTexts)
+        configuration.usesLookAhead = !command.causal && (command.beats || !command.analyzers.isEmpty)
         configuration.syncsFiles = command.writing.sync
         try Self.check(output: command.output)
         configuration.sinks = [PluginSpec(SinkPlugin.pictureID, primary: command.output.map { .text($0) })]

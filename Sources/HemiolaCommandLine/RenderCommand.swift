@@ -9,7 +9,7 @@ internal import HemiolaSignal
 struct RenderCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "render",
-        abstract: "Draw spectrogram, waveform, beats and tempo of a sound file or a recording.",
+        abstract: "Draw spectrogram, waveform, beats, chroma and chords of a sound file or a recording.",
         usage: "hemiola render <file> -o <picture> [<options>]",
         discussion: """
             <file> is a sound file, or recorded records (.jsonl, .json, optionally .zst): the JSON Lines of "analyze" or "listen". A \
@@ -20,6 +20,7 @@ struct RenderCommand: Command {
               hemiola render song.flac -o song.png --size 800x450 --theme dark --color-map viridis
               hemiola render song.flac -o intro.svg --start 0:30 --duration 10 --scale mel
               hemiola render song.flac -o song.pdf --panels waveform,tempo
+              hemiola render song.flac -o song.png --analyzer +chroma --analyzer +musical-key --analyzer +chords
               hemiola render song.jsonl -o song.png
 
             Colours: levels in dBFS (a full-scale sine is 0), from the strongest of the picture downwards. A pixel column is the mean \
@@ -27,6 +28,9 @@ struct RenderCommand: Command {
             of its frequencies. Waveform: smallest and largest sample of all channels, and the RMS level inside. Lines: beats, and \
             stronger the first beats of the bars, with the numbers of the bars; where they are too dense, only bars, or every 2nd, \
             4th, 8th … bar.
+
+            Analyzers: chroma adds a panel; musical-key, chords and structure add rows of labels above the time axis; pitch adds \
+            the fundamental frequency to the spectrogram. A recording has those that were recorded.
 
             Requires cairo (Debian: libcairo2).
 
@@ -66,6 +70,22 @@ struct RenderCommand: Command {
 
     @Flag(inversion: .prefixedNo, help: "Draw beats, bars and tempo. Without them, a sound file is not searched for beats.")
     var beats = true
+
+    @Option(
+        name: .customLong("analyzer"),
+        help: ArgumentHelp(
+            "Also draw this analyzer: chroma, musical-key, chords, pitch or structure; repeatable.", valueName: "spec"),
+        completion: Completions.analyzer)
+    var analyzers: [String] = []
+
+    /// The analyzers of a sound file.
+    var analyzerTexts: [String] {
+        var texts = beats ? ["beat"] : []
+        texts += analyzers.map { $0.hasPrefix("+") ? String($0.dropFirst()) : $0 }
+        let names = texts.map { $0.prefix { $0 != ":" && $0 != "," } }
+        if picture.panelNames.contains("chroma"), !names.contains("chroma") { texts.append("chroma") }
+        return texts.isEmpty ? ["levels"] : texts
+    }
 
     @OptionGroup var writing: WritingOptions
 
@@ -111,11 +131,16 @@ struct RenderCommand: Command {
     func request() throws(Failure) -> PictureRequest {
         guard !file.isEmpty else { throw Failure("a file name is empty; is a variable of the shell unset?") }
         guard let output else { throw Failure("no output; name the picture with --output, as in -o picture.png, .svg or .pdf") }
-        var request = PictureRequest(options: try picture.options(for: output), name: System.title(of: file), isRecording: isRecording)
+        var request = PictureRequest(
+            options: try picture.options(for: output), hasDefaultPanels: picture.panels == nil, name: System.title(of: file),
+            isRecording: isRecording)
         request.options.showsBeats = beats
         // The tempo comes from the beats.
         if !beats { request.options.panels.removeAll { $0 == .tempo } }
         if request.options.panels.isEmpty { throw Failure("--no-beats leaves no panel; name spectrogram or waveform with --panels") }
+        if isRecording, !analyzers.isEmpty {
+            throw Failure("--analyzer applies to sound files; a recording has the analyzers that were recorded")
+        }
         if isRecording {
             request.start = try start.map { text throws(Failure) in try InputOptions.seconds(text, of: "--start") } ?? 0
             request.duration = try duration.map { text throws(Failure) in try InputOptions.seconds(text, of: "--duration") }
@@ -157,8 +182,15 @@ struct PictureArguments: ParsableArguments {
     var format: String?
 
     @Option(
-        help: ArgumentHelp("Panels from top to bottom: spectrogram, waveform, tempo; joined with a comma.", valueName: "list"))
-    var panels = "spectrogram,waveform,tempo"
+        help: ArgumentHelp(
+            "Panels from top to bottom: spectrogram, chroma, waveform, tempo; joined with a comma. Default: all; chroma only with its "
+                + "analyzer.", valueName: "list"))
+    var panels: String?
+
+    private static let defaultPanels = "spectrogram,waveform,tempo"
+
+    /// The panels as written.
+    var panelNames: [Substring] { (panels ?? Self.defaultPanels).split(separator: ",", omittingEmptySubsequences: false) }
 
     @Option(
         help: ArgumentHelp("Colours: \(ColorMap.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "name"),
@@ -194,7 +226,7 @@ struct PictureArguments: ParsableArguments {
         }
         (options.width, options.height, options.resolution) = (width, height, dpi)
         options.panels = []
-        for name in panels.split(separator: ",", omittingEmptySubsequences: false) {
+        for name in panelNames {
             options.panels.append(try Self.choice(String(name), of: "--panels"))
         }
         options.colorMap = try Self.choice(colorMap, of: "--color-map")

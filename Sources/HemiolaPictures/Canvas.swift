@@ -207,7 +207,7 @@ struct Canvas: ~Copyable {
     /// cairo's own outlines are those of ASCII.
     private func drawable(_ text: String) -> String {
         guard fontName == Self.ownFont else { return text }
-        let replacements: [Character: String] = ["\u{2212}": "-", "∞": "inf", "·": ",", "…": "..."]
+        let replacements: [Character: String] = ["\u{2212}": "-", "∞": "inf", "·": ",", "…": "...", "♯": "#", "♭": "b"]
         return text.map { $0.isASCII ? String($0) : replacements[$0] ?? "?" }.joined()
     }
 

@@ -10,12 +10,20 @@ struct PictureContent {
     var duration: Double
     var axis: FrequencyAxis
     var beats: BeatGrid
+    /// The labels of each row.
+    var labels: [PictureOptions.LabelRow: LabelTrack] = [:]
     /// Why a panel is empty.
     var missing: [PictureOptions.Panel: String]
     var imageSize = (width: 0, height: 0)
     /// Columns of the spectrogram, each from the highest to the lowest frequency: the square of the amplitude of a sine.
     var power: [Float]?
     var envelope: [WaveformEnvelope.Column]?
+    /// Columns of the chroma, each from C upwards; 0…1.
+    var chroma: [Float]?
+    /// Bins of an octave; 0: none.
+    var chromaBins = 0
+    /// The smallest and the largest fundamental frequency in each pixel column, as the binary logarithm of hertz.
+    var pitch: [WaveformEnvelope.Column]?
 
     init(
         title: String, format: StreamFormat, start: Double, duration: Double, axis: FrequencyAxis, beats: BeatGrid,
@@ -69,12 +77,16 @@ public struct Picture {
         for panel in layout.panels {
             canvas.fill(panel.rect, palette.panel)
             switch panel.kind {
-            case .spectrogram: drawSpectrogram(&content, lines, in: panel.rect, plot, canvas)
+            case .spectrogram:
+                drawSpectrogram(&content, lines, in: panel.rect, plot, canvas)
+                drawPitch(content, in: panel.rect, canvas)
+            case .chroma: drawChroma(&content, lines, in: panel.rect, plot, canvas)
             case .waveform: drawWaveform(content, lines, in: panel.rect, plot, canvas)
             case .tempo: drawTempo(content, lines, in: panel.rect, plot, canvas)
             }
             if layout.detail > .bare { canvas.frame(panel.rect, width: max(1, unit.rounded()), palette.frame) }
         }
+        drawLabels(content, plot, canvas)
         if layout.detail > .bare { drawTimeAxis(content, plot, canvas) }
         if layout.detail == .full {
             drawTitle(title, content, canvas)
@@ -178,15 +190,15 @@ public struct Picture {
         for tick in ticks.ticks {
             let x = plot.place(of: tick.value - content.start)
             let left = min(max((x - width / 2).rounded(), last.x), last.right - width)
-            canvas.fill(Rect(x: left, y: last.bottom, width: width, height: (5 * unit).rounded()), palette.frame)
+            canvas.fill(Rect(x: left, y: layout.axisY, width: width, height: (5 * unit).rounded()), palette.frame)
             let half = canvas.width(of: tick.label, size: size) / 2
             // At the ends the label moves inwards rather than out of the picture.
             let center = min(max(x, half + 2 * unit), layout.width - half - 2 * unit)
-            canvas.text(tick.label, x: center, y: last.bottom + 17 * unit, size: size, palette.text, .center)
+            canvas.text(tick.label, x: center, y: layout.axisY + 17 * unit, size: size, palette.text, .center)
         }
         if layout.detail == .full {
             canvas.text(
-                ticks.title, x: plot.x + plot.width / 2, y: last.bottom + 35 * unit, size: Self.axisTitleSize * unit, palette.faintText,
+                ticks.title, x: plot.x + plot.width / 2, y: layout.axisY + 35 * unit, size: Self.axisTitleSize * unit, palette.faintText,
                 .center)
         }
     }
@@ -225,6 +237,7 @@ public struct Picture {
         if let tempo = BeatGrid.median(content.beats.beats.map(\.beatsPerMinute).filter { $0.isFinite && $0 > 0 }) {
             facts.append("\(tempo.text(decimals: 0)) BPM")
         }
+        if let key = content.labels[.key]?.longest { facts.append(ChordText.key(key)) }
         return facts.joined(separator: " · ")
     }
 

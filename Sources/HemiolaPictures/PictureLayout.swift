@@ -28,14 +28,24 @@ struct PictureLayout: Equatable {
         var rect: Rect
     }
 
+    struct Row: Equatable {
+        var kind: PictureOptions.LabelRow
+        var rect: Rect
+    }
+
     let detail: Detail
     /// Pixels or points per 1/96 inch.
     let unit: Double
     let width: Double
     let height: Double
     private(set) var panels: [Panel] = []
+    private(set) var rows: [Row] = []
+    /// The place of the time axis: below the last panel and the rows of labels.
+    let axisY: Double
     /// The colours and levels of the spectrogram; nil: no room, or no spectrogram.
     private(set) var colorBar: Rect?
+    /// The colours and values of the chroma; nil: no room, or no chroma.
+    private(set) var chromaBar: Rect?
     /// The baseline of the title.
     let titleBaseline: Double
     /// The left end of the titles of the vertical axes.
@@ -47,7 +57,7 @@ struct PictureLayout: Equatable {
         (width, height) = (Double(options.width), Double(options.height))
         let (unitsWide, unitsHigh) = (width / unit, height / unit)
         detail = unitsWide >= 420 && unitsHigh >= 240 ? .full : unitsWide >= 150 && unitsHigh >= 90 ? .labels : .bare
-        let hasColorBar = detail == .full && options.panels.contains(.spectrogram)
+        let hasColorBar = detail == .full && !Set(options.panels).isDisjoint(with: [.spectrogram, .chroma])
         let left: Double
         let right: Double
         let top: Double
@@ -59,10 +69,20 @@ struct PictureLayout: Equatable {
         }
         titleBaseline = (24 * unit).rounded()
         axisTitleX = (18 * unit).rounded()
-        let area = Rect(
+        var area = Rect(
             x: (left * unit).rounded(), y: (top * unit).rounded(), width: width - (left * unit).rounded() - (right * unit).rounded(),
             height: height - (top * unit).rounded() - (bottom * unit).rounded())
         let gap = detail == .full ? (12 * unit).rounded() : detail == .labels ? (5 * unit).rounded() : 0
+        axisY = area.bottom
+        let rowHeight = ((detail == .full ? 19 : 15) * unit).rounded()
+        let rowGap = (3 * unit).rounded()
+        // Rows take at most a third of the height.
+        let rowCount = detail == .bare ? 0 : min(options.labelRows.count, Int(area.height / 3 / (rowHeight + rowGap)))
+        for (index, kind) in options.labelRows.prefix(rowCount).enumerated() {
+            let y = area.bottom - Double(rowCount - index) * (rowHeight + rowGap) + rowGap
+            rows.append(Row(kind: kind, rect: Rect(x: area.x, y: y, width: area.width, height: rowHeight)))
+        }
+        if rowCount > 0 { area.height -= Double(rowCount) * (rowHeight + rowGap) + (detail == .full ? (3 * unit).rounded() : 0) }
         // The last panels are left out if the picture is too low for all.
         var kinds = options.panels
         let least = detail == .full ? 28 * unit : detail == .labels ? 14 * unit : 4
@@ -80,15 +100,18 @@ struct PictureLayout: Equatable {
             panels.append(Panel(kind: kind, rect: Rect(x: area.x, y: y, width: area.width, height: max(1, end - y))))
             y = end + gap
         }
-        if hasColorBar, let spectrogram = panels.first(where: { $0.kind == .spectrogram })?.rect {
-            colorBar = Rect(
-                x: spectrogram.right + (12 * unit).rounded(), y: spectrogram.y, width: (13 * unit).rounded(), height: spectrogram.height)
+        func bar(beside kind: PictureOptions.Panel) -> Rect? {
+            guard hasColorBar, let panel = panels.first(where: { $0.kind == kind })?.rect else { return nil }
+            return Rect(x: panel.right + (12 * unit).rounded(), y: panel.y, width: (13 * unit).rounded(), height: panel.height)
         }
+        colorBar = bar(beside: .spectrogram)
+        chromaBar = bar(beside: .chroma)
     }
 
     private static func weight(of kind: PictureOptions.Panel) -> Double {
         switch kind {
         case .spectrogram: 6
+        case .chroma: 3
         case .waveform: 1.9
         case .tempo: 1.5
         }

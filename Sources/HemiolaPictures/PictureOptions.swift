@@ -14,10 +14,22 @@ public struct PictureOptions: Sendable, Equatable {
     public enum Panel: String, CaseIterable, Sendable {
         /// The level at each time and frequency, as colour.
         case spectrogram
+        /// The strength of each pitch class at each time, as colour.
+        case chroma
         /// The smallest and largest sample and the RMS level of each pixel column.
         case waveform
         /// The tempo at each beat.
         case tempo
+    }
+
+    /// The rows of labels between the last panel and the time axis.
+    public enum LabelRow: String, CaseIterable, Sendable {
+        /// The musical key.
+        case key
+        /// The chords.
+        case chords
+        /// The segments of the music's form.
+        case segments
     }
 
     /// The colours of everything but the spectrogram.
@@ -55,6 +67,8 @@ public struct PictureOptions: Sendable, Equatable {
     public var range = 80.0
     /// From top to bottom; each at most once.
     public var panels: [Panel] = [.spectrogram, .waveform, .tempo]
+    /// The rows of labels, from top to bottom; each at most once.
+    public var labelRows: [LabelRow] = []
     /// The colours of everything but the spectrogram.
     public var theme = Theme.light
     /// Whether beats and bars are drawn.
@@ -82,6 +96,7 @@ public struct PictureOptions: Sendable, Equatable {
         }
         if panels.isEmpty { return "there is no panel" }
         if Set(panels).count < panels.count { return "a panel is named twice" }
+        if Set(labelRows).count < labelRows.count { return "a row of labels is named twice" }
         if !(5...200).contains(range) { return "the range \(range) is outside of 5...200 dB" }
         if let low = minimumFrequency, !(0...192_000).contains(low) { return "the frequency \(low) is outside of 0...192000 Hz" }
         if let high = maximumFrequency, !(20...192_000).contains(high) { return "the frequency \(high) is outside of 20...192000 Hz" }

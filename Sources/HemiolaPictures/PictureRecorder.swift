@@ -47,6 +47,10 @@ public struct PictureRecorder: ~Copyable {
     private var envelope: WaveformEnvelope
     private var hasEnvelope = false
     private var grid = BeatGrid()
+    private var chroma: ColumnStore?
+    private var chromaValues: [Float] = []
+    private var pitch: WaveformEnvelope?
+    private var labels: [PictureOptions.LabelRow: LabelTrack] = [:]
     /// A recorded spectrum.
     private var values: [Float] = []
 
@@ -80,6 +84,18 @@ public struct PictureRecorder: ~Copyable {
         recorded = RecordedSpectra(
             feature, count: count, axis, columns: imageSize.width, rows: imageSize.height, batchFrames: batchFrames)
         values = [Float](repeating: 0, count: count)
+    }
+
+    /// Announces chroma.
+    ///
+    /// - Parameters:
+    ///   - bins: Bins of an octave: a multiple of 12. The first is C, and the middle of a semitone.
+    ///   - batchFrames: The distance of two values, in frames.
+    public mutating func expectChroma(bins: Int, batchFrames: Int) {
+        guard let rect = layout.rect(of: .chroma), bins > 0, bins.isMultiple(of: 12) else { return }
+        let columns = max(1, Int((rect.width * options.imageScale).rounded()))
+        chroma = ColumnStore(width: bins, capacity: 2 * max(2, columns), step: Int64(batchFrames))
+        chromaValues = [Float](repeating: 0, count: bins)
     }
 
     /// The frame within the excerpt; nil: outside.
@@ -180,6 +196,50 @@ public struct PictureRecorder: ~Copyable {
         grid.append(BeatGrid.Beat(time: seconds - start, beatsPerMinute: beat.beatsPerMinute, position: beat.position))
     }
 
+    /// Adds the strengths of the pitch classes, as announced by `expectChroma`.
+    ///
+    /// - Parameters:
+    ///   - chroma: Its values, 0…1; NaN: silence.
+    ///   - frame: The middle of the window.
+    public mutating func add(chroma values: Span<Float>, at frame: Int64) {
+        guard chroma != nil, values.count == chromaValues.count, let place = place(of: max(frame, excerpt.start)),
+            frame >= excerpt.start - Int64(format.sampleRate)
+        else { return }
+        for index in chromaValues.indices { chromaValues[index] = values[index].isFinite ? min(max(values[index], 0), 1) : 0 }
+        chroma!.add(chromaValues, at: place)
+    }
+
+    /// Adds a fundamental frequency.
+    ///
+    /// - Parameters:
+    ///   - frequency: In hertz; NaN: unvoiced.
+    ///   - frame: The first frame that it describes.
+    ///   - count: The number of frames.
+    public mutating func add(frequency: Float, at frame: Int64, count: Int) {
+        guard layout.rect(of: .spectrogram) != nil, frequency.isFinite, frequency > 0, let place = place(of: frame) else { return }
+        if pitch == nil { pitch = WaveformEnvelope(capacity: 8 * options.width, step: 1) }
+        let value = Float(log2(Double(frequency)))
+        let column = WaveformEnvelope.Column(minimum: value, maximum: value, squares: 0, count: Double(count))
+        // Every column of the batch: at the start they are shorter than a batch.
+        var end = place
+        repeat {
+            pitch!.add(column, at: end)
+            end += pitch!.step
+        } while end < place + Int64(count)
+    }
+
+    /// Adds a label.
+    ///
+    /// - Parameters:
+    ///   - label: Its text: a key such as `A minor`, a chord such as `A:min7` (`N`: none), or the name of a segment.
+    ///   - row: Its row.
+    ///   - seconds: Its time in the stream.
+    ///   - duration: In seconds; nil: to the next label of its row.
+    public mutating func add(label: String, in row: PictureOptions.LabelRow, at seconds: Double, duration: Double?) {
+        let start = seconds - format.seconds(at: excerpt.start)
+        labels[row, default: LabelTrack()].append(LabelTrack.Label(start: start, end: duration.map { start + $0 }, text: label))
+    }
+
     // MARK: - Output
 
     /// The picture's file.
@@ -209,6 +269,14 @@ public struct PictureRecorder: ~Copyable {
             } else if recorded != nil {
                 content.power = recorded!.columns.means(parts: imageSize.width, frames: shown)
             }
+            if chroma != nil, let rect = layout.rect(of: .chroma) {
+                content.chromaBins = chromaValues.count
+                content.chroma = chroma!.means(parts: max(1, Int((rect.width * options.imageScale).rounded())), frames: shown)
+            }
+            if let pitch, let rect = layout.rect(of: .spectrogram) {
+                content.pitch = pitch.parts(max(1, Int(rect.width)), frames: shown)
+            }
+            for row in labels.keys { content.labels[row] = labels[row]?.trimmed(to: duration) }
             if hasEnvelope, let rect = layout.rect(of: .waveform) {
                 content.envelope = envelope.parts(max(1, Int(rect.width)), frames: shown)
             }

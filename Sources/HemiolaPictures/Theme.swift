@@ -30,11 +30,22 @@ struct Palette {
     let tempo: Color
     /// Beats, bars and notes above the spectrogram: white, or black where the lowest level is white.
     let overlay: UInt32
+    /// The fundamental frequency above the spectrogram: a hue that the colour map does not have.
+    let pitch: Color
+    /// The opacity of the labels' backgrounds.
+    let labelAlpha: Double
 
     init(_ theme: PictureOptions.Theme, _ map: ColorMap) {
         overlay = map == .grayReversed ? 0x000000 : 0xFFFFFF
+        pitch =
+            switch map {
+            case .magma, .inferno, .gray: Color(0x5CE6FF)
+            case .viridis, .cividis: Color(0xFF6FB5)
+            case .grayReversed: Color(0xD6006E)
+            }
         switch theme {
         case .light:
+            labelAlpha = 0.55
             background = Color(0xFFFFFF)
             panel = Color(0xFFFFFF)
             text = Color(0x1F2328)
@@ -48,6 +59,7 @@ struct Palette {
             bar = Color(0xC2410C, alpha: 0.6)
             tempo = Color(0xB4470B)
         case .dark:
+            labelAlpha = 0.4
             background = Color(0x14161A)
             panel = Color(0x0D0F12)
             text = Color(0xE3E6EA)

@@ -35,14 +35,19 @@ final class WebProgram {
     ///
     /// - Parameters:
     ///   - web: Settings of the sink; port 0 is any free port.
+    ///   - analyzers: Analyzers besides the default ones.
     ///   - sinks: Further sinks.
     ///   - folder: The folder of an earlier run, whose token is used again.
-    init(_ source: Source = .clicks, web: String = "port=0", sinks: [String] = [], folder: TemporaryFolder? = nil) throws {
+    init(_ source: Source = .clicks, web: String = "port=0", analyzers: [String] = [], sinks: [String] = [], folder: TemporaryFolder? = nil)
+        throws
+    {
         self.folder = try folder ?? TemporaryFolder()
         file = "\(UUID().uuidString).jsonl"
         let sinks = ["web:\(web)", "socket:s", "json-lines:\(file)"] + sinks
         process = try ChildProcess(
-            Self.path, ["analyze"] + source.arguments + ["--realtime"] + sinks.flatMap { ["--sink", $0] }, in: self.folder.path,
+            Self.path,
+            ["analyze"] + source.arguments + ["--realtime"] + analyzers.flatMap { ["--analyzer", "+\($0)"] }
+                + sinks.flatMap { ["--sink", $0] }, in: self.folder.path,
             environment: ["XDG_STATE_HOME": self.folder("state")])
         let line = try process.readErrorLine(containing: "web: open http://")
         url = String(try #require(line.split(separator: " ").last { $0.hasPrefix("http://") }))

@@ -92,6 +92,26 @@ struct RenderTests {
         #expect(try bytes("a.png") != (try bytes("b.png")))
     }
 
+    // MARK: - Chroma, pitch and labels
+
+    @Test(arguments: ["--analyzer +chroma", "--analyzer chroma:bins=36", "--panels spectrogram,chroma,waveform,tempo"])
+    func `chroma: a panel, also of a recording`(options: String) throws {
+        let size = ["--size", "640x360"]
+        try render([Hemiola.minuet, "-o", "a.png"] + size)
+        try render([Hemiola.minuet, "-o", "b.png"] + size + options.split(separator: " ").map(String.init))
+        #expect(try bytes("a.png") != (try bytes("b.png")))
+        #expect(try Hemiola.run(["analyze", Hemiola.minuet, "--analyzer", "+chroma", "-o", "song.jsonl"], in: folder.path).status == 0)
+        #expect(try render(["song.jsonl", "-o", "c.png"] + size).errors.isEmpty)
+        #expect(try render(["song.jsonl", "-o", "d.png", "--panels", "spectrogram,waveform,tempo"] + size).errors.isEmpty)
+        #expect(try bytes("c.png") != (try bytes("d.png")))
+    }
+
+    @Test func `panel of chroma that a recording does not have: a warning states it`() throws {
+        #expect(try Hemiola.run(["analyze", Hemiola.minuet, "-o", "song.jsonl"], in: folder.path).status == 0)
+        let outcome = try render(["song.jsonl", "-o", "a.png", "--panels", "chroma"])
+        #expect(outcome.errors == "hemiola: warning: song.jsonl: chroma: not recorded: chroma.bins; the panel is empty\n")
+    }
+
     // MARK: - Recordings
 
     @Test(arguments: ["song.jsonl", "song.jsonl.zst"]) func `recording: a picture of the same size`(name: String) throws {
@@ -144,6 +164,7 @@ struct RenderTests {
         (["-o", "a.png", "--color-map", "viridus"], "--color-map: there is no \"viridus\"; did you mean viridis?"),
         (["-o", "a.png", "--panels", "spectrogram,tempi"], "--panels: there is no \"tempi\"; did you mean tempo?"),
         (["-o", "a.png", "--panels", "tempo", "--no-beats"], "--no-beats leaves no panel; name spectrogram or waveform with --panels"),
+        (["-o", "a.png", "--analyzer", "chrome"], "--analyzer chrome: there is no analyzer \"chrome\"; did you mean chroma?"),
         (["-o", "a.png", "--start", "x"], "--start x: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
         (["-o", "tone.wav", "--format", "png"], "tone.wav is an input file and would be overwritten; write to another file"),
     ]) func `invalid arguments: one line, exit code 2, nothing is written`(arguments: [String], message: String) throws {

@@ -70,6 +70,7 @@ import Testing
     func `any size and resolution: the panels are inside, do not overlap and have an area`(size: (Int, Int), resolution: Int) {
         var options = PictureOptions()
         (options.width, options.height, options.resolution) = (size.0, size.1, resolution)
+        (options.panels, options.labelRows) = (PictureOptions.Panel.allCases, PictureOptions.LabelRow.allCases)
         #expect(options.fault == nil)
         let layout = PictureLayout(options)
         #expect(!layout.panels.isEmpty)
@@ -79,6 +80,9 @@ import Testing
             #expect(rect.x >= 0 && rect.y >= 0 && rect.right <= layout.width && rect.bottom <= layout.height)
         }
         for (one, next) in zip(layout.panels, layout.panels.dropFirst()) { #expect(one.rect.bottom <= next.rect.y) }
+        for (one, next) in zip(layout.rows, layout.rows.dropFirst()) { #expect(one.rect.bottom <= next.rect.y) }
+        if let row = layout.rows.first { #expect(layout.panels.allSatisfy { $0.rect.bottom <= row.rect.y }) }
+        if let row = layout.rows.last { #expect(row.rect.bottom <= layout.axisY) }
     }
 
     @Test func `invalid options: reported`() {
@@ -95,6 +99,7 @@ import Testing
         #expect(fault { $0.resolution = 5 }?.contains("24...1200 dpi") == true)
         #expect(fault { $0.panels = [] } == "there is no panel")
         #expect(fault { $0.panels = [.tempo, .tempo] } == "a panel is named twice")
+        #expect(fault { $0.labelRows = [.key, .key] } == "a row of labels is named twice")
         #expect(fault { $0.range = 0 }?.contains("5...200 dB") == true)
         #expect(fault { $0.minimumFrequency = 0 } == "a logarithmic axis begins at 1 Hz or above")
         #expect(fault { ($0.minimumFrequency, $0.maximumFrequency) = (400, 500) }?.contains("less than twice") == true)

@@ -52,6 +52,8 @@ export interface HemiolaHello extends HemiolaMessage {
     sample_rate: number;
     channels: number;
     source: { kind: string; name: string | null; [field: string]: unknown };
+    /** The analyzers with their outputs, as in the `header` record. A `batch` record has their values under `id`. */
+    analyzers: { id: string; plugin: string; outputs: { name: string; unit: string; count: number; [field: string]: unknown }[] }[];
     records: { name: string; description: string; fields: unknown[] }[];
     controls: { name: string; description: string; fields: unknown[] }[];
     visualizer: { preset: string | null; speed: number | null; cycling: boolean | null; next_in_s: number | null };

@@ -4,6 +4,7 @@ import { AudioAnalysis } from "./audio.js";
 import { BeatClock } from "./beats.js";
 import { closeDrawer, addDrawer, openDrawer } from "./drawers.js";
 import { element, onClick, setText, showRangeFill, storage } from "./dom.js";
+import { Harmony } from "./harmony.js";
 import { actionOfKey } from "./keys.js";
 import { parseOptions } from "./options.js";
 import { Panels } from "./panels.js";
@@ -50,18 +51,29 @@ resizeStage();
 
 const analysis = new AudioAnalysis();
 const beats = new BeatClock();
+const harmony = new Harmony();
 const status = new StatusView(hemiola, options);
 const panels = new Panels(analysis, storage());
 const presets = new PresetControl(hemiola, stage, { storage: storage(), pinned: options.preset !== null });
 const tempo = new TempoControl(hemiola);
 let speed = 1;
 
-hemiola.subscribe(["pushSamples", "beat", "preset", "device", "control", "end"]);
+const STREAMS = ["pushSamples", "beat", "preset", "device", "control", "end"];
+hemiola.subscribe(STREAMS);
+let readsBatches = false;
 hemiola.addEventListener("hello", () => {
     analysis.reset();
     analysis.setSampleRate(hemiola.sampleRate || 44100);
     beats.reset();
+    harmony.reset(hemiola.hello);
+    panels.setAvailable("harmony", harmony.isDeclared);
+    // Batches are sent only to a page that shows them.
+    if (harmony.isDeclared !== readsBatches) {
+        readsBatches = harmony.isDeclared;
+        hemiola.subscribe(readsBatches ? [...STREAMS, "batch"] : STREAMS);
+    }
 });
+hemiola.addEventListener("batch", ({ detail }) => harmony.add(detail));
 hemiola.addEventListener("samples", ({ detail }) => analysis.history.add(detail.samples, detail.frame));
 hemiola.addEventListener("beat", ({ detail }) => beats.add(detail));
 
@@ -83,7 +95,7 @@ presets.show();
 // MARK: Pictures
 
 const values = {
-    decibels: analysis.decibels, smoothed: analysis.smoothed, peaks: analysis.peaks, sampleRate: 44100, beatsPerBar: 4, slow: false,
+    decibels: analysis.decibels, smoothed: analysis.smoothed, peaks: analysis.peaks, sampleRate: 44100, beatsPerBar: 4, slow: false, harmony,
 };
 let lastTime = performance.now();
 let interval = 16;
@@ -100,6 +112,7 @@ function animate() {
     const beat = beats.due(time + interval / 2000);
     const frame = analysis.update(hemiola.connected ? time : NaN, dt, speed, reducedMotion.matches);
     beats.describe(time + interval / 2000, frame.beat);
+    if (harmony.isDeclared) harmony.update(time, dt, reducedMotion.matches);
     if (!hemiola.connected) frame.silent = true;
     values.sampleRate = analysis.sampleRate;
     values.beatsPerBar = beats.beatsPerBar;

@@ -1,6 +1,7 @@
 // The analysis panels: which are shown, and their displays.
 
 import { BandMeters, BeatDial } from "./rhythm.js";
+import { ChromaRing, HarmonyTexts } from "./chroma.js";
 import { element, setText } from "./dom.js";
 import { SpectrogramDisplay } from "./spectrogram.js";
 import { SpectrumDisplay } from "./spectrum.js";
@@ -19,7 +20,11 @@ export class Panels {
             spectrogram: [spectrogram],
             waveform: [new WaveformDisplay(element("waveform"))],
             rhythm: [new BeatDial(element("dial")), new BandMeters(element("bands"))],
+            harmony: [new ChromaRing(element("chroma")), new HarmonyTexts()],
         };
+        // The panels that the user has selected, and those that the stream has nothing for.
+        this.shown = new Set();
+        this.unavailable = new Set(["harmony"]);
         this.buttons = [...document.querySelectorAll("[data-panel]")];
         for (const button of this.buttons) {
             button.addEventListener("click", () => {
@@ -52,26 +57,37 @@ export class Panels {
         } catch {
             // Damaged storage: the default follows.
         }
-        const shown = Array.isArray(names) ? names : this.isNarrow ? ["spectrum", "rhythm"] : Object.keys(this.displays);
+        const shown = Array.isArray(names) ? names : this.isNarrow ? ["spectrum", "rhythm", "harmony"] : Object.keys(this.displays);
         for (const button of this.buttons) this.set(button.dataset.panel, shown.includes(button.dataset.panel));
     }
 
     store() {
-        const names = this.buttons.map((button) => button.dataset.panel).filter((name) => !element(`panel-${name}`).hidden);
         try {
-            this.storage?.setItem(this.key, JSON.stringify(names));
+            this.storage?.setItem(this.key, JSON.stringify([...this.shown]));
         } catch {
             // Full or disabled storage: the selection lasts for this page view.
         }
     }
 
     toggle(name) {
-        this.set(name, element(`panel-${name}`).hidden);
+        this.set(name, !this.shown.has(name));
+    }
+
+    /** Shows a panel and its button only while the stream has something for it. */
+    setAvailable(name, isAvailable) {
+        if (isAvailable) this.unavailable.delete(name);
+        else this.unavailable.add(name);
+        this.set(name, this.shown.has(name));
     }
 
     set(name, shown) {
-        element(`panel-${name}`).hidden = !shown;
-        this.buttons.find((button) => button.dataset.panel === name).setAttribute("aria-pressed", String(shown));
+        if (shown) this.shown.add(name);
+        else this.shown.delete(name);
+        const isAvailable = !this.unavailable.has(name);
+        element(`panel-${name}`).hidden = !shown || !isAvailable;
+        const button = this.buttons.find((button) => button.dataset.panel === name);
+        button.hidden = !isAvailable;
+        button.setAttribute("aria-pressed", String(shown));
     }
 
     /** Draws the visible panels. */
