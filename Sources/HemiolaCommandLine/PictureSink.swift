@@ -192,7 +192,10 @@ final class PictureSink: Sink {
         guard state.streamCount == 1 else { return }
         if let beat = Beat(event) {
             state.recorder?.add(beat, at: event.time)
-        } else if let row = TonalFeatures.rows[event.type.name], let label = event["label"].string {
+        } else if let row = TonalFeatures.rows[event.type.name],
+            // A segment without look-ahead has no name.
+            let label = event["label"].string ?? (row == .segments ? "" : nil)
+        {
             state.recorder?.add(label: label, in: row, at: event.time, duration: event["duration_s"].number)
         }
     }
