@@ -31,11 +31,18 @@ import Testing
         process.send(SIGKILL)
         #expect(try process.finish().wasKilled)
         #expect(folder.names == ["out.jsonl"])
-        let text = self.text(of: "out.jsonl")
-        #expect(text.hasSuffix("\n"))
-        let records = try Record.all(in: text)
+        let text = wholeLines(of: "out.jsonl")
+        let records = try Record.all(in: String(text))
         #expect(records.first?.type == "header" && records.batches.count >= 20)
         #expect(records.batches.enumerated().allSatisfy { $1.int("n") == $0 })
+    }
+
+    /// The text of a file up to its last line break. The kernel ends a write of a killed process at a page boundary at the earliest:
+    /// only there may a line be cut off.
+    private func wholeLines(of name: String) -> Substring {
+        let text = text(of: name)
+        #expect(text.hasSuffix("\n") || text.utf8.count.isMultiple(of: 4096), "\(text.suffix(100))")
+        return text.prefix(through: text.lastIndex(of: "\n") ?? text.startIndex)
     }
 
     @Test func `killed table: all rows are written`() throws {
@@ -44,7 +51,7 @@ import Testing
         process.send(SIGKILL)
         #expect(try process.finish().wasKilled)
         #expect(folder.names == ["out.csv", "out.events.csv"])
-        #expect(text(of: "out.csv").hasSuffix("\n"))
+        #expect(wholeLines(of: "out.csv").split(separator: "\n").count > 20)
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
