@@ -27,7 +27,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service|Demo)Tests
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers bench bench-bridge bench-corpus bench-peers docs site test-docs screenshots pictures lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma bench bench-bridge bench-corpus bench-peers docs site test-docs screenshots pictures lint format vectors music \
 	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -106,6 +106,12 @@ accuracy: setup ## Score beats and onsets on annotated music: DATA=DIR, OPTIONS=
 accuracy-peers: setup ## Score Hemiola and other programs on annotated music: DATA=DIR, PYTHON=python3; installs them in .build/peers.
 	@test -n "$(DATA)" || { echo "make accuracy-peers needs DATA=DIR: a folder with audio/ and annotations/" >&2; exit 2; }
 	Tests/Benchmarks/peer_accuracy.py "$$(packaging/build 2>/dev/null)" "$(DATA)" $(if $(PYTHON),--python "$(PYTHON)") $(OPTIONS)
+
+accuracy-cqt: setup ## Compare cqt with librosa's on tones and music: DATA=DIR with MIDI files, else music is made.
+	Tests/Accuracy/compare cqt $(if $(DATA),--music "$(DATA)") $(OPTIONS)
+
+accuracy-chroma: setup ## Compare chroma with librosa's on rendered music: DATA=DIR with MIDI files, else music is made.
+	Tests/Accuracy/compare chroma $(if $(DATA),--music "$(DATA)") $(OPTIONS)
 
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run

@@ -87,6 +87,7 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
+                "ChromaAnalyzer", "ConstantQAnalyzer",
                 "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
                 "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
@@ -100,6 +101,8 @@ let package = Package(
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
+        plugin("ChromaAnalyzer", at: "Analyzers/Chroma", uses: ["HemiolaTonal"]),
+        plugin("ConstantQAnalyzer", at: "Analyzers/ConstantQ", uses: ["HemiolaTonal"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
@@ -171,6 +174,9 @@ let package = Package(
         tests(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
+        tests(
+            "HemiolaTonalTests", uses: ["HemiolaTonal", "HemiolaSpectrum", "HemiolaSignal"], resources: [.process("vectors.json")],
+            exclude: ["make_vectors.py"]),
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -182,7 +188,8 @@ let package = Package(
             "HemiolaEngineTests",
             uses: [
                 "HemiolaVisualizer",
-                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "LevelsAnalyzer", "LoudnessAnalyzer", "SpectrumAnalyzer",
+                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
+                "LoudnessAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -196,6 +203,12 @@ let package = Package(
                 "CBeatWeights",
             ],
             resources: [.process("vectors.bin")]),
+        tests(
+            "ChromaAnalyzerTests",
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChromaAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ConstantQAnalyzerTests",
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ConstantQAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "LevelsAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "LevelsAnalyzer", "Hemiola", "HemiolaSignal"]),

@@ -2,6 +2,8 @@ internal import AudioSink
 internal import BeatAnalyzer
 internal import BeatsSink
 internal import CSVSink
+internal import ChromaAnalyzer
+internal import ConstantQAnalyzer
 internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
@@ -30,7 +32,7 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat],
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma],
         sinks: [.audio, .beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

@@ -1,5 +1,7 @@
 import AllocationCounter
 import BeatAnalyzer
+import ChromaAnalyzer
+import ConstantQAnalyzer
 import Hemiola
 import HemiolaEngine
 import HemiolaSignal
@@ -19,10 +21,12 @@ import VisualizerAnalyzer
         let batching = try #require(Batching(batchFrames: batchFrames))
         let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
         var trial = Trial(
-            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat], sinks: [.idle(log)], batchFrames: batchFrames)
+            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma], sinks: [.idle(log)],
+            batchFrames: batchFrames)
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
+            PluginSpec("cqt"), PluginSpec("chroma"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]
