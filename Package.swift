@@ -87,7 +87,7 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "ChromaAnalyzer", "ConstantQAnalyzer", "PitchAnalyzer",
+                "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
                 "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
@@ -106,6 +106,7 @@ let package = Package(
         plugin("PitchAnalyzer", at: "Analyzers/Pitch", uses: ["HemiolaTonal", "HemiolaSpectrum"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
+        plugin("MusicalKeyAnalyzer", at: "Analyzers/MusicalKey", uses: ["HemiolaTonal"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
         plugin("AudioSink", at: "Sinks/Audio", uses: ["HemiolaOutput", "CSndFile"]),
@@ -191,7 +192,7 @@ let package = Package(
             uses: [
                 "HemiolaVisualizer",
                 "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
-                "LoudnessAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer",
+                "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -208,6 +209,9 @@ let package = Package(
         tests(
             "ChromaAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChromaAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "MusicalKeyAnalyzerTests",
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "MusicalKeyAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "ConstantQAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ConstantQAnalyzer", "Hemiola", "HemiolaSignal"]),

@@ -9,6 +9,7 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
+internal import MusicalKeyAnalyzer
 internal import NotesSink
 internal import PCMCapture
 internal import PitchAnalyzer
@@ -35,7 +36,7 @@ extension PluginRegistry {
 
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
-        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .pitch],
+        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .pitch],
         sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

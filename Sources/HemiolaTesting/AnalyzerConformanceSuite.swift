@@ -5,7 +5,7 @@ internal import HemiolaSignal
 ///
 ///     try AnalyzerConformanceSuite(.spectrum, settings: "bands=32,scale=mel-slaney").run()
 ///
-/// The analyzer processes noise, a sine, digital silence and a click track, in five formats and four batch sizes. Checked are:
+/// The analyzer processes noise, a sine and digital silence, in five formats and four batch sizes, a click track and a cadence. Checked are:
 ///
 /// - the declaration: names, summaries, ranges, band edges; equal settings declare equal outputs
 /// - values: finite, within their declared ranges; every declared feature has a value in at least one batch
@@ -53,7 +53,7 @@ public struct AnalyzerConformanceSuite {
                 }
             }
             report.require(accepted > 0, "The analyzer refuses every format of the suite.")
-            run.processClicks(values, &report)
+            run.processMusic(values, &report)
             for name in run.featuresWithoutValue.sorted() {
                 report.fail("The feature \(name) is declared and has no value in any batch.")
             }
@@ -147,14 +147,19 @@ public struct AnalyzerConformanceSuite {
             return true
         }
 
-        /// Ten seconds of clicks at 120 BPM: enough for an analyzer that needs several beats before it has a value.
-        mutating func processClicks(_ values: SettingValues, _ report: inout ConformanceReport) {
+        /// Ten seconds of clicks at 120 BPM and of a cadence: enough for an analyzer that needs several beats or chords before it has
+        /// a value.
+        mutating func processMusic(_ values: SettingValues, _ report: inout ConformanceReport) {
             let format = AnalysisFormat(StreamFormat(sampleRate: 44_100, channelCount: 1))
-            guard let analyzer = make(values, &report), let outputs = try? analyzer.prepare(format) else { return }
-            let clicks = TestSignal.clicks(beatsPerMinute: 120, frames: 441_000)
-            let output = AnalyzerHarness(analyzer, outputs, format)
-                .checkedOutput(clicks, plugin.about.records, "in ten seconds of clicks", .none, &report)
-            record(output, outputs)
+            let signals = [
+                ("clicks", TestSignal.clicks(beatsPerMinute: 120, frames: 441_000)), ("a cadence", TestSignal.cadence(frames: 441_000)),
+            ]
+            for (name, signal) in signals {
+                guard let analyzer = make(values, &report), let outputs = try? analyzer.prepare(format) else { return }
+                let output = AnalyzerHarness(analyzer, outputs, format)
+                    .checkedOutput(signal, plugin.about.records, "in ten seconds of \(name)", .none, &report)
+                record(output, outputs)
+            }
         }
 
         private func prepare(

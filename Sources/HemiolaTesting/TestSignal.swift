@@ -89,6 +89,28 @@ public enum TestSignal {
         return spread(frames, format) { track[$0] }
     }
 
+    /// A cadence that is repeated: the chords C, F, G and C major with a bass, one second each.
+    ///
+    /// - Parameters:
+    ///   - amplitude: The largest possible absolute value; 1 is full scale.
+    ///   - frames: The length, in frames.
+    ///   - format: The sample rate and the number of channels.
+    public static func cadence(amplitude: Double = 0.5, frames: Int, format: StreamFormat = mono) -> [Float] {
+        // MIDI numbers of the bass and of the chord.
+        let chords: [[Double]] = [[48, 60, 64, 67], [41, 60, 65, 69], [43, 59, 62, 67], [48, 60, 64, 67]]
+        let rate = Double(format.sampleRate)
+        return spread(frames, format) { frame in
+            let time = Double(frame) / rate
+            let place = time.truncatingRemainder(dividingBy: 1)
+            let envelope = min(1, place / 0.01, (1 - place) / 0.01)
+            let sum = chords[Int(time) % chords.count].reduce(0.0) { sum, note in
+                let phase = 2 * .pi * 440 * exp2((note - 69) / 12) * time
+                return sum + sin(phase) + 0.5 * sin(2 * phase) + 0.25 * sin(3 * phase)
+            }
+            return amplitude / 7 * envelope * sum
+        }
+    }
+
     /// Interleaves mono signals, one per channel: `[L0, R0, L1, R1 …]`. The shortest one determines the length.
     public static func interleaved(_ channels: [[Float]]) -> [Float] {
         let frames = channels.map(\.count).min() ?? 0

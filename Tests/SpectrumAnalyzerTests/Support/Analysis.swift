@@ -12,26 +12,30 @@ public struct Analysis: Sendable {
     /// - Parameters:
     ///   - steps: The results of the capture, in order.
     ///   - settings: `key=value,key=value`.
+    ///   - wholeFile: Whether there are two passes.
     public init(
         of steps: [CaptureStep], _ format: StreamFormat, _ plugin: AnalyzerPlugin, _ settings: String = "",
-        batchFrames: Int = Batching.defaultFrames
+        batchFrames: Int = Batching.defaultFrames, wholeFile: Bool = false
     ) async throws {
         let sink = CollectingSink()
         let registry = PluginRegistry(
-            captures: [.scripted(format: format, steps)], analyzers: [plugin], sinks: [.collecting(sink)])
-        let pipeline = try registry.assemble(
-            PipelineConfiguration(
-                captures: [PluginSpec("scripted")], analyzers: [plugin.spec(settings)], sinks: [PluginSpec("collecting")],
-                batchFrames: batchFrames))
+            captures: [.scripted(format: format, isRewindable: wholeFile, steps)], analyzers: [plugin], sinks: [.collecting(sink)])
+        var configuration = PipelineConfiguration(
+            captures: [PluginSpec("scripted")], analyzers: [try plugin.spec(settings)], sinks: [PluginSpec("collecting")],
+            batchFrames: batchFrames)
+        configuration.usesLookAhead = wholeFile
+        let pipeline = try registry.assemble(configuration)
         _ = await pipeline.run()
         guard let stream = sink.streams.first else { throw AnalyzerError("the stream did not begin") }
         self.stream = stream
     }
 
     public init(
-        of audio: Audio, _ plugin: AnalyzerPlugin, _ settings: String = "", batchFrames: Int = Batching.defaultFrames
+        of audio: Audio, _ plugin: AnalyzerPlugin, _ settings: String = "", batchFrames: Int = Batching.defaultFrames,
+        wholeFile: Bool = false
     ) async throws {
-        try await self.init(of: [.samples(audio.samples)], audio.format, plugin, settings, batchFrames: batchFrames)
+        try await self.init(
+            of: [.samples(audio.samples)], audio.format, plugin, settings, batchFrames: batchFrames, wholeFile: wholeFile)
     }
 
     public var batches: [CollectedBatch] { stream.batches }
