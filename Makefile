@@ -107,6 +107,9 @@ accuracy-peers: setup ## Score Hemiola and other programs on annotated music: DA
 	@test -n "$(DATA)" || { echo "make accuracy-peers needs DATA=DIR: a folder with audio/ and annotations/" >&2; exit 2; }
 	Tests/Benchmarks/peer_accuracy.py "$$(packaging/build 2>/dev/null)" "$(DATA)" $(if $(PYTHON),--python "$(PYTHON)") $(OPTIONS)
 
+accuracy-structure: setup ## Score segment boundaries on made music, with librosa's beside them: PYTHON=python3 with mir_eval and librosa.
+	$(or $(PYTHON),python3) Tests/Accuracy/structure.py .build/accuracy-structure --hemiola "$$(packaging/build 2>/dev/null)" $(OPTIONS)
+
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run
 

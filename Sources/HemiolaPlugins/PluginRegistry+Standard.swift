@@ -11,6 +11,7 @@ internal import PCMCapture
 internal import PresetsSink
 internal import PulseCapture
 internal import SpectrumAnalyzer
+internal import StructureAnalyzer
 internal import SummarySink
 internal import ToneCapture
 internal import VisualizerAnalyzer
@@ -30,7 +31,7 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat],
+        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .structure],
         sinks: [.audio, .beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

@@ -107,7 +107,7 @@ import Testing
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (
             ["schema", "--analyzer", "+nothing"],
-            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, spectrum, visualizer, beat"
+            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, spectrum, visualizer, beat, structure"
         ),
     ])
     func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) async {

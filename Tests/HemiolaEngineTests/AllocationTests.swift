@@ -7,6 +7,7 @@ import HemiolaTesting
 import LevelsAnalyzer
 import LoudnessAnalyzer
 import SpectrumAnalyzer
+import StructureAnalyzer
 import Synchronization
 import TestSupport
 import Testing
@@ -19,11 +20,11 @@ import VisualizerAnalyzer
         let batching = try #require(Batching(batchFrames: batchFrames))
         let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
         var trial = Trial(
-            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat], sinks: [.idle(log)], batchFrames: batchFrames)
+            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .structure], sinks: [.idle(log)], batchFrames: batchFrames)
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
-            PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
+            PluginSpec("structure"), PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]
         try await trial.run()
