@@ -27,7 +27,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service|Demo)Tests
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-pitch bench bench-bridge bench-corpus bench-peers bench-tonal docs site test-docs screenshots pictures lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-peers bench-tonal docs site test-docs screenshots pictures lint format vectors music \
 	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -118,6 +118,9 @@ accuracy-key: setup ## Compare musical-key with Essentia's on rendered music: SH
 
 accuracy-pitch: setup ## Compare pitch with librosa's pyin and aubio's yinfft on synthesised voices and instruments.
 	Tests/Accuracy/compare pitch $(OPTIONS)
+
+accuracy-structure: setup ## Score segment boundaries on made music, with librosa's beside them: PYTHON=python3 with mir_eval and librosa.
+	$(or $(PYTHON),python3) Tests/Accuracy/structure.py .build/accuracy-structure --hemiola "$$(packaging/build 2>/dev/null)" $(OPTIONS)
 
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run

@@ -88,8 +88,8 @@ let package = Package(
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
-                "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
-                "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
+                "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -108,6 +108,7 @@ let package = Package(
         plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
         plugin("MusicalKeyAnalyzer", at: "Analyzers/MusicalKey", uses: ["HemiolaTonal"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
+        plugin("StructureAnalyzer", at: "Analyzers/Structure"),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
         plugin("AudioSink", at: "Sinks/Audio", uses: ["HemiolaOutput", "CSndFile"]),
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
@@ -192,7 +193,7 @@ let package = Package(
             uses: [
                 "HemiolaVisualizer",
                 "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
-                "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer",
+                "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer", "StructureAnalyzer",
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -233,6 +234,11 @@ let package = Package(
             "SpectrumAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "SpectrumAnalyzer", "Hemiola", "HemiolaSignal"],
             exclude: ["Support"]),
+        tests(
+            "StructureAnalyzerTests",
+            uses: [
+                "AnalysisSupport", "TestSupport", "HemiolaEngine", "HemiolaTesting", "StructureAnalyzer", "Hemiola", "HemiolaSignal",
+            ]),
         tests(
             "VisualizerAnalyzerTests",
             uses: ["VisualizerAnalyzer", "FileCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),

@@ -16,6 +16,7 @@ internal import PitchAnalyzer
 internal import PresetsSink
 internal import PulseCapture
 internal import SpectrumAnalyzer
+internal import StructureAnalyzer
 internal import SummarySink
 internal import ToneCapture
 internal import VisualizerAnalyzer
@@ -36,7 +37,7 @@ extension PluginRegistry {
 
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
-        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .pitch],
+        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .pitch, .structure],
         sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

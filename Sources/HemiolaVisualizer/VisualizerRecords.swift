@@ -41,8 +41,8 @@ public struct PresetChange: EventRecord, Hashable {
     /// The cause of a change.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// `start`: the first preset. `timer`: the preset's time is over; `bar`, `beat`: and a bar or beat begins. `drop`: a drop in the
-        /// music. `request`: a client's control. `page`: the page loaded it. `refused`: the page could not load the one before.
-        case start, timer, bar, beat, drop, request, page, refused
+        /// music. `segment`: a segment of the music begins. `request`: a client's control. `page`: the page loaded it. `refused`: the page could not load the one before.
+        case start, timer, bar, beat, drop, segment, request, page, refused
         /// The music was loud enough for a hard cut.
         case hardCut = "hard-cut"
     }

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["timer", "bars", "beats", "milkdrop", "drop"])
+    @Test(arguments: ["timer", "bars", "beats", "milkdrop", "drop", "segments"])
     func `recording with presets, replayed: the same bytes, with recorded and with derived presets`(mode: String) throws {
         try folder.write("one\ntwo\nthree\n", to: "list")
         let presets = "presets:list=list,mode=\(mode),time_s=3"

@@ -11,6 +11,7 @@ import LoudnessAnalyzer
 import MusicalKeyAnalyzer
 import PitchAnalyzer
 import SpectrumAnalyzer
+import StructureAnalyzer
 import Synchronization
 import TestSupport
 import Testing
@@ -23,13 +24,13 @@ import VisualizerAnalyzer
         let batching = try #require(Batching(batchFrames: batchFrames))
         let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
         var trial = Trial(
-            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .pitch],
+            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .pitch, .structure],
             sinks: [.idle(log)],
             batchFrames: batchFrames)
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
-            PluginSpec("cqt"), PluginSpec("chroma"), PluginSpec("musical-key"), PluginSpec("pitch"),
+            PluginSpec("cqt"), PluginSpec("chroma"), PluginSpec("musical-key"), PluginSpec("pitch"), PluginSpec("structure"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]

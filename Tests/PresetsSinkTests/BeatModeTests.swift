@@ -120,3 +120,45 @@ import Testing
         #expect(changes.allSatisfy { $0.reason == .timer })
     }
 }
+
+@Suite struct SegmentModeTests {
+    /// Runs a timer over 130 s; each segment is added `ahead` seconds before its start.
+    private func changes(_ segments: [Double], ahead: Double, minimum: Double = 8, maximum: Double = 60) -> [ScheduledChange] {
+        var timer = ChangeTimer(
+            ChangeTiming(trigger: .segments, minimum: minimum, maximum: maximum, blend: 1, requestBlend: 1), seed: 0)
+        timer.restart(at: 0)
+        var (batches, changes, next) = (BatchSequence(), [ScheduledChange](), 0)
+        while batches.time < 130 {
+            let batch = batches.next()
+            while next < segments.count, segments[next] < batch.end + ahead {
+                timer.addSegment(at: segments[next])
+                next += 1
+            }
+            guard let change = timer.update(with: batch, isHeld: false) else { continue }
+            changes.append(change)
+            timer.restart(at: change.time)
+        }
+        return changes
+    }
+
+    @Test func `segments announced ahead: changes at their times, exactly`() {
+        let changes = changes([0, 20, 45.3, 71], ahead: 0.5, maximum: 1000)
+        #expect(changes.map(\.time) == [20, 45.3, 71] && changes.allSatisfy { $0.reason == .segment })
+    }
+
+    @Test func `segments reported 4.5 s late: changes when they are reported`() {
+        let changes = changes([20, 50], ahead: -4.5, maximum: 1000)
+        #expect(changes.count == 2)
+        for (time, change) in zip([24.5, 54.5], changes) { #expect(abs(change.time - time) < 0.05) }
+    }
+
+    @Test func `segment before the minimum time: no change`() {
+        #expect(changes([20, 25, 40], ahead: 0.5, maximum: 1000).map(\.time) == [20, 40])
+    }
+
+    @Test func `no segment for the maximum time: the timer changes presets`() {
+        let changes = changes([20], ahead: 0.5)
+        #expect(changes.map(\.reason) == [.segment, .timer])
+        #expect(changes.last.map { abs($0.time - 80) < 0.05 } == true)
+    }
+}

@@ -18,12 +18,14 @@ struct ChangeTimer: Sendable {
     private var drop: DropDetector?
     private var counter: BeatCounter?
     private var minimumConfidence = 0.0
+    /// The start of the last segment that has caused no change yet.
+    private var segmentStart: Double?
 
     init(_ timing: ChangeTiming, seed: UInt64) {
         self.timing = timing
         generator = SplitMix64(seed: seed)
         switch timing.trigger {
-        case .none: break
+        case .none, .segments: break
         case .milkDrop(let level, let halfLife): milkDrop = MilkDropCut(level: level, halfLife: halfLife)
         case .projectM(let jump, let earliest): projectM = ProjectMCut(jump: jump, earliest: earliest)
         case .drop(let decibels): drop = DropDetector(decibels: decibels)
@@ -38,6 +40,7 @@ struct ChangeTimer: Sendable {
         lastChange = time
         due = timing.randomDuration(using: &generator).map { time + $0 }
         counter?.restart(at: time)
+        segmentStart = nil
     }
 
     /// Moves all times to the clock of the next stream, whose 0 is `time` on the clock of this stream.
@@ -46,11 +49,17 @@ struct ChangeTimer: Sendable {
         due = due.map { $0 - time }
         counter?.clear()
         counter?.restart(at: lastChange)
+        segmentStart = nil
     }
 
     /// Adds a beat, which may be announced ahead of its time.
     mutating func add(_ beat: Beat, at time: Double) {
         counter?.add(beat, at: time)
+    }
+
+    /// Adds the start of a segment, which may be announced ahead of its time or reported after it.
+    mutating func addSegment(at time: Double) {
+        if timing.trigger == .segments { segmentStart = time }
     }
 
     /// Processes a batch.
@@ -63,9 +72,11 @@ struct ChangeTimer: Sendable {
         let mayCut = !isHeld && timeOnPreset >= timing.minimum
         let cut = detectCut(batch, timeOnPreset, mayCut: mayCut, isHeld: isHeld)
         let beat = nextBeatChange(batch, isHeld: isHeld)
+        let segment = nextSegmentChange(batch, isHeld: isHeld)
         if isHeld { return nil }
         if let cut, mayCut { return ScheduledChange(time: batch.end, blend: cut == .hardCut ? 0 : timing.blend, reason: cut) }
         if let beat { return beat }
+        if let segment { return segment }
         guard let due, due < batch.end + batch.duration else { return nil }
         if counter != nil, isBeatReliable(batch), !isOverdue(batch) { return nil }
         return ScheduledChange(time: max(due, batch.end), blend: timing.blend, reason: .timer)
@@ -89,6 +100,15 @@ struct ChangeTimer: Sendable {
                 time: max(boundary.time, batch.end), blend: timing.blend, reason: boundary.isDownbeat ? .bar : .beat)
         }
         return nil
+    }
+
+    /// The change at the start of a segment. A start before the minimum time on the preset has passed causes no change.
+    private mutating func nextSegmentChange(_ batch: BatchFeatures, isHeld: Bool) -> ScheduledChange? {
+        guard let start = segmentStart, start < batch.end + batch.duration else { return nil }
+        segmentStart = nil
+        let time = max(start, batch.end)
+        guard !isHeld, time - lastChange >= timing.minimum else { return nil }
+        return ScheduledChange(time: time, blend: timing.blend, reason: .segment)
     }
 
     /// Whether both the analyzer's confidence and that of the last beat reach the minimum. Without the former the latter decides.

@@ -32,6 +32,8 @@ struct ChangeTiming: Sendable, Equatable {
         case beats(BeatCount, confidence: Double)
         /// The level rises by so many decibels over that of the last seconds.
         case drop(decibels: Double)
+        /// A segment of the music begins.
+        case segments
     }
 
     /// Time on a preset; nil: no timer.

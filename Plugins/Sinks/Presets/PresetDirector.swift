@@ -10,6 +10,9 @@ final class PresetDirector: PreparedDirector {
     static let milkDrop = "milkdrop"
     static let beat = "beat"
     static let levels = "levels"
+    static let structure = "structure"
+    /// The record type of the analyzer `structure` that the director reads.
+    static let segment = "segment"
 
     private let settings: ScheduleSettings
     private let controlPreparer: PresetControlPreparer
@@ -59,6 +62,7 @@ final class PresetDirector: PreparedDirector {
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
         for index in 0..<events.count {
             if let beat = Beat(events.events[index]) { schedule?.add(beat, at: events.events[index].time) }
+            if events.events[index].type.name == Self.segment { schedule?.addSegment(at: events.events[index].time) }
         }
         end = moment.end
         var features = BatchFeatures(start: moment.start, end: moment.end, duration: batchSeconds)

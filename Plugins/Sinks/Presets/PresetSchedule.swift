@@ -99,6 +99,11 @@ struct PresetSchedule: Sendable {
         timer.add(beat, at: time)
     }
 
+    /// Adds the start of a segment, which may be announced ahead of its time or reported after it.
+    mutating func addSegment(at time: Double) {
+        timer.addSegment(at: time)
+    }
+
     /// Processes a batch and appends its `preset` and `speed` events.
     mutating func update(with batch: BatchFeatures, into events: inout EventList) {
         begin(batch, into: &events)

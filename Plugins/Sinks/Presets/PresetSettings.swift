@@ -7,7 +7,7 @@ enum ChangeMode: String, SettingChoice {
     case timer
     case milkDrop = "milkdrop"
     case projectM = "projectm"
-    case bars, beats, drop, manual
+    case bars, beats, drop, segments, manual
 }
 
 extension PresetOrder.Kind: SettingChoice {}
@@ -38,9 +38,9 @@ struct PresetSettings: Sendable {
         "Random part of the time: milkdrop and timer add 0 to this, projectm takes it as the standard deviation. Default: 0 (milkdrop: 10, projectm: 1)."
     )
     private static let minimum = Setting<Double?>(
-        "min_s", in: 0.0...86_400, unit: .seconds, "Minimum time on a preset. Default: 0 (projectm: 1, drop: 8).")
+        "min_s", in: 0.0...86_400, unit: .seconds, "Minimum time on a preset. Default: 0 (projectm: 1, drop and segments: 8).")
     private static let maximum = Setting<Double?>(
-        "max_s", in: 0.1...86_400, unit: .seconds, "Maximum time on a preset. Default: unlimited (drop: 60).")
+        "max_s", in: 0.1...86_400, unit: .seconds, "Maximum time on a preset. Default: unlimited (drop and segments: 60).")
     private static let blend = Setting<Double?>(
         "blend_s", in: 0.0...60, unit: .seconds,
         "Blend time between presets; 0: hard cut. Default: 1 (milkdrop: 2.7, requested changes 1.7; projectm: 3; drop: 0, requested changes 1)."
@@ -112,6 +112,7 @@ struct PresetSettings: Sendable {
         case .beats:
             timing.trigger = .beats(.beats(values[beats] ?? 32), confidence: values[confidence])
         case .drop: timing.trigger = .drop(decibels: values[rise])
+        case .segments: timing.trigger = .segments
         case .timer, .manual: break
         }
         timing.minimum = values[minimum] ?? timing.minimum
@@ -136,6 +137,8 @@ struct PresetSettings: Sendable {
         case .bars, .beats: return ChangeTiming(duration: .fixed(time ?? 15), blend: blend ?? 1, requestBlend: blend ?? 1)
         case .drop:
             return ChangeTiming(duration: time.map { .fixed($0) }, minimum: 8, maximum: 60, blend: blend ?? 0, requestBlend: blend ?? 1)
+        case .segments:
+            return ChangeTiming(duration: time.map { .fixed($0) }, minimum: 8, maximum: 60, blend: blend ?? 1, requestBlend: blend ?? 1)
         case .manual: return ChangeTiming(duration: nil, blend: blend ?? 1, requestBlend: blend ?? 1)
         }
     }
@@ -152,6 +155,7 @@ struct PresetSettings: Sendable {
             ]
         case .beats: [PluginSpec(PresetDirector.beat)]
         case .drop: [PluginSpec(PresetDirector.levels)]
+        case .segments: [PluginSpec(PresetDirector.structure)]
         }
     }
 
