@@ -14,7 +14,6 @@ struct AnalyzeCommand: Command {
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
               hemiola analyze *.flac --summary -j0 -o tracks.csv
-              hemiola analyze song.flac --whole-file -o notes.mid
               hemiola analyze more --output-dir results -j0 --resume
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -

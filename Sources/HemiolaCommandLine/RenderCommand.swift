@@ -19,8 +19,7 @@ struct RenderCommand: Command {
               hemiola render song.flac -o song.png
               hemiola render song.flac -o song.png --size 800x450 --theme dark --color-map viridis
               hemiola render song.flac -o intro.svg --start 0:30 --duration 10 --scale mel
-              hemiola render song.flac -o song.pdf --panels waveform,tempo
-              hemiola render song.flac -o song.png --analyzer +chroma --analyzer +musical-key --analyzer +chords
+              hemiola render song.flac -o song.png --analyzer +chroma --analyzer +musical-key
               hemiola render song.jsonl -o song.png
 
             Colours: levels in dBFS (a full-scale sine is 0), from the strongest of the picture downwards. A pixel column is the mean \
