@@ -87,7 +87,7 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "ChromaAnalyzer", "ConstantQAnalyzer",
+                "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer",
                 "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
                 "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
@@ -105,6 +105,7 @@ let package = Package(
         plugin("ConstantQAnalyzer", at: "Analyzers/ConstantQ", uses: ["HemiolaTonal"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
+        plugin("MusicalKeyAnalyzer", at: "Analyzers/MusicalKey", uses: ["HemiolaTonal"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
         plugin("AudioSink", at: "Sinks/Audio", uses: ["HemiolaOutput", "CSndFile"]),
@@ -189,7 +190,7 @@ let package = Package(
             uses: [
                 "HemiolaVisualizer",
                 "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
-                "LoudnessAnalyzer", "SpectrumAnalyzer",
+                "LoudnessAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -206,6 +207,9 @@ let package = Package(
         tests(
             "ChromaAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChromaAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "MusicalKeyAnalyzerTests",
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "MusicalKeyAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "ConstantQAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ConstantQAnalyzer", "Hemiola", "HemiolaSignal"]),

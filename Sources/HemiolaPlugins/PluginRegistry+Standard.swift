@@ -9,6 +9,7 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
+internal import MusicalKeyAnalyzer
 internal import PCMCapture
 internal import PresetsSink
 internal import PulseCapture
@@ -32,7 +33,8 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma],
+        captures: [.file, .pcm, .pulse, .tone],
+        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey],
         sinks: [.audio, .beats, .csv, .jsonLines, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

@@ -107,7 +107,8 @@ import Testing
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (
             ["schema", "--analyzer", "+nothing"],
-            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, spectrum, visualizer, beat, cqt, chroma"
+            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, spectrum, visualizer, beat, cqt, chroma, "
+                + "musical-key"
         ),
     ])
     func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) async {

@@ -8,6 +8,7 @@ import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import LoudnessAnalyzer
+import MusicalKeyAnalyzer
 import SpectrumAnalyzer
 import Synchronization
 import TestSupport
@@ -21,12 +22,12 @@ import VisualizerAnalyzer
         let batching = try #require(Batching(batchFrames: batchFrames))
         let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
         var trial = Trial(
-            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma], sinks: [.idle(log)],
+            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey], sinks: [.idle(log)],
             batchFrames: batchFrames)
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
-            PluginSpec("cqt"), PluginSpec("chroma"),
+            PluginSpec("cqt"), PluginSpec("chroma"), PluginSpec("musical-key"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]

@@ -1,0 +1,133 @@
+import AnalysisSupport
+import Foundation
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import MusicalKeyAnalyzer
+import TestSupport
+import Testing
+
+/// Chords of harmonic tones: each is a list of semitones above C4, and lasts a second.
+private func chords(_ chords: [[Int]], transposition: Int = 0, seconds: Int, sampleRate: Int = 44_100) -> Audio {
+    Audio(frames: seconds * sampleRate, sampleRate: sampleRate) { frame, _ in
+        let time = Double(frame) / Double(sampleRate)
+        let place = time.truncatingRemainder(dividingBy: 1)
+        return chords[Int(time) % chords.count].reduce(0.0) { sum, step in
+            let phase = 2 * .pi * 440 * exp2(Double(step + transposition - 9) / 12) * time
+            return sum + 0.05 * min(1, place / 0.01, (1 - place) / 0.01) * (sin(phase) + 0.5 * sin(2 * phase) + 0.25 * sin(3 * phase))
+        }
+    }
+}
+
+/// I IV V I, and i iv V i, with a bass.
+private let majorCadence = [[-12, 0, 4, 7], [-7, 0, 5, 9], [-5, -1, 2, 7], [-12, 0, 4, 7]]
+private let minorCadence = [[-12, 0, 3, 7], [-7, 0, 5, 8], [-5, -1, 2, 7], [-12, 0, 3, 7]]
+private let majorNames = ["C", "Db", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"]
+private let minorNames = ["C", "C#", "D", "Eb", "E", "F", "F#", "G", "G#", "A", "Bb", "B"]
+
+extension Analysis {
+    /// The labels of the key records.
+    fileprivate var keys: [String] {
+        stream.events.filter { $0.type.name == "musical_key" }.compactMap { $0["label"].string }
+    }
+}
+
+@Suite struct `MusicalKeyAnalyzer, cadences` {
+    @Test(arguments: 0..<12)
+    func `major and minor cadence on any tonic: one record with their key`(tonic: Int) async throws {
+        let major = try await Analysis(of: chords(majorCadence, transposition: tonic, seconds: 8), .musicalKey)
+        #expect(major.keys == ["\(majorNames[tonic]) major"])
+        #expect(major.value("tonic").last == Float(tonic) && major.value("mode").last == 0)
+        let minor = try await Analysis(of: chords(minorCadence, transposition: tonic, seconds: 8), .musicalKey)
+        #expect(minor.keys == ["\(minorNames[tonic]) minor"])
+        #expect(minor.value("tonic").last == Float(tonic) && minor.value("mode").last == 1)
+        #expect(minor.value("confidence").last! > 0.5)
+    }
+
+    @Test(arguments: ["krumhansl", "temperley", "edma"])
+    func `each profile: the key of a cadence`(profile: String) async throws {
+        let analysis = try await Analysis(of: chords(majorCadence, transposition: 3, seconds: 8), .musicalKey, "profile=\(profile)")
+        #expect(analysis.keys == ["Eb major"])
+    }
+
+    @Test func `modulation: a second record after some seconds, and no other`() async throws {
+        let audio = chords(majorCadence, seconds: 20).followed(by: chords(majorCadence, transposition: 6, seconds: 20))
+        let analysis = try await Analysis(of: audio, .musicalKey, "window_s=8")
+        #expect(analysis.keys == ["C major", "F# major"])
+        let change = try #require(analysis.stream.events.last { $0.type.name == "musical_key" })
+        #expect(change.time > 22 && change.time < 32)
+    }
+
+    @Test func `before three seconds of tones: no key`() async throws {
+        let analysis = try await Analysis(of: chords(majorCadence, seconds: 8), .musicalKey)
+        #expect(analysis.value("tonic")[..<125].allSatisfy(\.isNaN) && analysis.value("confidence")[..<125].allSatisfy(\.isNaN))
+    }
+
+    @Test(arguments: [8_000, 22_050, 96_000])
+    func `other sample rates: the same key`(sampleRate: Int) async throws {
+        let analysis = try await Analysis(of: chords(minorCadence, transposition: 9, seconds: 8, sampleRate: sampleRate), .musicalKey)
+        #expect(analysis.keys == ["A minor"])
+    }
+
+    @Test func `any batch length: the same records and the same last values`() async throws {
+        let audio = chords(minorCadence, transposition: 2, seconds: 10)
+        let reference = try await Analysis(of: audio, .musicalKey)
+        for batchFrames in [256, 441, 4096, 8192] {
+            let analysis = try await Analysis(of: audio, .musicalKey, batchFrames: batchFrames)
+            #expect(analysis.stream.events.map(\.description) == reference.stream.events.map(\.description))
+            #expect(analysis.value("confidence").last == reference.value("confidence").last)
+            #expect(analysis.stream.summary?.sections == reference.stream.summary?.sections)
+        }
+    }
+}
+
+@Suite struct `MusicalKeyAnalyzer, no key` {
+    @Test func `silence, noise, clicks and a steady tone: no record, no values`() async throws {
+        let signals = [
+            Audio.silence(frames: 441_000), .noise(amplitude: 0.3, frames: 441_000), .sine(440, amplitude: 0.5, frames: 441_000),
+            Audio(TestSignal.clicks(beatsPerMinute: 120, frames: 441_000)),
+        ]
+        for signal in signals {
+            let analysis = try await Analysis(of: signal, .musicalKey)
+            #expect(analysis.keys.isEmpty)
+            #expect(analysis.value("tonic").allSatisfy(\.isNaN) && analysis.value("mode").allSatisfy(\.isNaN))
+        }
+    }
+
+    @Test func `long silence after music: the key ends, and begins anew with the music`() async throws {
+        let music = chords(majorCadence, seconds: 8)
+        let audio = music.followed(by: .silence(frames: 20 * 44_100)).followed(by: music)
+        let analysis = try await Analysis(of: audio, .musicalKey, "window_s=4")
+        #expect(analysis.keys == ["C major", "C major"])
+        #expect(analysis.value("tonic")[20 * 43].isNaN)
+    }
+
+    @Test func `gap: the key stays`() async throws {
+        let music = chords(majorCadence, seconds: 8)
+        let analysis = try await Analysis(
+            of: [.samples(music.samples), .gap(Gap(frames: 44_100, reason: .overrun)), .samples(music.samples)], music.format, .musicalKey)
+        #expect(analysis.keys == ["C major"])
+        #expect(analysis.value("tonic").last == 0)
+    }
+}
+
+@Suite struct `MusicalKeyAnalyzer, plugin` {
+    @Test func `conformance tests: passed`() throws {
+        try AnalyzerConformanceSuite(.musicalKey).run()
+        try AnalyzerConformanceSuite(.musicalKey, settings: "profile=edma,window_s=5").run()
+    }
+
+    @Test func `two passes: the key of the whole signal from the first batch on, in one record at 0`() async throws {
+        let audio = chords(majorCadence, seconds: 4).followed(by: chords(minorCadence, transposition: 4, seconds: 20))
+        let analysis = try await Analysis(of: audio, .musicalKey, wholeFile: true)
+        #expect(analysis.value("tonic").allSatisfy { $0 == 4 } && analysis.value("mode").allSatisfy { $0 == 1 })
+        #expect(analysis.keys == ["E minor"] && analysis.stream.events.first { $0.type.name == "musical_key" }?.time == 0)
+    }
+
+    @Test func `README: settings and sample batch agree with the program`() async throws {
+        let readMe = try ReadMe("Plugins/Analyzers/MusicalKey")
+        #expect(readMe.settings(missingFrom: AnalyzerPlugin.musicalKey.about).isEmpty)
+        let analysis = try await Analysis(of: Audio(TestSignal.cadence(frames: 441_000)), .musicalKey)
+        #expect(try readMe.faults(inSampleOf: analysis, batch: 400) == [])
+    }
+}
