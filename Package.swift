@@ -87,7 +87,7 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer",
+                "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer",
                 "SpectrumAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink", "JSONLinesSink",
                 "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
@@ -102,6 +102,7 @@ let package = Package(
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
         plugin("ChromaAnalyzer", at: "Analyzers/Chroma", uses: ["HemiolaTonal"]),
+        plugin("ChordAnalyzer", at: "Analyzers/Chords", uses: ["HemiolaTonal"]),
         plugin("ConstantQAnalyzer", at: "Analyzers/ConstantQ", uses: ["HemiolaTonal"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
         plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
@@ -189,7 +190,7 @@ let package = Package(
             "HemiolaEngineTests",
             uses: [
                 "HemiolaVisualizer",
-                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
+                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
                 "LoudnessAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer",
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
@@ -207,6 +208,9 @@ let package = Package(
         tests(
             "ChromaAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChromaAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ChordAnalyzerTests",
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "ChordAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "MusicalKeyAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "MusicalKeyAnalyzer", "Hemiola", "HemiolaSignal"]),

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `start of a SPEC: plugin ids, with a colon if the plugin has settings`() {
-        #expect(analyzers("") == ["levels", "loudness", "spectrum:", "visualizer:", "beat:", "cqt:", "chroma:", "musical-key:"])
+        #expect(analyzers("") == ["levels", "loudness", "spectrum:", "visualizer:", "beat:", "cqt:", "chroma:", "musical-key:", "chords:"])
         #expect(analyzers("vis") == ["visualizer:"])
         #expect(analyzers("nothing").isEmpty)
     }
