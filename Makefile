@@ -27,7 +27,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service|Demo)Tests
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-peers bench-tonal docs site test-docs screenshots pictures lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-chords accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-peers bench-tonal docs site test-docs screenshots pictures lint format vectors music \
 	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -115,6 +115,9 @@ accuracy-chroma: setup ## Compare chroma with librosa's on rendered music: DATA=
 
 accuracy-key: setup ## Compare musical-key with Essentia's on rendered music: SHEETS=DIR and SCORES=DIR with .mxl files; made songs.
 	Tests/Accuracy/compare key $(if $(SHEETS),--sheets "$(SHEETS)") $(if $(SCORES),--scores "$(SCORES)") $(OPTIONS)
+
+accuracy-chords: setup ## Compare chords with templates on librosa's chroma on rendered music: SHEETS=DIR with .mxl files; made songs.
+	Tests/Accuracy/compare chords $(if $(SHEETS),--sheets "$(SHEETS)") $(OPTIONS)
 
 accuracy-pitch: setup ## Compare pitch with librosa's pyin and aubio's yinfft on synthesised voices and instruments.
 	Tests/Accuracy/compare pitch $(OPTIONS)

@@ -87,7 +87,7 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
+                "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
                 "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
@@ -102,6 +102,7 @@ let package = Package(
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
         plugin("ChromaAnalyzer", at: "Analyzers/Chroma", uses: ["HemiolaTonal"]),
+        plugin("ChordAnalyzer", at: "Analyzers/Chords", uses: ["HemiolaTonal"]),
         plugin("ConstantQAnalyzer", at: "Analyzers/ConstantQ", uses: ["HemiolaTonal"]),
         plugin("PitchAnalyzer", at: "Analyzers/Pitch", uses: ["HemiolaTonal", "HemiolaSpectrum"]),
         plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
@@ -192,7 +193,7 @@ let package = Package(
             "HemiolaEngineTests",
             uses: [
                 "HemiolaVisualizer",
-                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
+                "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
                 "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer", "StructureAnalyzer",
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
@@ -210,6 +211,9 @@ let package = Package(
         tests(
             "ChromaAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChromaAnalyzer", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ChordAnalyzerTests",
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "ChordAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "MusicalKeyAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "MusicalKeyAnalyzer", "Hemiola", "HemiolaSignal"]),

@@ -2,6 +2,7 @@ internal import AudioSink
 internal import BeatAnalyzer
 internal import BeatsSink
 internal import CSVSink
+internal import ChordAnalyzer
 internal import ChromaAnalyzer
 internal import ConstantQAnalyzer
 internal import FileCapture
@@ -37,7 +38,7 @@ extension PluginRegistry {
 
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
-        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .pitch, .structure],
+        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
         sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

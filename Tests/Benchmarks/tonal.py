@@ -18,7 +18,7 @@ import tempfile
 
 from corpus import MUSIC, Report, peak_memory, run
 
-ANALYZERS = ["cqt", "chroma", "musical-key", "pitch", "structure"]
+ANALYZERS = ["cqt", "chroma", "musical-key", "chords", "pitch", "structure"]
 # All together, against aubiotrack, which finds beats; and the peak memory in MB.
 CPU_LIMIT = 1.5
 MEMORY_LIMIT = 45

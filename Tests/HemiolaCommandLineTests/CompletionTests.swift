@@ -16,7 +16,8 @@ import Testing
     @Test func `start of a SPEC: plugin ids, with a colon if the plugin has settings`() {
         #expect(
             analyzers("") == [
-                "levels", "loudness", "spectrum:", "visualizer:", "beat:", "cqt:", "chroma:", "musical-key:", "pitch:", "structure:",
+                "levels", "loudness", "spectrum:", "visualizer:", "beat:", "cqt:", "chroma:", "musical-key:", "chords:", "pitch:",
+                "structure:",
             ])
         #expect(analyzers("vis") == ["visualizer:"])
         #expect(analyzers("nothing").isEmpty)

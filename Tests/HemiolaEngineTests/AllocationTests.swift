@@ -1,5 +1,6 @@
 import AllocationCounter
 import BeatAnalyzer
+import ChordAnalyzer
 import ChromaAnalyzer
 import ConstantQAnalyzer
 import Hemiola
@@ -24,13 +25,15 @@ import VisualizerAnalyzer
         let batching = try #require(Batching(batchFrames: batchFrames))
         let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
         var trial = Trial(
-            [], analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .pitch, .structure],
+            [],
+            analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
             sinks: [.idle(log)],
             batchFrames: batchFrames)
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
             PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
-            PluginSpec("cqt"), PluginSpec("chroma"), PluginSpec("musical-key"), PluginSpec("pitch"), PluginSpec("structure"),
+            PluginSpec("cqt"), PluginSpec("chroma"), PluginSpec("musical-key"), PluginSpec("chords"), PluginSpec("pitch"),
+            PluginSpec("structure"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]

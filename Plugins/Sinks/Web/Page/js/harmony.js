@@ -5,7 +5,7 @@ const NOTES = ["C", "C♯", "D", "D♯", "E", "F", "F♯", "G", "G♯", "A", "A�
 const MAJOR_KEYS = ["C", "D♭", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B"];
 const MINOR_KEYS = ["C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "G♯", "A", "B♭", "B"];
 // By the value of chords.quality.
-const QUALITIES = ["", "m", "7"];
+const QUALITIES = ["", "m", "7", "m7", "maj7"];
 
 /** The plugins whose features are shown. */
 const PLUGINS = ["chroma", "musical-key", "chords", "pitch"];

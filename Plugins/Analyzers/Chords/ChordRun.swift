@@ -1,0 +1,70 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import HemiolaTonal
+
+/// A run of frames with the same chord: becomes a record when it ends.
+struct ChordRun: Sendable {
+    /// The state of the chord; nil before the first frame.
+    private(set) var state: Int?
+    private var start = 0.0
+    private var sum: Float = 0
+    private var count: Float = 0
+    /// The labels of all states, made before the stream: a global table would be allocated at its first use.
+    private let labels: [String]
+
+    init() {
+        let roots = ["C", "Db", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"]
+        labels = ChordVocabulary.qualities.flatMap { quality in roots.map { "\($0):\(quality.name)" } } + ["N"]
+    }
+
+    /// The mean correlation of the frames with the chord, 0…1; of no chord, 1 minus that of the best chord.
+    var confidence: Float { count > 0 ? min(1, max(0, sum / count)) : 0 }
+
+    /// Adds a frame.
+    ///
+    /// - Parameters:
+    ///   - state: Its chord.
+    ///   - agreement: Its agreement with all chords.
+    ///   - time: Its centre, in seconds.
+    mutating func add(_ state: Int, _ agreement: borrowing ChordAgreement, at time: Double, into events: inout EventList) {
+        if state != self.state {
+            // The chord changes half-way between two frames.
+            if self.state != nil { finish(at: time - ChromaExtractor.frameSeconds / 2, into: &events) }
+            (self.state, sum, count) = (state, 0, 0)
+        }
+        if state == ChordVocabulary.none {
+            var highest: Float = 0
+            for chord in 0..<ChordVocabulary.chordCount { highest = max(highest, agreement.values[chord]) }
+            sum += 1 - min(1, highest)
+        } else {
+            sum += min(1, agreement.values[state])
+        }
+        count += 1
+    }
+
+    /// Ends the chord.
+    mutating func finish(at time: Double, into events: inout EventList) {
+        defer { state = nil }
+        guard let state, time > start else { return }
+        let isChord = state != ChordVocabulary.none
+        let quality: ParameterValue =
+            switch state / 12 {
+            case 0: .text("maj")
+            case 1: .text("min")
+            case 2: .text("7")
+            case 3: .text("min7")
+            case 4: .text("maj7")
+            default: .none
+            }
+        events.append(
+            Event(
+                at: start, .chord, .number(time - start), .text(labels[state]), isChord ? .integer(state % 12) : .none, quality,
+                .number(Double(confidence))))
+        start = time
+    }
+
+    /// The next chord begins after a gap.
+    mutating func resume(at time: Double) {
+        start = time
+    }
+}

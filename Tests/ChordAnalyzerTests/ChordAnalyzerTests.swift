@@ -1,0 +1,121 @@
+import AnalysisSupport
+import ChordAnalyzer
+import Foundation
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import TestSupport
+import Testing
+
+/// Chords of harmonic tones, two seconds each: lists of semitones above C4.
+private func chords(_ chords: [[Int]], sampleRate: Int = 44_100) -> Audio {
+    Audio(frames: 2 * chords.count * sampleRate, sampleRate: sampleRate) { frame, _ in
+        let time = Double(frame) / Double(sampleRate)
+        let place = time.truncatingRemainder(dividingBy: 2)
+        return chords[Int(time / 2)].reduce(0.0) { sum, step in
+            let phase = 2 * .pi * 440 * exp2(Double(step - 9) / 12) * time
+            return sum + 0.05 * min(1, place / 0.01, (2 - place) / 0.01) * (sin(phase) + 0.5 * sin(2 * phase) + 0.25 * sin(3 * phase))
+        }
+    }
+}
+
+/// C, A minor, D minor 7, G 7, C major 7, with a bass.
+private let song = [[-12, 0, 4, 7], [-3, 0, 4, 9], [-10, 0, 2, 5, 9], [-5, -1, 2, 5, 7], [-12, 0, 4, 7, 11]]
+private let labels = ["C:maj", "A:min", "D:min7", "G:7", "C:maj7"]
+
+/// A chord record.
+private struct Chord: Equatable {
+    var time: Double
+    var duration: Double
+    var label: String
+}
+
+extension Analysis {
+    fileprivate var chords: [Chord] {
+        stream.events.filter { $0.type.name == "chord" }.map {
+            Chord(time: $0.time, duration: $0["duration_s"].number ?? .nan, label: $0["label"].string ?? "")
+        }
+    }
+
+    fileprivate var confidences: [Double] {
+        stream.events.filter { $0.type.name == "chord" }.map { $0["confidence"].number ?? .nan }
+    }
+}
+
+@Suite struct `ChordAnalyzer, synthesised chords` {
+    @Test(arguments: [false, true])
+    func `triads and sevenths: a record each, with start and duration within 0,15 s`(wholeFile: Bool) async throws {
+        let found = try await Analysis(of: chords(song), .chords, wholeFile: wholeFile).chords
+        #expect(found.map(\.label) == labels)
+        for (index, chord) in found.enumerated() {
+            #expect(abs(chord.time - 2 * Double(index)) < 0.15)
+            #expect(abs(chord.duration - 2) < 0.3)
+        }
+        #expect(found.last.map { abs($0.time + $0.duration - 10) < 1e-6 } == true)
+    }
+
+    @Test(arguments: 0..<12)
+    func `major and minor triad on any root: its root and quality`(root: Int) async throws {
+        let audio = chords([[root - 12, root, root + 4, root + 7], [root - 12, root, root + 3, root + 7]])
+        let analysis = try await Analysis(of: audio, .chords)
+        #expect(analysis.chords.count == 2)
+        #expect(analysis.value("root")[80] == Float(root) && analysis.value("quality")[80] == 0)
+        #expect(analysis.value("root").last == Float(root) && analysis.value("quality").last == 1)
+        #expect(analysis.value("confidence").last! > 0.7)
+    }
+
+    @Test func `without sevenths: triads only`() async throws {
+        let found = try await Analysis(of: chords(song), .chords, "sevenths=false").chords
+        #expect(found.allSatisfy { $0.label.hasSuffix(":maj") || $0.label.hasSuffix(":min") || $0.label == "N" })
+    }
+
+    @Test(arguments: [8_000, 22_050, 96_000])
+    func `other sample rates: the same chords`(sampleRate: Int) async throws {
+        #expect(try await Analysis(of: chords(song, sampleRate: sampleRate), .chords).chords.map(\.label) == labels)
+    }
+
+    @Test(arguments: [false, true])
+    func `any batch length: the same chords and times, confidence within 1e-5`(wholeFile: Bool) async throws {
+        let reference = try await Analysis(of: chords(song), .chords, wholeFile: wholeFile)
+        for batchFrames in [256, 441, 4096, 8192] {
+            let analysis = try await Analysis(of: chords(song), .chords, batchFrames: batchFrames, wholeFile: wholeFile)
+            #expect(analysis.chords == reference.chords)
+            for (one, other) in zip(analysis.confidences, reference.confidences) { #expect(abs(one - other) < 1e-5) }
+        }
+    }
+}
+
+@Suite struct `ChordAnalyzer, no chord` {
+    @Test func `silence and noise: one record of no chord, no values`() async throws {
+        for signal in [Audio.silence(frames: 220_500), .noise(amplitude: 0.3, frames: 220_500)] {
+            let analysis = try await Analysis(of: signal, .chords)
+            #expect(analysis.chords.map(\.label) == ["N"])
+            #expect(analysis.chords[0].time == 0 && abs(analysis.chords[0].duration - 5) < 1e-6)
+            #expect(analysis.value("root").allSatisfy(\.isNaN) && analysis.value("confidence").allSatisfy(\.isNaN))
+        }
+    }
+
+    @Test func `gap: the chord ends where it begins, the next begins after it`() async throws {
+        let music = chords([song[0]])
+        let analysis = try await Analysis(
+            of: [.samples(music.samples), .gap(Gap(frames: 44_100, reason: .overrun)), .samples(music.samples)], music.format, .chords)
+        let found = analysis.chords.filter { $0.label != "N" }
+        #expect(found.map(\.label) == ["C:maj", "C:maj"])
+        #expect(abs(found[0].time + found[0].duration - 2) < 1e-6)
+        #expect(found[1].time >= 3 && found[1].time < 3.4 && abs(found[1].time + found[1].duration - 5) < 1e-6)
+    }
+}
+
+@Suite struct `ChordAnalyzer, plugin` {
+    @Test func `conformance tests: passed`() throws {
+        try AnalyzerConformanceSuite(.chords).run()
+        try AnalyzerConformanceSuite(.chords, settings: "sevenths=false,delay_s=0,mean_s=1").run()
+    }
+
+    @Test func `README: settings and sample batch agree with the program`() async throws {
+        let readMe = try ReadMe("Plugins/Analyzers/Chords")
+        #expect(readMe.settings(missingFrom: AnalyzerPlugin.chords.about).isEmpty)
+        let analysis = try await Analysis(of: Audio(TestSignal.cadence(frames: 441_000)), .chords)
+        #expect(try readMe.faults(inSampleOf: analysis, batch: 400) == [])
+    }
+}
