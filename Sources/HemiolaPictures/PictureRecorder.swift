@@ -199,7 +199,7 @@ public struct PictureRecorder: ~Copyable {
     /// Adds the strengths of the pitch classes, as announced by `expectChroma`.
     ///
     /// - Parameters:
-    ///   - chroma: Its values, 0…1; NaN: silence.
+    ///   - values: Its values, 0…1; NaN: silence.
     ///   - frame: The middle of the window.
     public mutating func add(chroma values: Span<Float>, at frame: Int64) {
         guard chroma != nil, values.count == chromaValues.count, let place = place(of: max(frame, excerpt.start)),
