@@ -39,14 +39,17 @@ extension BrowserTests {
         }
 
         @Test(arguments: ["dark", "light"]) func `our page in each state: no violation`(scheme: String) throws {
-            var program: WebProgram? = try WebProgram()
+            // The analyzers of the panel *Harmony*, which is hidden without them.
+            var program: WebProgram? = try WebProgram(analyzers: ["chroma", "musical-key", "chords", "pitch"])
             let page = try Browser().open(Browser.blank, size: (1000, 640))
             try page.setMedia(["prefers-color-scheme": scheme])
             try page.load(try #require(program).url)
             for state in State.allCases {
                 try page.wait(for: "window.hemiola && typeof getPresetNames === 'function'")
                 switch state {
-                case .main: try page.wait(for: "parseFloat(document.getElementById('bpm').textContent) > 0")
+                case .main:
+                    try page.wait(for: "parseFloat(document.getElementById('bpm').textContent) > 0")
+                    try page.wait(for: "!document.getElementById('panel-harmony').hidden && !document.getElementById('note-row').hidden")
                 case .presets: try page.click("#presets-button")
                 case .settings:
                     try page.press("Escape")

@@ -75,12 +75,12 @@ extension Analysis {
     }
 
     @Test(arguments: [false, true])
-    func `any batch length: the same chords and times, confidence within 1e-5`(wholeFile: Bool) async throws {
+    func `any batch length: the same records`(wholeFile: Bool) async throws {
         let reference = try await Analysis(of: chords(song), .chords, wholeFile: wholeFile)
         for batchFrames in [256, 441, 4096, 8192] {
             let analysis = try await Analysis(of: chords(song), .chords, batchFrames: batchFrames, wholeFile: wholeFile)
             #expect(analysis.chords == reference.chords)
-            for (one, other) in zip(analysis.confidences, reference.confidences) { #expect(abs(one - other) < 1e-5) }
+            #expect(analysis.confidences == reference.confidences)
         }
     }
 }

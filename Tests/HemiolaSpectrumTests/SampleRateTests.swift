@@ -50,16 +50,25 @@ import Testing
         #expect(worst < 2e-4 * 51.2)
     }
 
-    @Test(arguments: [256, 480, 4096])
+    @Test(arguments: [64, 256, 480, 4096])
     func `any hop length: the same spectra`(hopFrames: Int) {
-        let noise = Audio.noise(frames: 48_000, seed: 3).samples
+        let noise = Audio.noise(frames: 61_440, seed: 3).samples
         var (run, other) = (BankRun([Self.request], hopFrames: hopFrames, sampleRate: 48_000), BankRun([Self.request], sampleRate: 48_000))
         let (some, all) = (run.advance(through: noise)[0], other.advance(through: noise)[0])
-        for (frame, other) in zip(some, all) {
-            #expect(abs(frame.center - other.center) < 1e-9)
-            let peak = other.magnitude.max()!
-            #expect(zip(frame.magnitude, other.magnitude).allSatisfy { abs($0 - $1) < 1e-4 * peak })
-        }
+        // The last window ends with the noise: its resampled frames are not known yet.
+        #expect(some.count == 127 && all.count == 127)
+        #expect(some.map(\.center) == all.map(\.center))
+        #expect(some.map(\.magnitude) == all.map(\.magnitude))
+    }
+
+    @Test func `gap: no window that ends before it begins`() {
+        var run = BankRun([Self.request], hopFrames: 960, sampleRate: 48_000)
+        let noise = Audio.noise(frames: 960, seed: 3).samples
+        #expect(run.advance(noise)[0].count == 1)
+        run.bank.clear()
+        // Without the gap, the second hop would begin with the window that ends with the first one.
+        let center = 1440 - 1024 * 48_000 / 44_100.0
+        #expect(run.advance(noise)[0].map(\.center) == [center])
     }
 
     @Test func `the stream's own sample rate requested: no resampling`() {
