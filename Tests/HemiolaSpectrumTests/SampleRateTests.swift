@@ -57,7 +57,7 @@ import Testing
         let (some, all) = (run.advance(through: noise)[0], other.advance(through: noise)[0])
         // The last window ends with the noise: its resampled frames are not known yet.
         #expect(some.count == 127 && all.count == 127)
-        #expect(some.map(\.center) == all.map(\.center))
+        #expect(zip(some, all).allSatisfy { abs($0.center - $1.center) < 1e-9 })
         #expect(some.map(\.magnitude) == all.map(\.magnitude))
     }
 
@@ -68,7 +68,8 @@ import Testing
         run.bank.clear()
         // Without the gap, the second hop would begin with the window that ends with the first one.
         let center = 1440 - 1024 * 48_000 / 44_100.0
-        #expect(run.advance(noise)[0].map(\.center) == [center])
+        let frames = run.advance(noise)[0]
+        #expect(frames.count == 1 && abs(frames[0].center - center) < 1e-9)
     }
 
     @Test func `the stream's own sample rate requested: no resampling`() {

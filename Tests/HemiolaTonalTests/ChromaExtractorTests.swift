@@ -97,21 +97,18 @@ import Testing
         }
     }
 
-    @Test func `frames: every 50 ms, the same after a reset, and for any hop within 0.02`() {
+    @Test func `frames: every 50 ms, the same after a reset, and for any hop`() {
         let samples = chord([50, 57, 66], seconds: 1.5)
         let reference = frames(samples)
-        #expect(reference.count == 30)
+        // The thirtieth window ends with the audio: its resampled frames are not known yet.
+        #expect(reference.count == 29)
         for (index, frame) in reference.enumerated() {
             #expect(abs(frame.center / 44_100 - (0.05 * Double(index + 1) - 0.256)) < 1e-3)
         }
         #expect(frames(samples, isReset: true) == reference)
         for hopFrames in [256, 441, 1000] {
             let others = frames(samples, hopFrames: hopFrames)
-            #expect(others.count == reference.count)
-            // The resampler has computed the newest frames with fewer frames behind them: values differ slightly.
-            for (one, other) in zip(reference, others) {
-                for (a, b) in zip(one.chroma, other.chroma) { #expect(abs(a - b) < 0.02) }
-            }
+            #expect(others.map(\.chroma) == reference.map(\.chroma) && others.map(\.bass) == reference.map(\.bass))
         }
     }
 }

@@ -50,7 +50,8 @@ def print_sheet(records, out):
     beats = [beat for beat in records.get("beat", []) if beat["position"] is not None]
     if not beats:
         sys.exit("lead_sheet: no bars were found: is this music with a beat?")
-    title = records["hello"][0].get("source", {}).get("name", "")
+    source = records["header"][0]["source"]
+    title = source.get("tags", {}).get("title", source["name"])
     tempo = statistics.median(beat["bpm"] for beat in beats)
     print(title, f"key: {key['label'] if key else 'unknown'}", f"tempo: {tempo:.0f}", sep="   ", file=out)
 
@@ -64,7 +65,7 @@ def print_sheet(records, out):
         middle = (bar[0] + end) / 2
         segment = max((segment for segment in segments if segment["t"] <= middle), key=lambda segment: segment["t"], default=None)
         if segment is not previous:
-            print(f"{'|' if count else ''}\n\n[{segment['label']}]", file=out)
+            print("|\n" if count else "", f"[{segment['label']}]", sep="\n", file=out)
             count, previous = 0, segment
         elif count == BARS_PER_LINE:
             print("|", file=out)
