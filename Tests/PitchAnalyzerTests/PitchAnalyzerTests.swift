@@ -128,11 +128,14 @@ private func notes(_ analysis: Analysis) -> [(time: Double, note: Note)] {
         }
     }
 
-    @Test func `batches of another length: the same notes`() async throws {
-        let one = notes(try await Analysis(of: played(), .pitch)).map(\.note)
-        let other = notes(try await Analysis(of: played(), .pitch, batchFrames: 2048)).map(\.note)
-        #expect(one.map(\.midi) == other.map(\.midi))
-        for (first, second) in zip(one, other) { #expect(abs(first.frequency - second.frequency) < 0.05) }
+    @Test(arguments: [false, true])
+    func `any batch length: the same records`(wholeFile: Bool) async throws {
+        func records(_ batchFrames: Int) async throws -> [String] {
+            try await Analysis(of: played(), .pitch, batchFrames: batchFrames, wholeFile: wholeFile).stream.events.map(\.description)
+        }
+        let reference = try await records(1024)
+        #expect(reference.count == melody.count)
+        for batchFrames in [256, 441, 1000, 4096] { #expect(try await records(batchFrames) == reference, "\(batchFrames)") }
     }
 
     @Test func `legato: a change of the pitch begins a note`() async throws {
