@@ -19,12 +19,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 
 import librosa
 import mir_eval
 import numpy as np
 import soundfile
 
+# In loud noise, a method may find no pitch in a whole file.
+warnings.filterwarnings("ignore", message="Estimated melody has no voiced frames")
 RATE = 44_100
 STEP = 0.01
 LOWEST, HIGHEST = 65.0, 2100.0
