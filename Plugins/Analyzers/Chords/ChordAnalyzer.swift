@@ -165,8 +165,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
     }
 
     func finishFirstPass() {
-        path = firstPass?.path() ?? []
-        if path?.isEmpty == true { path = nil }
+        if let firstPass, firstPass.count > 0 { path = firstPass.path() }
         firstPass = nil
         extractor?.reset()
     }
