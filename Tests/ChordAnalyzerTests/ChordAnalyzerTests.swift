@@ -36,10 +36,6 @@ extension Analysis {
             Chord(time: $0.time, duration: $0["duration_s"].number ?? .nan, label: $0["label"].string ?? "")
         }
     }
-
-    fileprivate var confidences: [Double] {
-        stream.events.filter { $0.type.name == "chord" }.map { $0["confidence"].number ?? .nan }
-    }
 }
 
 @Suite struct `ChordAnalyzer, synthesised chords` {
@@ -75,12 +71,12 @@ extension Analysis {
     }
 
     @Test(arguments: [false, true])
-    func `any batch length: the same chords and times, confidence within 1e-5`(wholeFile: Bool) async throws {
+    func `any batch length: the same records`(wholeFile: Bool) async throws {
         let reference = try await Analysis(of: chords(song), .chords, wholeFile: wholeFile)
-        for batchFrames in [256, 441, 4096, 8192] {
+        #expect(reference.chords.count == labels.count)
+        for batchFrames in [256, 441, 1000, 4096, 8192] {
             let analysis = try await Analysis(of: chords(song), .chords, batchFrames: batchFrames, wholeFile: wholeFile)
-            #expect(analysis.chords == reference.chords)
-            for (one, other) in zip(analysis.confidences, reference.confidences) { #expect(abs(one - other) < 1e-5) }
+            #expect(analysis.stream.events.map(\.description) == reference.stream.events.map(\.description), "\(batchFrames)")
         }
     }
 }
