@@ -36,7 +36,7 @@ DESTDIR =
 export PREFIX DESTDIR
 
 help: ## List these targets.
-	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## Check and install the libraries that Hemiola is built with.
 	scripts/setup
@@ -107,17 +107,17 @@ accuracy-peers: setup ## Score Hemiola and other programs on annotated music: DA
 	@test -n "$(DATA)" || { echo "make accuracy-peers needs DATA=DIR: a folder with audio/ and annotations/" >&2; exit 2; }
 	Tests/Benchmarks/peer_accuracy.py "$$(packaging/build 2>/dev/null)" "$(DATA)" $(if $(PYTHON),--python "$(PYTHON)") $(OPTIONS)
 
-accuracy-cqt: setup ## Compare cqt with librosa's on tones and music: DATA=DIR with MIDI files, else music is made.
-	Tests/Accuracy/compare cqt $(if $(DATA),--music "$(DATA)") $(OPTIONS)
+accuracy-cqt: setup ## Compare cqt with librosa's on tones and music: DATA='DIR ...' with MIDI files, else music is made.
+	Tests/Accuracy/compare cqt $(addprefix --music ,$(DATA)) $(OPTIONS)
 
-accuracy-chroma: setup ## Compare chroma with librosa's on rendered music: DATA=DIR with MIDI files, else music is made.
-	Tests/Accuracy/compare chroma $(if $(DATA),--music "$(DATA)") $(OPTIONS)
+accuracy-chroma: setup ## Compare chroma with librosa's on rendered music: made music, and DATA='DIR ...' with MIDI files.
+	Tests/Accuracy/compare chroma $(addprefix --music ,$(DATA)) $(OPTIONS)
 
-accuracy-key: setup ## Compare musical-key with Essentia's on rendered music: SHEETS=DIR and SCORES=DIR with .mxl files; made songs.
-	Tests/Accuracy/compare key $(if $(SHEETS),--sheets "$(SHEETS)") $(if $(SCORES),--scores "$(SCORES)") $(OPTIONS)
+accuracy-key: setup ## Compare musical-key with Essentia's on rendered music: made songs, and .mxl files in SHEETS='DIR ...', SCORES='DIR ...'.
+	Tests/Accuracy/compare key $(addprefix --sheets ,$(SHEETS)) $(addprefix --scores ,$(SCORES)) $(OPTIONS)
 
-accuracy-chords: setup ## Compare chords with templates on librosa's chroma on rendered music: SHEETS=DIR with .mxl files; made songs.
-	Tests/Accuracy/compare chords $(if $(SHEETS),--sheets "$(SHEETS)") $(OPTIONS)
+accuracy-chords: setup ## Compare chords with templates on librosa's chroma on rendered music: made songs, and .mxl files in SHEETS='DIR ...'.
+	Tests/Accuracy/compare chords $(addprefix --sheets ,$(SHEETS)) $(OPTIONS)
 
 accuracy-pitch: setup ## Compare pitch with librosa's pyin and aubio's yinfft on synthesised voices and instruments.
 	Tests/Accuracy/compare pitch $(OPTIONS)

@@ -160,7 +160,10 @@ let package = Package(
         // Tests
         .target(
             name: "References", path: "Tests/References",
-            exclude: ["README.md", "make", "make_vectors.py", "requirements.txt", "vectors.json", "input.wav", "input-stereo.wav"],
+            exclude: [
+                "README.md", "make", "make_vectors.py", "make_tonal_vectors.py", "requirements.txt", "vectors.json", "tonal.json",
+                "input.wav", "input-stereo.wav",
+            ],
             swiftSettings: settings),
         .target(
             name: "AnalysisSupport", dependencies: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"],
@@ -179,9 +182,7 @@ let package = Package(
         tests(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
-        tests(
-            "HemiolaTonalTests", uses: ["HemiolaTonal", "HemiolaSpectrum", "HemiolaSignal"], resources: [.process("vectors.json")],
-            exclude: ["make_vectors.py"]),
+        tests("HemiolaTonalTests", uses: ["References", "HemiolaTonal", "HemiolaSpectrum", "HemiolaSignal"]),
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -213,18 +214,18 @@ let package = Package(
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChromaAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "ChordAnalyzerTests",
-            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "ChordAnalyzer", "Hemiola", "HemiolaSignal"]),
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChordAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "MusicalKeyAnalyzerTests",
-            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "MusicalKeyAnalyzer", "Hemiola", "HemiolaSignal"]),
+            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "MusicalKeyAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "ConstantQAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ConstantQAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "PitchAnalyzerTests",
             uses: [
-                "AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "PitchAnalyzer", "HemiolaTonal", "Hemiola",
-                "HemiolaSignal",
+                "AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "PitchAnalyzer", "HemiolaTonal", "HemiolaSpectrum",
+                "Hemiola", "HemiolaSignal",
             ]),
         tests(
             "LevelsAnalyzerTests",

@@ -40,6 +40,8 @@ public final class ChromaExtractor {
     private static let silence: Float = 1e-8
     /// Peaks more than 60 dB below the highest are left out; in octaves of power.
     private static let range: Float = 20
+    /// Peaks below −120 dBFS are left out; log₂ of their power.
+    private static let leastLevel: Float = -40
     /// Peaks from this share of the largest magnitude on, from C3 on, count for the tuning.
     private static let tuningShare: Float = 0.1
     private static let lowestTuningNote: Float = 12
@@ -189,7 +191,7 @@ extension ChromaExtractor {
     private func findNotes() {
         noteValues.update(repeating: 0, count: Self.vectorCount)
         let highest = measureLevels()
-        let lowest = max(highest - Self.range, -40)
+        let lowest = max(highest - Self.range, Self.leastLevel)
         let offset = tuning.semitones
         tuning.advance()
         var sum: Float = 0

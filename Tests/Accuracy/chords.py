@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the analyzer `chords` with a template matcher on librosa's `chroma_cqt` on rendered lead sheets.
 
-    chords.py [--hemiola PROGRAM] [--sheets DIR] [--count N] [--half 0|1] [--folder DIR]
+    chords.py [--hemiola PROGRAM] [--sheets DIR ...] [--count N] [--half 0|1] [--folder DIR]
 
 Pieces are made as described in tonal_pieces.py, at most N of each kind. The figure is the weighted chord symbol recall of all pieces
 together: the share of the time of the chords that a vocabulary contains in which the chord is right (mir_eval: majmin and sevenths).
@@ -11,39 +11,33 @@ reported. Needs Python with librosa and mir_eval, and fluidsynth with a soundfon
 """
 
 import argparse
-import hashlib
-import json
 import pathlib
-import subprocess
-import sys
 import tempfile
 
 import librosa
 import mir_eval
 import numpy as np
-import tonal_pieces
 
-KINDS = {"sheet": "lead sheets", "cadences": "made songs"}
+import tonal_pieces
+from music import records
+
+KINDS = {"sheet": "lead sheets", "cadences": "made songs", "all": "all"}
 SHAPES = {"maj": (0, 4, 7), "min": (0, 3, 7), "7": (0, 4, 7, 10), "min7": (0, 3, 7, 10), "maj7": (0, 4, 7, 11)}
+LIBROSA_RATE, LIBROSA_HOP = 22_050, 512
 MEASURES = {"majmin": 2, "sevenths": 5}
 
 
 def ours(program, path, *options):
     """Intervals and labels of the chord records of a file."""
-    command = [program, "analyze", "--quiet", "--analyzer", "chords", "--select", "chord", *options, path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr}")
-    chords = [record for record in map(json.loads, done.stdout.splitlines()) if record["type"] == "chord"]
+    lines = records(program, path, "chords", "--select", "chord", *options)
+    chords = [line for line in lines if line["type"] == "chord"]
     starts = [chord["t"] for chord in chords]
     ends = starts[1:] + [chords[-1]["t"] + chords[-1]["duration_s"]]
     return np.array([starts, ends]).T, [chord["label"] for chord in chords]
 
 
-def templates(path, count):
-    """Intervals and labels of the chords with the first `count` qualities whose templates are most similar to librosa's chroma."""
-    signal, rate = librosa.load(path, sr=22_050)
-    chroma = librosa.feature.chroma_cqt(y=signal, sr=rate)
+def templates(chroma, count):
+    """Intervals and labels of the chords with the first `count` qualities whose templates are most similar to the chroma."""
     labels, shapes = [], []
     for quality, steps in list(SHAPES.items())[:count]:
         for root, name in enumerate(tonal_pieces.NAMES):
@@ -53,7 +47,7 @@ def templates(path, count):
     best = np.where(chroma.sum(axis=0) > 0, best, len(labels))
     labels.append("N")
     edges = np.concatenate([[0], np.flatnonzero(np.diff(best)) + 1, [len(best)]])
-    times = edges * 512 / rate
+    times = edges * LIBROSA_HOP / LIBROSA_RATE
     return np.array([times[:-1], times[1:]]).T, [labels[best[edge]] for edge in edges[:-1]]
 
 
@@ -72,30 +66,30 @@ def main():
     here = pathlib.Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hemiola", default=here.parents[1] / ".build/release/hemiola", metavar="PROGRAM")
-    parser.add_argument("--sheets", type=pathlib.Path, metavar="DIR", help="lead sheets: .mxl files with chord symbols")
-    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument(
+        "--sheets", type=pathlib.Path, action="append", default=[], metavar="DIR", help="lead sheets: .mxl files with chord symbols")
+    parser.add_argument("--count", type=int, default=50, help="pieces of each kind")
     parser.add_argument("--half", type=int, choices=(0, 1), default=1)
     parser.add_argument("--folder", type=pathlib.Path, metavar="DIR", help="keep the pieces in DIR")
     arguments = parser.parse_args()
     sums = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or pathlib.Path(temporary)
-        tonal_pieces.make_all(folder, arguments.sheets, None, arguments.count)
-        for path in sorted(folder.glob("*.lab")):
-            if int(hashlib.sha256(path.stem.encode()).hexdigest(), 16) % 2 != arguments.half:
-                continue
-            lines = [line.split() for line in path.read_text().splitlines()]
+        names = tonal_pieces.make_all(folder, arguments.sheets, (), arguments.count, arguments.half)
+        for kind, name in ((kind, name) for kind, made in names.items() for name in made):
+            lines = [line.split() for line in (folder / f"{name}.lab").read_text().splitlines()]
             reference = np.array([[float(start), float(end)] for start, end, _ in lines]), [label for _, _, label in lines]
-            audio = folder / "audio" / f"{path.stem}.wav"
+            audio = folder / "audio" / f"{name}.wav"
             causal, whole = ours(arguments.hemiola, audio), ours(arguments.hemiola, audio, "--whole-file")
-            kind = sums.setdefault(path.stem.split("-")[0], [])
-            kind.append([
+            signal, _ = librosa.load(audio, sr=LIBROSA_RATE)
+            chroma = librosa.feature.chroma_cqt(y=signal, sr=LIBROSA_RATE, hop_length=LIBROSA_HOP)
+            sums.setdefault(kind, []).append([
                 right(reference, estimate, measure) for measure, count in MEASURES.items()
-                for estimate in (templates(audio, count), causal, whole)])
+                for estimate in (templates(chroma, count), causal, whole)])
     print("music\tpieces\t" + "\t".join(f"{measure}: {name}" for measure in MEASURES for name in ("templates", "causal", "whole file")))
     for kind, values in [*sums.items(), ("all", [value for values in sums.values() for value in values])]:
         totals = np.array(values).sum(axis=0)
-        print(f"{KINDS.get(kind, kind)}\t{len(values)}\t" + "\t".join(f"{100 * good / total:.1f} %" for good, total in totals))
+        print(f"{KINDS[kind]}\t{len(values)}\t" + "\t".join(f"{100 * good / total:.1f} %" for good, total in totals))
 
 
 if __name__ == "__main__":

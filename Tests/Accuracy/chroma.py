@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the analyzer `chroma` with librosa's `chroma_cqt` and `chroma_cens`: how well they agree with the notes that sound.
 
-    chroma.py [--hemiola PROGRAM] [--music DIR] [--count N] [--skip N] [--seconds S]
+    chroma.py [--hemiola PROGRAM] [--music DIR ...] [--count N] [--skip N] [--seconds S]
 
-The MIDI files of DIR, or made ones, are rendered with random instruments; a third of them is out of tune by up to 35 cents. For each
+N MIDI files of each DIR, and N made ones, are rendered with random instruments; a third of them is out of tune by up to 35 cents. For each
 frame in which notes sound, the figure is the cosine similarity of the chroma and of 12 values that are 1 where a note of that pitch
 class sounds, else 0. The score of a file is the mean over its frames: those of each program at the centre of their windows. Needs
 Python with librosa, soundfile and mido, and fluidsynth with a soundfont.
@@ -41,43 +41,49 @@ def ours(program, path):
     return chroma, np.array([batch["t"] + offset for batch in batches]), batches[-1]["chroma"]["tuning_cents"] or 0.0
 
 
+def compare(program, midi, seconds):
+    """The scores of Hemiola, `chroma_cqt` and `chroma_cens` for a MIDI file, and the tuning: that of the file, Hemiola's, librosa's."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "music.wav"
+        notes, tuning = render(midi, path, seconds=seconds)
+        chroma, times, tuned = ours(program, path)
+        samples, rate = soundfile.read(path, dtype="float32")
+    samples = librosa.resample(samples.mean(axis=1), orig_sr=rate, target_sr=LIBROSA_RATE)
+    values = [score(chroma, notes, times)]
+    for method in (librosa.feature.chroma_cqt, librosa.feature.chroma_cens):
+        peer = method(y=samples, sr=LIBROSA_RATE, hop_length=LIBROSA_HOP).T
+        values.append(score(peer, notes, np.arange(len(peer)) * LIBROSA_HOP / LIBROSA_RATE))
+    return values, [tuning, tuned, 100 * librosa.estimate_tuning(y=samples, sr=LIBROSA_RATE)]
+
+
 def main():
     here = pathlib.Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hemiola", default=here.parents[1] / ".build/release/hemiola", metavar="PROGRAM")
-    parser.add_argument("--music", type=pathlib.Path, metavar="DIR", help="a folder with MIDI files; without it, music is made")
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--skip", type=int, default=0, help="leave out so many of the files that are drawn")
+    parser.add_argument("--music", type=pathlib.Path, action="append", default=[], metavar="DIR", help="a folder with MIDI files")
+    parser.add_argument("--count", type=int, default=20, help="files of each kind")
+    parser.add_argument("--skip", type=int, default=12, help="leave out the first files drawn: constants were chosen on 12 of POP909")
     parser.add_argument("--seconds", type=float, default=45)
     arguments = parser.parse_args()
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        number = arguments.skip + arguments.count
-        files = midi_files(arguments.music, number) if arguments.music else made_files(folder, number)
-        scores, errors = [], []
+        kinds = {music.resolve().name: midi_files(music, arguments.count, arguments.skip) for music in arguments.music}
+        kinds["made music"] = made_files(folder, arguments.count)
         print("file\tHemiola\tchroma_cqt\tchroma_cens\ttuning\tHemiola's\tlibrosa's")
-        for midi in files[arguments.skip:]:
-            path = folder / "music.wav"
-            notes, tuning = render(midi, path, seconds=arguments.seconds)
-            chroma, times, tuned = ours(arguments.hemiola, path)
-            samples, rate = soundfile.read(path, dtype="float32")
-            samples = librosa.resample(samples.mean(axis=1), orig_sr=rate, target_sr=LIBROSA_RATE)
-            estimated = 100 * librosa.estimate_tuning(y=samples, sr=LIBROSA_RATE)
-            row = [score(chroma, notes, times)]
-            for method in (librosa.feature.chroma_cqt, librosa.feature.chroma_cens):
-                peer = method(y=samples, sr=LIBROSA_RATE, hop_length=LIBROSA_HOP).T
-                row.append(score(peer, notes, np.arange(len(peer)) * LIBROSA_HOP / LIBROSA_RATE))
-            scores.append(row)
-            errors.append((abs(tuned - tuning), abs(estimated - tuning)))
-            columns = [f"{value:.4f}" for value in row] + [f"{value:.0f}" for value in (tuning, tuned, estimated)]
-            print("\t".join([midi.name, *columns]), flush=True)
-            path.unlink()
-        mean = np.mean(scores, axis=0)
-        print(f"mean of {len(scores)}: Hemiola {mean[0]:.4f}, librosa chroma_cqt {mean[1]:.4f}, chroma_cens {mean[2]:.4f}")
-        better = sum(row[0] > row[1] for row in scores)
-        print(f"Hemiola above chroma_cqt in {better} of {len(scores)} files")
-        mean = np.mean(errors, axis=0)
-        print(f"mean error of the tuning: Hemiola {mean[0]:.1f} cents, librosa {mean[1]:.1f} cents")
+        for kind, files in kinds.items():
+            results = []
+            for midi in files:
+                scores, tunings = compare(arguments.hemiola, midi, arguments.seconds)
+                results.append((scores, tunings))
+                columns = [f"{value:.4f}" for value in scores] + [f"{value:.0f}" for value in tunings]
+                print("\t".join([midi.name, *columns]), flush=True)
+            means = np.mean([scores for scores, _ in results], axis=0)
+            better = sum(scores[0] > scores[1] for scores, _ in results)
+            errors = np.mean([[abs(tuned - tunings[0]) for tuned in tunings[1:]] for _, tunings in results], axis=0)
+            rows.append("\t".join([
+                kind, str(len(results)), *(f"{value:.3f}" for value in means), str(better), *(f"{value:.1f}" for value in errors)]))
+    print("\nmusic\tfiles\tHemiola\tchroma_cqt\tchroma_cens\tabove chroma_cqt\ttuning error, cents\tlibrosa's")
+    print("\n".join(rows))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares the magnitudes of the analyzer `cqt` with those of librosa's `cqt`.
 
-    cqt.py [--hemiola PROGRAM] [--music DIR] [FILE ...]
+    cqt.py [--hemiola PROGRAM] [--music DIR ...] [--count N] [FILE ...]
 
 Steady tones: the bin with the largest magnitude, and its level. Music: for each bin, the correlation of the levels over time, each
-program's frames at the centres of their windows. The music is the files; or the bundled minuet, and rendered MIDI files of --music DIR
-or made ones. Needs Python with librosa, soundfile and mido, and fluidsynth with a soundfont.
+program's frames at the centres of their windows. The music is the files; or the bundled minuet, and N rendered MIDI files of each
+--music DIR, or N made ones. Needs Python with librosa, soundfile and mido, and fluidsynth with a soundfont.
 """
 
 import argparse
@@ -88,14 +88,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--hemiola", default=here.parents[1] / ".build/release/hemiola", metavar="PROGRAM")
-    parser.add_argument("--music", type=pathlib.Path, metavar="DIR")
-    parser.add_argument("--count", type=int, default=8, help="rendered files")
+    parser.add_argument("--music", type=pathlib.Path, action="append", metavar="DIR", help="a folder with MIDI files")
+    parser.add_argument("--count", type=int, default=8, help="rendered files of each folder")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         tones(arguments.hemiola, folder)
         files = {path.name: path for path in arguments.files or sorted((here.parents[1] / "examples/music").glob("*.flac"))}
-        made = midi_files(arguments.music, arguments.count) if arguments.music else made_files(folder, arguments.count)
+        made = [midi for music in arguments.music or [] for midi in midi_files(music, arguments.count)]
+        made = made or made_files(folder, arguments.count)
         for number, midi in enumerate([] if arguments.files else made):
             files[midi.name] = folder / f"{number}.wav"
             render(midi, files[midi.name], seconds=45)

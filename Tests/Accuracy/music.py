@@ -1,7 +1,7 @@
-"""Renders MIDI files for the accuracy scripts: the notes of a file, played by random instruments and with a random tuning.
+"""What the accuracy scripts share: running the program, and rendering MIDI files with random instruments and a random tuning.
 
-The notes sounding at each time are known exactly: controllers, pedals, bends and drums of the source are left out.
-It needs Python with mido and numpy, and fluidsynth with a soundfont.
+The notes sounding at each time are known exactly: controllers, pedals, bends and drums of the source are left out. One soundfont is
+used on every machine, so that the audio is the same. It needs Python with mido and numpy, and fluidsynth with FluidR3_GM.sf2.
 """
 
 import hashlib
@@ -14,32 +14,50 @@ import sys
 import mido
 import numpy as np
 
-SOUNDFONTS = (
-    "/usr/share/sounds/sf2/FluidR3_GM.sf2",
-    "/usr/share/sounds/sf3/MuseScore_General.sf3",
-    "/usr/share/sounds/sf3/default-GM.sf3",
-)
+SOUNDFONT = "FluidR3_GM.sf2"
+SOUNDFONT_FOLDERS = ("/usr/share/sounds/sf2", "/usr/share/soundfonts")
 # Instruments with a definite pitch: piano, organ, guitar, strings, choir, brass, woodwind, synthesizer leads and pads.
 PROGRAMS = (0, 1, 4, 5, 6, 16, 19, 24, 25, 27, 40, 42, 46, 48, 52, 56, 60, 61, 65, 68, 71, 73, 80, 81, 88, 89)
 RATE = 44_100
 
 
-def analyze(program, path, analyzer):
-    """The header and the batch records of a file that the program analyses."""
-    command = [program, "analyze", "--quiet", "--analyzer", analyzer, path]
+def records(program, path, analyzer, *options):
+    """The records of a file that the program analyses."""
+    command = [program, "analyze", "--quiet", "--analyzer", analyzer, *options, path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr}")
-    records = [json.loads(line) for line in done.stdout.splitlines()]
-    return records[0], [record for record in records if record["type"] == "batch"]
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def midi_files(folder, count, seed=21):
-    """`count` MIDI files below a folder, at random but the same ones each time."""
+def analyze(program, path, analyzer):
+    """The header and the batch records of a file that the program analyses."""
+    lines = records(program, path, analyzer)
+    return lines[0], [line for line in lines if line["type"] == "batch"]
+
+
+def synthesize(midi, wav, gain):
+    """Plays a MIDI file to a WAV file, 44.1 kHz, stereo, 16 bits."""
+    fonts = [path for folder in SOUNDFONT_FOLDERS if (path := pathlib.Path(folder) / SOUNDFONT).exists()]
+    if not fonts:
+        sys.exit(f"{SOUNDFONT}: not in {' or '.join(SOUNDFONT_FOLDERS)}; apt install fluid-soundfont-gm")
+    command = ["fluidsynth", "-ni", "-q", "-r", str(RATE), "-g", str(gain), "-O", "s16", "-T", "wav", "-F", wav, fonts[0], midi]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr}")
+
+
+def midi_files(folder, count, skip=0, seconds=60, seed=21):
+    """At most `count` MIDI files below a folder with notes that are not drums, at random but the same ones each time."""
     files = sorted(path for path in pathlib.Path(folder).rglob("*.mid") if path.parent.name != "versions")
-    if not files:
-        sys.exit(f"{folder}: no MIDI files")
-    return random.Random(seed).sample(files, min(count, len(files)))
+    drawn = random.Random(seed).sample(files, min(80, len(files)))
+    found = []
+    for path in drawn[skip:]:
+        if len(found) < count and notes_of(path, seconds):
+            found.append(path)
+    if not found:
+        sys.exit(f"{folder}: no MIDI files with notes")
+    return found
 
 
 def made_files(folder, count, seed=21):
@@ -127,10 +145,6 @@ def notes_of(path, seconds):
 def render(path, wav, seconds=60, seed=0, tuning=None):
     """Renders a MIDI file to `wav`, 44.1 kHz, stereo. Returns its notes and its tuning in cents."""
     chance = random.Random(f"{seed} {hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()}")
-    fonts = [font for font in SOUNDFONTS if pathlib.Path(font).exists()]
-    if not fonts:
-        raise SystemExit("no soundfont: apt install fluid-soundfont-gm")
-    font = chance.choice(fonts)
     if tuning is None:
         tuning = chance.choice((0, 0, chance.randint(-35, 35)))
     notes = notes_of(path, seconds)
@@ -157,9 +171,8 @@ def render(path, wav, seconds=60, seed=0, tuning=None):
         now = tick
     midi = wav.with_suffix(".mid")
     song.save(midi)
-    subprocess.run(
-        ["fluidsynth", "-ni", "-q", "-r", str(RATE), "-g", "0.5", "-O", "s16", "-T", "wav", "-F", wav, font, midi],
-        check=True, capture_output=True)
+    synthesize(midi, wav, 0.5)
+    midi.unlink()
     return notes, tuning
 
 

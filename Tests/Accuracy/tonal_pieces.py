@@ -1,11 +1,12 @@
 """Makes pieces with a known key and known chords, as audio: lead sheets and scores in MusicXML, and generated cadences.
 
-    tonal_pieces.py FOLDER [--sheets DIR] [--scores DIR] [--count N] [--jobs N]
+    tonal_pieces.py FOLDER [--sheets DIR] [--scores DIR] [--count N] [--half 0|1] [--jobs N]
 
 FOLDER gets audio/ID.wav, ID.lab (lines "start end chord", Harte's syntax; lead sheets and cadences) and ID.key ("A minor") where the
 key is certain. A sheet is an .mxl file with a melody and harmony elements, a score an .mxl file without. Arrangement, instruments,
-tempo and transposition follow from the name, so that a name always gives the same audio. Requires fluidsynth and a soundfont of
-General MIDI. Without --sheets and --scores: cadences alone.
+tempo and transposition follow from the name, so that a name always gives the same audio. Pieces are in half 0 or 1 by their names too:
+constants were chosen on half 0, and half 1 is for scores. Requires fluidsynth and its soundfont (music.py). Without --sheets and
+--scores: cadences alone.
 """
 
 import argparse
@@ -14,10 +15,10 @@ import hashlib
 import io
 import pathlib
 import random
-import subprocess
-import sys
 import zipfile
 from xml.etree import ElementTree
+
+from music import synthesize
 
 STEPS = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 NAMES = ["C", "Db", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"]
@@ -32,8 +33,6 @@ KINDS = {
     "dominant-13th": ("13", (0, 4, 7, 10, 2, 9)), "minor-13th": ("min13", (0, 3, 7, 10, 2, 9)), "suspended-second": ("sus2", (0, 2, 7)),
     "suspended-fourth": ("sus4", (0, 5, 7)),
 }
-SOUNDFONTS = ["FluidR3_GM.sf2", "MuseScore_General_Full.sf2", "TimGM6mb.sf2", "sf_GMbank.sf2"]
-SOUNDFONT_FOLDERS = ["/usr/share/sounds/sf2", "/usr/share/sounds/sf3", "/usr/share/soundfonts"]
 MELODIES = [0, 11, 21, 24, 26, 40, 52, 56, 65, 66, 68, 71, 73, 80]
 CHORDS = [0, 0, 1, 4, 5, 16, 19, 24, 25, 26, 27, 48, 89]
 BASSES = [32, 33, 34, 35, 38]
@@ -287,19 +286,11 @@ def midi_file(piece, tempo, transposition):
         chunks)
 
 
-def soundfonts():
-    found = [pathlib.Path(folder) / name for name in SOUNDFONTS for folder in SOUNDFONT_FOLDERS]
-    found = [str(path) for path in found if path.exists()]
-    if not found:
-        sys.exit("tonal_pieces: no soundfont in /usr/share/sounds; apt install fluid-soundfont-gm")
-    return found
-
-
-def make(name, read, folder):
-    """Writes audio and annotations of a piece; False if it has none."""
+def make(name, read, folder, needs_key):
+    """Writes audio and annotations of a piece; False if it has none, or no certain key and it needs one."""
     rng = random.Random(hashlib.sha256(name.encode()).hexdigest())
     piece = read(rng)
-    if piece is None:
+    if piece is None or needs_key and piece.tonic is None:
         return False
     tempo = rng.uniform(76, 168) if piece.meter != 3 else rng.uniform(90, 180)
     transposition = rng.randrange(-5, 7)
@@ -310,9 +301,7 @@ def make(name, read, folder):
         midi = folder / f"{name}.mid"
         midi.write_bytes(midi_file(piece, tempo, transposition))
         partial = audio.with_suffix(".part")
-        subprocess.run(
-            ["fluidsynth", "-ni", "-q", "-g", "0.6", "-r", "44100", "-T", "wav", "-O", "s16", "-F", partial, rng.choice(soundfonts()), midi],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        synthesize(midi, partial, 0.6)
         partial.rename(audio)
         midi.unlink()
     if piece.chords:
@@ -334,49 +323,64 @@ def make(name, read, folder):
     return True
 
 
-def sources(sheets, scores, count):
-    """(name, function that reads the piece) of at most `count` pieces of each kind, in an order that does not depend on their names."""
-    def chosen(folder):
-        return sorted(folder.glob("*.mxl"), key=lambda path: hashlib.sha256(path.name.encode()).hexdigest()) if folder else []
+def half_of(name):
+    """0 or 1."""
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16) % 2
 
-    def named(kind, path):
-        return f"{kind}-{hashlib.sha256(path.name.encode()).hexdigest()[:10]}"
 
-    for path in chosen(sheets):
-        yield "sheet", named("sheet", path), lambda rng, path=path: read_sheet(path, rng)
-    for path in chosen(scores):
-        yield "score", named("score", path), lambda rng, path=path: read_score(path, rng)
-    for index in range(count):
+def sources(sheets, scores):
+    """(kind, name, function that reads the piece) of all pieces, in an order that does not depend on the folders."""
+    def digest(path):
+        return hashlib.sha256(path.name.encode()).hexdigest()
+
+    for folder in [*sheets, *scores]:
+        if not any(folder.glob("*.mxl")):
+            raise SystemExit(f"tonal_pieces: {folder}: no .mxl files")
+    for kind, folders, read in (("sheet", sheets, read_sheet), ("score", scores, read_score)):
+        for path in sorted((path for folder in folders for path in folder.glob("*.mxl")), key=digest):
+            yield kind, f"{kind}-{digest(path)[:10]}", lambda rng, path=path, read=read: read(path, rng)
+    for index in range(1000):
         yield "cadences", f"cadences-{index:04d}", make_cadences
 
 
-def make_all(folder, sheets=None, scores=None, count=40, jobs=2):
-    """Makes at most `count` pieces of each kind. Pieces that are there already are not rendered anew."""
+def make_all(folder, sheets=(), scores=(), count=50, half=1, needs_key=False, jobs=2):
+    """Makes at most `count` pieces of each kind in a half, and returns their names. Pieces that exist are not rendered again.
+
+    With `needs_key`, only pieces whose key is certain.
+    """
     (folder / "audio").mkdir(parents=True, exist_ok=True)
-    made = {}
+    names = {}
+    waiting = {}
+    for kind, name, read in sources(sheets, scores):
+        if half_of(name) == half:
+            waiting.setdefault(kind, []).append((name, read))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for kind, name, read in sources(sheets, scores, count):
-            made.setdefault(kind, [])
-            # Some files give no piece: look a few ahead, and no further than needed.
-            if sum(1 for item in made[kind] if not item.done() or item.result()) < count:
-                made[kind].append(pool.submit(make, name, read, folder))
-            elif all(item.done() for item in made[kind]) is False:
-                concurrent.futures.wait(made[kind])
-                if sum(item.result() for item in made[kind]) < count:
-                    made[kind].append(pool.submit(make, name, read, folder))
-    return {kind: sum(item.result() for item in items) for kind, items in made.items()}
+        for kind, pieces in waiting.items():
+            made = names.setdefault(kind, [])
+            # Some files give no piece: as many as are missing are tried, until there are enough.
+            while pieces and len(made) < count:
+                tried, pieces = pieces[: count - len(made)], pieces[count - len(made) :]
+                results = pool.map(lambda piece: make(*piece, folder, needs_key), tried)
+                made += [name for (name, _), exists in zip(tried, results) if exists]
+    for kind, made in names.items():
+        if not made:
+            raise SystemExit(f"tonal_pieces: no piece of the kind {kind} can be used")
+    return names
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--sheets", type=pathlib.Path)
-    parser.add_argument("--scores", type=pathlib.Path)
-    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--sheets", type=pathlib.Path, action="append", default=[], metavar="DIR")
+    parser.add_argument("--scores", type=pathlib.Path, action="append", default=[], metavar="DIR")
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--half", type=int, choices=(0, 1), default=1)
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
-    for kind, count in make_all(arguments.folder, arguments.sheets, arguments.scores, arguments.count, arguments.jobs).items():
-        print(f"{kind}: {count}")
+    names = make_all(
+        arguments.folder, arguments.sheets, arguments.scores, arguments.count, arguments.half, jobs=arguments.jobs)
+    for kind, made in names.items():
+        print(f"{kind}: {len(made)}")
 
 
 if __name__ == "__main__":

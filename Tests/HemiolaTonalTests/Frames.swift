@@ -30,26 +30,3 @@ func sines(_ partials: [[Double]], seconds: Double, sampleRate: Int) -> [Float] 
 extension Span where Element == Float {
     var array: [Float] { indices.map { self[$0] } }
 }
-
-/// librosa's values; `make_vectors.py` computes them.
-struct Vectors: Decodable {
-    struct Chord: Decodable {
-        var partials: [[Double]]
-        var chroma: [Double]
-        var tuningCents: Double
-
-        enum CodingKeys: String, CodingKey {
-            case partials, chroma
-            case tuningCents = "tuning_cents"
-        }
-    }
-
-    var tones: [[Double]]
-    var levels: [Double]
-    var chords: [Chord]
-
-    static func load() throws -> Vectors {
-        let url = Bundle.module.url(forResource: "vectors", withExtension: "json")!
-        return try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: url))
-    }
-}

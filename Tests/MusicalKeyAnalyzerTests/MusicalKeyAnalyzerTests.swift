@@ -72,7 +72,7 @@ extension Analysis {
     @Test func `any batch length: the same records and the same last values`() async throws {
         let audio = chords(minorCadence, transposition: 2, seconds: 10)
         let reference = try await Analysis(of: audio, .musicalKey)
-        for batchFrames in [256, 441, 4096, 8192] {
+        for batchFrames in [256, 441, 1000, 4096, 8192] {
             let analysis = try await Analysis(of: audio, .musicalKey, batchFrames: batchFrames)
             #expect(analysis.stream.events.map(\.description) == reference.stream.events.map(\.description))
             #expect(analysis.value("confidence").last == reference.value("confidence").last)

@@ -128,11 +128,14 @@ private func notes(_ analysis: Analysis) -> [(time: Double, note: Note)] {
         }
     }
 
-    @Test func `batches of another length: the same notes`() async throws {
-        let one = notes(try await Analysis(of: played(), .pitch)).map(\.note)
-        let other = notes(try await Analysis(of: played(), .pitch, batchFrames: 2048)).map(\.note)
-        #expect(one.map(\.midi) == other.map(\.midi))
-        for (first, second) in zip(one, other) { #expect(abs(first.frequency - second.frequency) < 0.05) }
+    @Test(arguments: [false, true])
+    func `any batch length: the same records`(wholeFile: Bool) async throws {
+        func records(_ batchFrames: Int) async throws -> [String] {
+            try await Analysis(of: played(), .pitch, batchFrames: batchFrames, wholeFile: wholeFile).stream.events.map(\.description)
+        }
+        let reference = try await records(1024)
+        #expect(reference.count == melody.count)
+        for batchFrames in [256, 441, 1000, 4096] { #expect(try await records(batchFrames) == reference, "\(batchFrames)") }
     }
 
     @Test func `legato: a change of the pitch begins a note`() async throws {
@@ -147,14 +150,28 @@ private func notes(_ analysis: Analysis) -> [(time: Double, note: Note)] {
         #expect(notes(try await Analysis(of: audio, .pitch)).map(\.note.midi) == [64])
     }
 
-    @Test func `gap: the note ends there, and another one begins behind it`() async throws {
-        let audio = voice(seconds: 1) { _ in 440 }
+    @Test(arguments: [false, true])
+    func `gap: the note ends there, another one begins behind it, and later times are right`(wholeFile: Bool) async throws {
+        let (before, after) = (voice(seconds: 1) { _ in 440 }, voice(seconds: 2) { $0 < 1 ? 440 : 523.25 })
         let analysis = try await Analysis(
-            of: [.samples(audio.samples), .gap(Gap(frames: 44_100, reason: .overrun)), .samples(audio.samples)], audio.format, .pitch)
+            of: [.samples(before.samples), .gap(Gap(frames: 44_100, reason: .overrun)), .samples(after.samples)], before.format, .pitch,
+            wholeFile: wholeFile)
         let found = notes(analysis)
-        #expect(found.map(\.note.midi) == [69, 69])
-        #expect(found[0].time + found[0].note.duration < 1.1)
-        #expect(found[1].time > 1.9)
+        #expect(found.map(\.note.midi) == [69, 69, 72])
+        // The window of the last frame ends with the audio, and its centre is 46 ms earlier.
+        #expect(abs(found[0].time + found[0].note.duration - 0.96) < 0.03)
+        #expect(found[1].time >= 2 && found[1].time < 2.06)
+        #expect(abs(found[2].time - 3) < 0.05 && abs(found[2].time + found[2].note.duration - 3.96) < 0.03)
+        // Batches of 1024 frames, the one before the gap being shorter.
+        let change = try #require(analysis.value("f0_hz").firstIndex { abs(cents($0, 523.25)) < 20 })
+        let offset = try #require(analysis.feature("f0_hz").centerOffset)
+        #expect(abs(2 + Double(change - 44_100 / 1024 - 1) * 1024 / 44_100 + offset - 3) < 0.05)
+    }
+
+    @Test func `stream of 0,14 s: its note, within the stream`() async throws {
+        let found = notes(try await Analysis(of: voice(seconds: 0.14) { _ in 440 }, .pitch, "min_note_s=0.02"))
+        #expect(found.map(\.note.midi) == [69])
+        #expect(found[0].time >= 0 && found[0].time + found[0].note.duration <= 0.14)
     }
 
     @Test func `narrow range: no pitch outside it`() async throws {

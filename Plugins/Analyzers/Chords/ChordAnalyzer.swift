@@ -51,15 +51,23 @@ struct ChordSettings: Sendable {
 ///   time; no allocation without a first pass, 180 bytes per second of audio with one.
 final class ChordAnalyzer: OfflineAnalyzer {
     private static let frameSeconds = ChromaExtractor.frameSeconds
+
+    /// What is stored of a frame.
+    private struct Frame {
+        var agreement = ChordAgreement()
+        /// In seconds.
+        var time = 0.0
+    }
+
     private let settings: ChordSettings
+    /// Frames after a frame at which its chord is decided.
     private let delay: Int
     private var extractor: ChromaExtractor?
     private var sampleRate = 1.0
-    private var agreement: ChordAgreement
+    private let templates: ChordTemplates
     private var decoder: ChordDecoder
-    /// The agreement and the time of the frames that are not decided yet, a ring.
-    private var pending: [ChordAgreement]
-    private var pendingTimes: [Double]
+    /// The frames that are not decided yet, a ring.
+    private var pending: [Frame]
     private var run = ChordRun()
     /// The end of the last hop, in seconds.
     private var end = 0.0
@@ -78,10 +86,9 @@ final class ChordAnalyzer: OfflineAnalyzer {
     init(_ settings: ChordSettings) {
         self.settings = settings
         delay = Int((settings.delay / Self.frameSeconds).rounded())
-        agreement = ChordAgreement(hasSevenths: settings.hasSevenths)
+        templates = ChordTemplates(hasSevenths: settings.hasSevenths)
         decoder = ChordDecoder(meanSeconds: settings.meanDuration, frameSeconds: Self.frameSeconds, capacity: delay + 1)
-        pending = Array(repeating: agreement, count: delay + 1)
-        pendingTimes = Array(repeating: 0, count: delay + 1)
+        pending = Array(repeating: Frame(), count: delay + 1)
     }
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
@@ -109,7 +116,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
         }
         for index in 0..<extractor.frameCount(in: hop) {
             extractor.update(from: hop, index)
-            agreement.update(extractor.chroma, extractor.bass)
+            let agreement = templates.agreement(extractor.chroma, extractor.bass)
             let time = extractor.center / sampleRate
             if let path {
                 while place + 1 < path.count, path[place + 1].first <= frame { place += 1 }
@@ -117,8 +124,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
                 run.add(path[place].state, agreement, at: time, into: &events)
             } else {
                 decoder.add(agreement)
-                pending[(decoder.count - 1) % (delay + 1)] = agreement
-                pendingTimes[(decoder.count - 1) % (delay + 1)] = time
+                pending[(decoder.count - 1) % (delay + 1)] = Frame(agreement: agreement, time: time)
                 if decoder.count > delay { decide(before: delay, into: &events) }
             }
         }
@@ -131,8 +137,8 @@ final class ChordAnalyzer: OfflineAnalyzer {
 
     /// Decides the chord of the frame that is `count` frames before the last one.
     private func decide(before count: Int, into events: inout EventList) {
-        let place = (decoder.count - 1 - count) % (delay + 1)
-        run.add(decoder.state(before: count), pending[place], at: pendingTimes[place], into: &events)
+        let frame = pending[(decoder.count - 1 - count) % (delay + 1)]
+        run.add(decoder.state(before: count), frame.agreement, at: frame.time, into: &events)
     }
 
     /// Decides all frames, and ends the last chord.
@@ -154,14 +160,12 @@ final class ChordAnalyzer: OfflineAnalyzer {
         }
         for index in 0..<extractor.frameCount(in: hop) {
             extractor.update(from: hop, index)
-            agreement.update(extractor.chroma, extractor.bass)
-            firstPass?.add(agreement)
+            firstPass?.add(templates.agreement(extractor.chroma, extractor.bass))
         }
     }
 
     func finishFirstPass() {
-        path = firstPass?.path() ?? []
-        if path?.isEmpty == true { path = nil }
+        if let firstPass, firstPass.count > 0 { path = firstPass.path() }
         firstPass = nil
         extractor?.reset()
     }

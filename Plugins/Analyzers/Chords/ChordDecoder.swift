@@ -18,9 +18,15 @@ enum ChordVocabulary {
     static let none = 60
 }
 
-/// The agreement of a frame with each chord: the correlation of its chroma with the chord's template, and the share of the root in the
-/// bass.
+/// The agreement of a frame with each chord, and with no chord.
 struct ChordAgreement: Sendable {
+    /// Of each state; of chords that are left out, and in silence, −1.
+    fileprivate(set) var values = InlineArray<61, Float>(repeating: -1)
+}
+
+/// The chords as templates of pitch classes. The agreement of a frame with a chord is the correlation of its chroma with the chord's
+/// template, plus a weighted share of the root in the bass.
+struct ChordTemplates: Sendable {
     /// The weight of a seventh in a template; the other notes have 1. Chosen on rendered lead sheets.
     private static let seventh: Float = 0.5
     /// The weight of the root's share in the bass. Chosen on rendered lead sheets.
@@ -32,8 +38,6 @@ struct ChordAgreement: Sendable {
     private let templates: InlineArray<5, InlineArray<12, Float>>
     /// The number of qualities.
     private let qualityCount: Int
-    /// The agreement of each state; of chords that are left out −1.
-    private(set) var values = InlineArray<61, Float>(repeating: -1)
 
     /// - Parameter hasSevenths: Whether there are chords with a seventh.
     init(hasSevenths: Bool) {
@@ -47,12 +51,14 @@ struct ChordAgreement: Sendable {
         }
     }
 
-    /// Computes the agreement of a frame.
+    /// The agreement of a frame.
     ///
     /// - Parameters:
     ///   - chroma: 12 values from C on; all 0 in silence.
     ///   - bass: 12 values of the low notes from C on; all 0 without bass.
-    mutating func update(_ chroma: Span<Float>, _ bass: Span<Float>) {
+    func agreement(_ chroma: Span<Float>, _ bass: Span<Float>) -> ChordAgreement {
+        var agreement = ChordAgreement()
+        agreement.values[ChordVocabulary.none] = Self.noChord
         var (sum, bassSum): (Float, Float) = (0, 0)
         for index in 0..<12 {
             sum += chroma[index]
@@ -61,20 +67,17 @@ struct ChordAgreement: Sendable {
         let mean = sum / 12
         var square: Float = 0
         for index in 0..<12 { square += (chroma[index] - mean) * (chroma[index] - mean) }
-        values[ChordVocabulary.none] = Self.noChord
-        guard square > 0 else {
-            for state in 0..<ChordVocabulary.chordCount { values[state] = -1 }
-            return
-        }
+        guard square > 0 else { return agreement }
         let scale = 1 / square.squareRoot()
         let bassScale = Self.bassWeight / max(bassSum, 1e-6)
         for quality in 0..<qualityCount {
             for root in 0..<12 {
                 var product: Float = 0
                 for degree in 0..<12 { product += chroma[(root + degree) % 12] * templates[quality][degree] }
-                values[12 * quality + root] = product * scale + bass[root] * bassScale
+                agreement.values[12 * quality + root] = product * scale + bass[root] * bassScale
             }
         }
+        return agreement
     }
 }
 

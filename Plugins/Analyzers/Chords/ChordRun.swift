@@ -9,12 +9,13 @@ struct ChordRun: Sendable {
     private var start = 0.0
     private var sum: Float = 0
     private var count: Float = 0
-    /// The labels of all states, made before the stream: a global table would be allocated at its first use.
+    /// The names of the qualities and of all states, made before the stream: a global table would be allocated at its first use.
+    private let qualities: [String]
     private let labels: [String]
 
     init() {
-        let roots = ["C", "Db", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"]
-        labels = ChordVocabulary.qualities.flatMap { quality in roots.map { "\($0):\(quality.name)" } } + ["N"]
+        qualities = ChordVocabulary.qualities.map(\.name)
+        labels = qualities.flatMap { quality in PitchClass.names.map { "\($0):\(quality)" } } + ["N"]
     }
 
     /// The mean correlation of the frames with the chord, 0…1; of no chord, 1 minus that of the best chord.
@@ -47,15 +48,7 @@ struct ChordRun: Sendable {
         defer { state = nil }
         guard let state, time > start else { return }
         let isChord = state != ChordVocabulary.none
-        let quality: ParameterValue =
-            switch state / 12 {
-            case 0: .text("maj")
-            case 1: .text("min")
-            case 2: .text("7")
-            case 3: .text("min7")
-            case 4: .text("maj7")
-            default: .none
-            }
+        let quality: ParameterValue = isChord ? .text(qualities[state / 12]) : .none
         events.append(
             Event(
                 at: start, .chord, .number(time - start), .text(labels[state]), isChord ? .integer(state % 12) : .none, quality,

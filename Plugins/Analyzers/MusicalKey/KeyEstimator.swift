@@ -83,22 +83,23 @@ struct KeyEstimator: Sendable {
         for index in 0..<12 { square += (sum[index] - mean) * (sum[index] - mean) }
         guard square > 0, (square / 12).squareRoot() >= Self.leastContrast * mean else { return nil }
         let scale = 1 / square.squareRoot()
-        var (best, highest) = (0, -Float.infinity)
+        var correlations = InlineArray<24, Float>(repeating: 0)
         for tonic in 0..<12 {
-            var (one, two): (Float, Float) = (0, 0)
             for degree in 0..<12 {
                 let value = sum[(tonic + degree) % 12]
-                one += value * major[degree]
-                two += value * minor[degree]
+                correlations[tonic] += value * major[degree]
+                correlations[12 + tonic] += value * minor[degree]
             }
-            probabilities[tonic] = one * scale
-            probabilities[12 + tonic] = two * scale
         }
-        for key in 0..<24 where probabilities[key] > highest { (best, highest) = (key, probabilities[key]) }
+        var (best, highest) = (0, -Float.infinity)
+        for key in 0..<24 {
+            correlations[key] *= scale
+            if correlations[key] > highest { (best, highest) = (key, correlations[key]) }
+        }
         guard highest >= Self.leastCorrelation else { return nil }
         var total: Float = 0
         for key in 0..<24 {
-            probabilities[key] = expf(Self.slope * (probabilities[key] - highest))
+            probabilities[key] = expf(Self.slope * (correlations[key] - highest))
             total += probabilities[key]
         }
         for key in 0..<24 { probabilities[key] /= total }

@@ -51,8 +51,10 @@ struct MusicalKeyNames: Sendable {
     private let labels: [String]
 
     init() {
-        let major = ["C", "Db", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"]
-        let minor = ["C", "C#", "D", "Eb", "E", "F", "F#", "G", "G#", "A", "Bb", "B"]
+        let major = PitchClass.names
+        var minor = PitchClass.names
+        // The minor keys with the fewer accidentals: four sharps instead of eight flats, five instead of seven.
+        (minor[1], minor[8]) = ("C#", "G#")
         tonics = major + minor
         labels = major.map { "\($0) major" } + minor.map { "\($0) minor" }
     }

@@ -27,7 +27,7 @@ struct NoteSegmenter: Sendable {
     private struct Segment {
         var start = 0.0
         var end = 0.0
-        /// The sums of the pitch in semitones, of the voicing and of the power.
+        /// The sums of the pitch in semitones and of the voicing.
         var pitch: Float = 0
         var voicing: Float = 0
         var highestPower: Float = 0
@@ -57,8 +57,8 @@ struct NoteSegmenter: Sendable {
     /// The power of the last frames, in decibels; the oldest at `levelIndex`.
     private var levels = InlineArray<4, Float>(repeating: -120)
     private var levelIndex = 0
-    /// A note that ended in an interruption.
-    private var pending: Segment?
+    /// The start of the audio, or the end of the last gap in it, in seconds: no note begins earlier.
+    private var earliestStart = 0.0
 
     init(frameSeconds: Double, minimumDuration: Double) {
         self.frameSeconds = frameSeconds
@@ -104,34 +104,30 @@ struct NoteSegmenter: Sendable {
     }
 
     private func event(of note: Segment) -> Event? {
-        guard note.count > 0, note.end - note.start >= minimumDuration else { return nil }
+        let start = max(earliestStart, note.start)
+        guard note.count > 0, note.end - start >= minimumDuration else { return nil }
         let midi = min(max(Int(note.mean.rounded()), 0), 127)
         let level = 10 * log10f(max(note.highestPower, 1e-12))
         return Note(
-            duration: note.end - note.start, midi: midi, frequency: Double(440 * exp2f((note.mean - 69) / 12)),
+            duration: note.end - start, midi: midi, frequency: Double(440 * exp2f((note.mean - 69) / 12)),
             velocity: min(max(Int((127 + 127 * level / 60).rounded()), 1), 127), confidence: Double(note.voicing / Float(note.count))
-        ).event(at: max(0, note.start))
+        ).event(at: start)
     }
 
-    /// Ends the note; `emitPending` emits it.
-    mutating func interrupt() {
-        if note.count > 0 { pending = note }
-        note = Segment()
-        change = Segment()
+    /// Ends the last note before a gap or the end of the stream.
+    mutating func finish(_ events: inout EventList) {
+        finishNote(&events)
         pause = 0
         levels = InlineArray(repeating: -120)
     }
 
-    /// Emits the note that an interruption has ended.
-    mutating func emitPending(_ events: inout EventList) {
-        guard let segment = pending else { return }
-        pending = nil
-        if let event = event(of: segment) { events.append(event) }
+    /// The audio continues after a gap.
+    mutating func resume(at time: Double) {
+        earliestStart = time
     }
 
     /// Restores the state after `init`.
     mutating func reset() {
-        interrupt()
-        pending = nil
+        self = NoteSegmenter(frameSeconds: frameSeconds, minimumDuration: minimumDuration)
     }
 }

@@ -75,14 +75,13 @@ final class PitchAnalyzer: OfflineAnalyzer {
 private final class PitchStream {
     /// Frames by which the path is decoded behind the newest frame: 58 ms.
     private static let delay = 5
-    /// The same in the first pass, and the number of frames that are decoded at once: 6 s each.
-    private static let longDelay = 512
     /// The audio behind a window that its resampled spectrum depends on, in seconds.
     private static let resampling = 0.001
     /// From the centre of a value to the end of the audio that it depends on, in seconds.
     static let latency =
         Double(PitchDetector.size) / 2 / Double(PitchDetector.sampleRate) + Double(delay + 1) * PitchDetector.hopSeconds + resampling
 
+    private let frequencies: ClosedRange<Double>
     private let sampleRate: Double
     private let detector: PitchDetector
     private let decoder: PitchDecoder
@@ -91,44 +90,49 @@ private final class PitchStream {
     private var older = DecodedPitch.unvoiced
     private var newer = DecodedPitch.unvoiced
     private var newerTime = -1.0
-
-    /// The first pass while it runs, and its result.
-    private var longDecoder: PitchDecoder?
-    private var track: [DecodedPitch] = []
-    private var trackStart = 0.0
-    private var hasTrack = false
-    private var pending = 0
-    private var nextTrackFrame = 0
-    private let settings: PitchSettings
+    /// The centre of the newest frame, which is not decoded yet, and the end of the last hop, in seconds.
+    private var newestCenter = 0.0
+    private var end = 0.0
+    /// Whether a gap precedes the next hop.
+    private var isInterrupted = false
+    /// The pitches that the first pass has found; nil without one.
+    private var track: PitchTrack?
 
     init(_ settings: PitchSettings, sampleRate: Int) {
-        self.settings = settings
+        frequencies = settings.frequencies
         self.sampleRate = Double(sampleRate)
-        detector = PitchDetector(settings.frequencies, streamRate: sampleRate)
-        decoder = PitchDecoder(settings.frequencies, hopSeconds: PitchDetector.hopSeconds, capacity: Self.delay + 1)
+        detector = PitchDetector(frequencies, streamRate: sampleRate)
+        decoder = PitchDecoder(frequencies, hopSeconds: PitchDetector.hopSeconds, capacity: Self.delay + 1)
         segmenter = NoteSegmenter(frameSeconds: PitchDetector.hopSeconds, minimumDuration: settings.minimumNote)
     }
 
     func process(_ hop: borrowing Hop, _ handle: SpectrumHandle, _ events: inout EventList) {
-        segmenter.emitPending(&events)
-        if hasTrack {
-            let end = Double(hop.frame + Int64(hop.frameCount)) / sampleRate - Self.latency
-            while nextTrackFrame < track.count, time(ofTrackFrame: nextTrackFrame - 1) <= end {
-                add(track[nextTrackFrame], at: time(ofTrackFrame: nextTrackFrame), &events)
-                nextTrackFrame += 1
-            }
+        if isInterrupted {
+            finish(&events)
+            decoder.reset()
+            segmenter.resume(at: Double(hop.frame) / sampleRate)
+            (older, newer, isInterrupted) = (.unvoiced, .unvoiced, false)
+        }
+        end = Double(hop.frame + Int64(hop.frameCount)) / sampleRate
+        if let track {
+            // One frame behind the time of the value, so that it is between two frames.
+            while let (pitch, time) = track.next(until: end - Self.latency + PitchDetector.hopSeconds) { add(pitch, at: time, &events) }
             return
         }
         let spectra = hop.spectra(handle)
         for index in 0..<spectra.count {
-            let center = spectra.center(of: index) / sampleRate
+            newestCenter = spectra.center(of: index) / sampleRate
             detector.update(spectra.power(index))
             decoder.advance(detector)
-            guard decoder.frameCount > Self.delay else { continue }
-            var decoded = DecodedPitch.unvoiced
-            decoder.decode(delay: Self.delay) { decoded = $0 }
-            add(decoded, at: center - Double(Self.delay) * PitchDetector.hopSeconds, &events)
+            if decoder.frameCount > Self.delay { decode(delay: Self.delay, &events) }
         }
+    }
+
+    /// Decodes the frame that is so many frames before the newest one.
+    private func decode(delay: Int, _ events: inout EventList) {
+        var pitch = DecodedPitch.unvoiced
+        decoder.decode(delay: delay) { pitch = $0 }
+        add(pitch, at: newestCenter - Double(delay) * PitchDetector.hopSeconds, &events)
     }
 
     private func add(_ pitch: DecodedPitch, at time: Double, _ events: inout EventList) {
@@ -148,83 +152,39 @@ private final class PitchStream {
         return value
     }
 
-    // MARK: - First pass
-
-    private func time(ofTrackFrame index: Int) -> Double {
-        trackStart + Double(index) * PitchDetector.hopSeconds
-    }
-
     func analyzeFirstPass(_ hop: borrowing Hop, _ handle: SpectrumHandle) {
+        let track = track ?? PitchTrack(frequencies)
+        self.track = track
         let spectra = hop.spectra(handle)
-        let decoder =
-            longDecoder
-            ?? PitchDecoder(
-                settings.frequencies, hopSeconds: PitchDetector.hopSeconds, capacity: 2 * Self.longDelay)
-        longDecoder = decoder
         for index in 0..<spectra.count {
-            let center = spectra.center(of: index) / sampleRate
-            if track.isEmpty, pending == 0 { trackStart = center }
-            // A gap in the audio is unvoiced.
-            let expected = Int(((center - trackStart) / PitchDetector.hopSeconds).rounded())
-            if expected > track.count + pending {
-                decodePending(pending)
-                decoder.reset()
-                track.append(contentsOf: repeatElement(.unvoiced, count: expected - track.count))
-            }
             detector.update(spectra.power(index))
-            decoder.advance(detector)
-            pending += 1
-            if pending == 2 * Self.longDelay { decodePending(Self.longDelay) }
+            track.add(detector, at: spectra.center(of: index) / sampleRate)
         }
-    }
-
-    /// Decodes the oldest frames of those that are not decoded yet.
-    private func decodePending(_ count: Int) {
-        guard count > 0 else { return }
-        longDecoder?.decode(delay: pending - 1, count: count) { track.append($0) }
-        pending -= count
     }
 
     func finishFirstPass() {
-        decodePending(pending)
-        longDecoder = nil
-        hasTrack = true
+        track?.finish()
     }
-
-    // MARK: - Interruptions
 
     /// Audio was lost: the note ends, and is emitted with the next hop.
     func interrupt() {
-        segmenter.interrupt()
-        decoder.reset()
-        (older, newer) = (.unvoiced, .unvoiced)
+        isInterrupted = true
     }
 
+    /// Decodes the remaining frames, and ends the note.
     func finish(_ events: inout EventList) {
-        segmenter.emitPending(&events)
-        if hasTrack {
-            while nextTrackFrame < track.count {
-                add(track[nextTrackFrame], at: time(ofTrackFrame: nextTrackFrame), &events)
-                nextTrackFrame += 1
-            }
-        } else if decoder.frameCount > 0 {
-            var time = newerTime
-            let delay = min(Self.delay, decoder.frameCount) - 1
-            if delay >= 0 {
-                decoder.decode(delay: delay, count: delay + 1) { pitch in
-                    time += PitchDetector.hopSeconds
-                    segmenter.advance(pitch, at: time, &events)
-                }
-            }
+        if let track {
+            while let (pitch, time) = track.next(until: end) { add(pitch, at: time, &events) }
+        } else {
+            for delay in (0..<min(Self.delay, decoder.frameCount)).reversed() { decode(delay: delay, &events) }
         }
-        segmenter.interrupt()
-        segmenter.emitPending(&events)
+        segmenter.finish(&events)
     }
 
     func reset() {
         decoder.reset()
         segmenter.reset()
         (older, newer, newerTime) = (.unvoiced, .unvoiced, -1)
-        (longDecoder, track, hasTrack, pending, nextTrackFrame) = (nil, [], false, 0, 0)
+        (newestCenter, end, isInterrupted, track) = (0, 0, false, nil)
     }
 }
