@@ -122,8 +122,8 @@ accuracy-chords: setup ## Compare chords with templates on librosa's chroma on r
 accuracy-pitch: setup ## Compare pitch with librosa's pyin and aubio's yinfft on synthesised voices and instruments.
 	Tests/Accuracy/compare pitch $(OPTIONS)
 
-accuracy-structure: setup ## Score segment boundaries on made music, with librosa's beside them: PYTHON=python3 with mir_eval and librosa.
-	$(or $(PYTHON),python3) Tests/Accuracy/structure.py .build/accuracy-structure --hemiola "$$(packaging/build 2>/dev/null)" $(OPTIONS)
+accuracy-structure: setup ## Compare structure with librosa's on pieces with known segments: DATA=DIR with MIDI files, RECORDINGS=DIR.
+	Tests/Accuracy/compare structure $(if $(DATA),--music "$(DATA)") $(if $(RECORDINGS),--recordings "$(RECORDINGS)") $(OPTIONS)
 
 bench: setup ## Measure speed and memory.
 	Tests/Benchmarks/run

@@ -1,21 +1,23 @@
-#!/usr/bin/env python3
-"""Makes music with known segments, for structure.py: composes pieces from a seed and renders them with fluidsynth.
+"""Makes music with known segments, for structure.py, from a seed.
 
-    structure_music.py FOLDER [--songs N] [--medleys N] [--soundfont FILE]
-
-Writes FOLDER/ID.flac and FOLDER/ID.segments: start in seconds, a tab, and the label of each segment, then the end and "end". A song has
-one tempo and key, and sections that differ in chords, melody and some of their instruments and drums. A medley is cut from parts of
-several songs, some of which return, transposed or with other instruments. Files that exist are kept. The same seed gives the same notes;
-the sound depends on the versions of fluidsynth and the soundfont. Requires Python 3.9, fluidsynth and flac.
+A song has one tempo and key, and sections that differ in chords, melody and some of their instruments and drums. A medley is cut from
+parts of several songs, some of which return, transposed or with other instruments. A score medley is cut from MIDI files, a recording
+medley from recordings; some of their parts return unchanged. The same seed gives the same notes; the sound depends on the versions of
+fluidsynth and the soundfont. Requires fluidsynth with the soundfont FluidR3_GM, and Python with mido, numpy and soundfile.
 """
 
-import argparse
+import bisect
+import math
 import pathlib
 import random
 import struct
 import subprocess
 import sys
 import tempfile
+
+import mido
+import numpy as np
+import soundfile
 
 SOUNDFONT = "/usr/share/sounds/sf2/FluidR3_GM.sf2"
 RATE = 44_100
@@ -45,6 +47,8 @@ DRUMS = [
 COMPING = ["x...............", "x.......x.......", "x...x...x...x...", "x.x.x.x.x.x.x.x.", "x..x..x...x..x..", "..x...x...x...x.", "arpeggio", "fast"]
 BASSES = ["x...............", "x.......x.......", "x...x...x...x...", "x.x.x.x.x.x.x.x.", "x..x..x.x..x..x.", "x.......x.....x."]
 FORMS = ["IABABCBO", "ABABCAB", "AABA", "IABACAB", "ABCABC", "ABACADA", "IABABC", "ABCBA", "ABCDBA", "IAABABO"]
+
+FORMS_OF_PARTS = ["ABAC", "ABACA", "ABCAB", "ABCADA", "ABACBD", "ABCDE"]
 
 
 class Style:
@@ -213,6 +217,84 @@ def medley(seed):
     return notes, programs, segments, time
 
 
+def read_score(path):
+    """The notes of a MIDI file as (start, duration, track, pitch, velocity) in seconds, and the program of each track; drums have track -1."""
+    song = mido.MidiFile(path, clip=True)
+    tempi, tick, time, tempo = [], 0, 0.0, 500_000
+    for message in mido.merge_tracks(song.tracks):
+        time += mido.tick2second(message.time, song.ticks_per_beat, tempo)
+        tick += message.time
+        if message.type == "set_tempo":
+            tempo = message.tempo
+            tempi.append((tick, time, tempo))
+
+    def seconds(tick):
+        place = bisect.bisect_right(tempi, (tick, math.inf)) - 1
+        first, time, tempo = tempi[place] if place >= 0 else (0, 0.0, 500_000)
+        return time + mido.tick2second(tick - first, song.ticks_per_beat, tempo)
+
+    notes, programs = [], {}
+    for number, track in enumerate(song.tracks):
+        tick, held = 0, {}
+        for message in track:
+            tick += message.time
+            if message.type == "program_change":
+                programs.setdefault(number, message.program)
+            if message.type not in ("note_on", "note_off"):
+                continue
+            key = (message.channel, message.note)
+            if key in held:
+                start, velocity = held.pop(key)
+                notes.append((seconds(start), seconds(tick) - seconds(start), -1 if message.channel == 9 else number, message.note, velocity))
+            if message.type == "note_on" and message.velocity:
+                held[key] = (tick, message.velocity)
+    return sorted(notes), programs
+
+
+def excerpt(files, rng):
+    """Notes and programs of 10 to 40 s of a score, from the start of a note on; the tempo is changed by up to 15 %."""
+    while True:
+        notes, programs = read_score(rng.choice(files))
+        length, speed = rng.uniform(10, 40), rng.uniform(0.85, 1.15)
+        starts = sorted({note[0] for note in notes if note[0] + length * speed < notes[-1][0]})
+        if not starts:
+            continue
+        first = rng.choice(starts)
+        # The next part begins where a note of this one would.
+        last = starts[min(bisect.bisect_left(starts, first + length * speed), len(starts) - 1)]
+        part = [((start - first) / speed, min(duration, last - start) / speed, *rest) for start, duration, *rest in notes if first <= start < last]
+        if len(part) >= 2 * length and last - first >= 10 * speed:
+            return part, programs, (last - first) / speed
+
+
+def score_medley(seed, files):
+    """Notes, program changes and segments of parts of scores, some of which return. Half of the medleys have the same instruments throughout."""
+    rng = random.Random(f"scores {seed}")
+    form = rng.choice(FORMS_OF_PARTS)
+    has_own_programs = rng.random() < 0.5
+    shared = [rng.choice(COMP + MELODY) for _ in range(16)]
+    parts, time, notes, changes, segments = {}, 0.5, [], [], []
+    channels = [channel for channel in range(16) if channel != 9]
+    for letter in form:
+        if letter not in parts:
+            part, programs, length = excerpt(files, rng)
+            tracks = sorted({note[2] for note in part} - {-1})
+            places = {track: channels[place % len(channels)] for place, track in enumerate(tracks)} | {-1: 9}
+            # Scores for the piano only get other instruments; others keep their own, or have those of the medley.
+            own = {track: programs.get(track, 0) for track in tracks}
+            if not any(own.values()):
+                own = {track: rng.choice(COMP + MELODY) for track in tracks}
+            if not has_own_programs:
+                own = {track: shared[place % 16] for place, track in enumerate(tracks)}
+            parts[letter] = [(*note[:2], places[note[2]], *note[3:]) for note in part], {places[track]: own[track] for track in tracks}, length
+        part, programs, length = parts[letter]
+        notes += [(time + start, *rest) for start, *rest in part]
+        changes += [(max(0, time - 0.02), *item) for item in programs.items()]
+        segments.append((time, letter))
+        time += length
+    return notes, changes, segments, time
+
+
 def midi(notes, programs):
     """A standard MIDI file with ticks of a millisecond."""
     events = [(round(time * 1000), 0, bytes([0xC0 | channel, program])) for time, channel, program in programs]
@@ -234,43 +316,55 @@ def midi(notes, programs):
     return b"MThd" + struct.pack(">IHHH", 6, 0, 1, 500) + b"MTrk" + struct.pack(">I", len(track)) + track
 
 
-def render(path, soundfont, notes, programs, segments, end):
-    """Writes the sound and the segments of a piece."""
-    with tempfile.TemporaryDirectory() as folder:
-        score, sound = pathlib.Path(folder, "x.mid"), pathlib.Path(folder, "x.wav")
-        score.write_bytes(midi(notes, programs))
-        subprocess.run(
-            ["fluidsynth", "-n", "-i", "-q", "-g", "0.5", "-r", str(RATE), "-T", "wav", "-O", "s16", "-F", str(sound), soundfont, str(score)],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        subprocess.run(["flac", "-s", "-f", "-1", "-o", str(path), str(sound)], check=True)
+def recording_medley(seed, files):
+    """Samples and segments of parts of recordings of one level, some of which return."""
+    rng = random.Random(f"recordings {seed}")
+    parts, samples, segments = {}, [], []
+    for letter in rng.choice(FORMS_OF_PARTS):
+        while letter not in parts:
+            path = rng.choice([path for path in files if path not in [source for source, _ in parts.values()]])
+            audio, rate = soundfile.read(path, dtype="float32", always_2d=True)
+            length = min(round(rng.uniform(10, 25) * RATE), len(audio) - 1)
+            if rate != RATE or length < 10 * RATE:
+                continue
+            start = rng.randrange(len(audio) - length)
+            part = audio[start:start + length].mean(axis=1)
+            parts[letter] = path, 0.1 * part / max(1e-4, float(np.sqrt(np.mean(part * part))))
+        segments.append((sum(map(len, samples)) / RATE, letter))
+        samples.append(parts[letter][1])
+    return np.concatenate(samples), segments
+
+
+def write_segments(path, segments, end):
     lines = [f"{time:.3f}\t{label}" for time, label in segments] + [f"{end:.3f}\tend"]
     path.with_suffix(".segments").write_text("\n".join(lines) + "\n")
 
 
-def make(folder, songs, medleys, soundfont=SOUNDFONT):
-    """Makes the pieces that are missing; returns the paths of all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for kind, count in (("song", songs), ("medley", medleys)):
-        for seed in range(count):
-            path = folder / f"{kind}-{seed:03}.flac"
-            if not path.with_suffix(".segments").is_file():
-                render(path, soundfont, *{"song": song, "medley": medley}[kind](seed))
-            paths.append(path)
-    return paths
+def render(path, notes, programs, segments, end):
+    """Writes the sound and the segments of a piece."""
+    if not pathlib.Path(SOUNDFONT).is_file():
+        sys.exit(f"structure_music: {SOUNDFONT}: No such file; apt install fluid-soundfont-gm")
+    with tempfile.TemporaryDirectory() as folder:
+        score, sound = pathlib.Path(folder, "x.mid"), pathlib.Path(folder, "x.wav")
+        score.write_bytes(midi(notes, programs))
+        subprocess.run(
+            ["fluidsynth", "-n", "-i", "-q", "-g", "0.5", "-r", str(RATE), "-T", "wav", "-O", "s16", "-F", str(sound), SOUNDFONT, str(score)],
+            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        samples, rate = soundfile.read(sound, dtype="int16")
+        soundfile.write(path, samples, rate)
+    write_segments(path, segments, end)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--songs", type=int, default=32)
-    parser.add_argument("--medleys", type=int, default=16)
-    parser.add_argument("--soundfont", default=SOUNDFONT)
-    arguments = parser.parse_args()
-    if not pathlib.Path(arguments.soundfont).is_file():
-        sys.exit(f"structure_music: {arguments.soundfont}: No such file; apt install fluid-soundfont-gm, or set --soundfont")
-    make(arguments.folder, arguments.songs, arguments.medleys, arguments.soundfont)
-
-
-if __name__ == "__main__":
-    main()
+def make(path, kind, seed, files=()):
+    """Writes a piece, where it is missing: PATH, a FLAC file, and PATH with the suffix .segments, which has the start in seconds and the
+    label of each segment, then the end and "end"."""
+    if path.with_suffix(".segments").is_file():
+        return
+    if kind == "recordings":
+        samples, segments = recording_medley(seed, files)
+        soundfile.write(path, samples, RATE)
+        write_segments(path, segments, len(samples) / RATE)
+    elif kind == "scores":
+        render(path, *score_medley(seed, files))
+    else:
+        render(path, *{"song": song, "medley": medley}[kind](seed))

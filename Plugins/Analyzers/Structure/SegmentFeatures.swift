@@ -1,4 +1,6 @@
+internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaTonal
 
 #if canImport(Glibc)
     internal import Glibc
@@ -6,91 +8,147 @@ internal import HemiolaSignal
     internal import Musl
 #endif
 
-/// Timbre and harmony of frames of 0.25 s: 20 logarithmic band levels, then 12 pitch classes.
-struct SegmentFeatures {
-    /// Levels of bands with equal widths on a mel scale, from 40 Hz to 10 kHz.
-    static let bandCount = 20
-    /// Values of a frame.
-    static let count = 32
-    /// Spectra per frame.
-    private static let spectraPerFrame = 2
-    /// Power below which a band is silent, relative to a full-scale sine.
-    private static let silencePower: Float = 1e-7
+/// Computes frames of 0.1 s: the powers of 24 bands from a short spectrum, and the chroma of `ChromaExtractor`.
+///
+/// Both are computed every 0.05 s. The windows of the chroma are longer: the bands are delayed until their windows have about the same
+/// centre.
+///
+/// - Complexity: 20 times a second the chroma, whose spectrum is shared with other analyzers of harmony, a transform of 46 ms and
+///   O(its bins); no allocation after `init`.
+final class SegmentFeatures {
+    /// The interval of frames, in seconds.
+    static let frameSeconds = 2 * ChromaExtractor.frameSeconds
+    private static let stepSeconds = ChromaExtractor.frameSeconds
+    /// The edges of the lowest and highest band, in hertz; the bands have equal widths on a mel scale.
+    private static let range = 40.0...12_000.0
+    /// The shortest window of the bands, in seconds.
+    private static let windowSeconds = 0.04
 
-    /// The values of the last full frame.
-    private(set) var values = [Float](repeating: 0, count: count)
-    /// The middle of the last full frame, in seconds.
+    /// The last complete frame, and the middle of it in seconds from the start of the stream.
+    private(set) var frame = SegmentFrame()
     private(set) var time = 0.0
-    private var sums = [Float](repeating: 0, count: count)
-    private var startTime = 0.0
-    private var spectrumCount = 0
-    /// For each band its first bin and the bin after its last one.
-    private let bands: [Range<Int>]
-    /// The pitch class of each bin from `firstPitchBin` on.
-    private let pitchClasses: [Int]
-    private let firstPitchBin: Int
-    private let scale: Float
+    /// Whether the last complete frame follows the one before it without a gap.
+    private(set) var isContinuous = false
+    /// Seconds from the middle of a frame to the end of the audio that it needs.
+    let latency: Double
 
-    init(sampleRate: Double, size: Int) {
+    private let extractor: ChromaExtractor
+    private let spectrum: SpectrumHandle
+    private let size: Int
+    private let sampleRate: Double
+    /// Steps from the spectrum of the bands to that of the chroma with the same centre.
+    private let delay: Int64
+    private let capacity: Int64
+    // Unsafe pointers: the buffers of the hot path, allocated once, indexed without exclusivity checks.
+    /// For each band its first bin and the bin after its last one.
+    private let bands: UnsafeMutablePointer<Range<Int>>
+    /// The powers of the bands of the last steps, a ring, and the number of each step.
+    private let powers: UnsafeMutablePointer<Float>
+    private let steps: UnsafeMutablePointer<Int64>
+    /// The first half of the next frame, and the number of its step; 0: there is none.
+    private var half = SegmentFrame()
+    private var halfStep: Int64 = 0
+    /// The number of the last step of the last frame.
+    private var lastStep: Int64 = 0
+
+    init(_ stream: AnalysisFormat, outputs: inout AnalyzerOutputs) {
+        let sampleRate = Double(stream.sampleRate)
+        var size = 256
+        while Double(size) < sampleRate * Self.windowSeconds { size *= 2 }
+        extractor = ChromaExtractor(sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, outputs: &outputs)
+        spectrum = outputs.request(SpectrumRequest(size: size, hop: .seconds(Self.stepSeconds), parts: .power))
+        let latency = Double(extractor.latencyFrames) / sampleRate
+        self.latency = latency + Self.stepSeconds / 2
+        delay = Int64(((latency - Double(size) / 2 / sampleRate) / Self.stepSeconds).rounded())
+        capacity = delay + Int64(Double(stream.hopFrames) / sampleRate / Self.stepSeconds) + 4
+        (self.size, self.sampleRate) = (size, sampleRate)
+        bands = .allocate(capacity: SegmentFrame.bandCount)
         let width = sampleRate / Double(size)
-        let binCount = size / 2 + 1
         func mel(_ hertz: Double) -> Double { log(1 + hertz / 700) }
-        let (low, high) = (mel(40), mel(min(10_000, sampleRate / 2)))
-        bands = (0..<Self.bandCount).map { band in
+        let (low, high) = (mel(Self.range.lowerBound), mel(min(Self.range.upperBound, sampleRate / 2)))
+        for band in 0..<SegmentFrame.bandCount {
             func bin(_ edge: Int) -> Int {
-                Int((700 * (exp(low + (high - low) * Double(edge) / Double(Self.bandCount)) - 1) / width).rounded())
+                Int((700 * (exp(low + (high - low) * Double(edge) / Double(SegmentFrame.bandCount)) - 1) / width).rounded())
             }
-            let first = min(bin(band), binCount - 1)
-            return first..<min(binCount, max(first + 1, bin(band + 1)))
+            let first = min(max(1, bin(band)), size / 2)
+            (bands + band).initialize(to: first..<min(size / 2 + 1, max(first + 1, bin(band + 1))))
         }
-        firstPitchBin = Int((150 / width).rounded(.up))
-        let last = min(binCount - 1, Int(2000 / width))
-        pitchClasses =
-            firstPitchBin > last
-            ? []
-            : (firstPitchBin...last).map { bin in
-                let note = (12 * log2(Double(bin) * width / 440)).rounded()
-                return ((Int(note) % 12) + 12) % 12
-            }
-        // A sine of amplitude 1 has the power (size / 4)² with a Hann window.
-        scale = Float(16 / (Double(size) * Double(size)))
+        powers = .allocate(capacity: Int(capacity) * SegmentFrame.bandCount)
+        powers.initialize(repeating: 0, count: Int(capacity) * SegmentFrame.bandCount)
+        steps = .allocate(capacity: Int(capacity))
+        steps.initialize(repeating: 0, count: Int(capacity))
     }
 
-    /// Adds a power spectrum. No allocation.
+    deinit {
+        bands.deallocate()
+        powers.deallocate()
+        steps.deallocate()
+    }
+
+    /// Measures the bands of a hop. Call it once for each hop, before `update`.
+    func measureBands(of hop: borrowing Hop) {
+        let spectra = hop.spectra(spectrum)
+        // A sine of amplitude 1 has the power (size / 4)² with a Hann window.
+        let scale = Float(16 / (Double(size) * Double(size)))
+        for index in 0..<spectra.count {
+            let step = number(spectra.center(of: index) + Double(size) / 2)
+            let power = spectra.power(index)
+            let place = Int(step % capacity)
+            steps[place] = step
+            let result = powers + place * SegmentFrame.bandCount
+            for band in 0..<SegmentFrame.bandCount { result[band] = power.sum(bands[band]) * scale / Float(bands[band].count) }
+        }
+    }
+
+    /// The number of steps that came with a hop.
+    func stepCount(in hop: borrowing Hop) -> Int {
+        extractor.frameCount(in: hop)
+    }
+
+    /// Computes a step of those that came with a hop; call it for each, in order.
     ///
-    /// - Returns: Whether a frame is full: `values` and `time` are its.
-    mutating func add(_ power: Span<Float>, at time: Double) -> Bool {
-        if spectrumCount == 0 { startTime = time }
-        for band in 0..<Self.bandCount {
-            sums[band] += power.sum(bands[band]) * scale / Float(bands[band].count)
+    /// - Returns: Whether a frame is complete: `frame`, `time` and `isContinuous` are its.
+    func update(from hop: borrowing Hop, _ index: Int) -> Bool {
+        // A span must not outlive the variable that it is taken from.
+        let extractor = self.extractor
+        extractor.update(from: hop, index)
+        let step = number(extractor.center + Double(extractor.latencyFrames))
+        let place = Int(max(0, step - delay) % capacity)
+        // Steps whose windows begin before the stream have no bands.
+        guard step > delay, steps[place] == step - delay else { return false }
+        var next = SegmentFrame()
+        let bandPowers = powers + place * SegmentFrame.bandCount
+        for vector in 0..<SegmentFrame.bandVectors { next.values[vector] = bandPowers.lanes(8 * vector) }
+        let chroma = extractor.chroma
+        for pitch in 0..<12 { next.values[SegmentFrame.bandVectors + pitch / 8][pitch % 8] = chroma[pitch] }
+        guard step.isMultiple(of: 2) else {
+            (half, halfStep) = (next, step)
+            return false
         }
-        for index in pitchClasses.indices {
-            sums[Self.bandCount + pitchClasses[index]] += (power[firstPitchBin + index] * scale).squareRoot()
-        }
-        spectrumCount += 1
-        guard spectrumCount == Self.spectraPerFrame else { return false }
-        self.time = (startTime + time) / 2
-        finishFrame()
+        guard halfStep == step - 1 else { return false }
+        frame = SegmentFrame()
+        frame.add(half, weight: 0.5)
+        frame.add(next, weight: 0.5)
+        time = (Double(step) - 0.5) * Self.stepSeconds - Double(extractor.latencyFrames) / sampleRate
+        isContinuous = lastStep == step - 2
+        lastStep = step
         return true
     }
 
-    private mutating func finishFrame() {
-        var norm: Float = 1e-4
-        for index in Self.bandCount..<Self.count { norm += sums[index] * sums[index] }
-        norm = norm.squareRoot()
-        for index in 0..<Self.bandCount {
-            values[index] = log10(sums[index] / Float(Self.spectraPerFrame) + Self.silencePower) * 0.5
-        }
-        for index in Self.bandCount..<Self.count { values[index] = sums[index] / norm }
-        clearSums()
+    /// The number of the step whose windows end with a frame of the stream.
+    private func number(_ end: Double) -> Int64 {
+        Int64((end / sampleRate / Self.stepSeconds).rounded())
     }
 
-    private mutating func clearSums() {
-        for index in 0..<Self.count { sums[index] = 0 }
-        spectrumCount = 0
+    /// Audio was lost.
+    func skip() {
+        extractor.skip()
     }
 
-    mutating func reset() {
-        clearSums()
+    /// Restores the state after `init`.
+    func reset() {
+        extractor.reset()
+        steps.update(repeating: 0, count: Int(capacity))
+        (frame, time, isContinuous, halfStep, lastStep) = (SegmentFrame(), 0, false, 0, 0)
     }
 }

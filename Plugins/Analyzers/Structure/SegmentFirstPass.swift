@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -16,117 +18,120 @@ struct EstimatedSegment: Sendable {
     var confidence: Double
 }
 
-/// The first pass over a whole file: collects frames, then divides them into segments.
+/// The first pass over a whole file: stores its frames, then divides them into segments with labels.
 ///
-/// The segments minimize the sum of the squared distances of the frames from the mean of their segment, plus a penalty for each
-/// boundary. The sum is that of the blocks along the diagonal of the self-distance matrix. Dynamic programming finds the minimum.
+/// 1. Frames of 0.5 s with the band levels, the chroma and where they recur (`Recurrence`) are divided by dynamic programming
+///    (`SegmentDivision`).
+/// 2. Each boundary is moved by up to 2 s, to where the frames of 0.1 s are divided best.
+/// 3. Segments with similar means get the same label, by hierarchical clustering with average linkage. Neighbours with the same label are
+///    joined.
+///
+/// The constants were chosen on rendered music: Tests/Accuracy/structure.py.
 struct SegmentFirstPass {
-    /// Frames that are stored. A longer file has frames of twice the length, and so on: 68 minutes at 0.25 s.
-    private static let capacity = 16_384
-    /// Frames of a segment, at least and at most.
-    private static let lengths = 20...240
-    /// The cost of a boundary, in mean squared distances of a frame from the mean of the file.
-    static let penalty = 8.0
-    /// The largest squared distance of two segments of one label, relative to the same.
-    private static let labelDistance = 0.25
+    /// Frames that are stored, 172 bytes each. A file of more than 54 minutes has frames of twice the length, and so on.
+    private static let capacity = 32_768
+    /// Stored frames per frame of the division, where no more than `divisionCapacity` result.
+    private static let group = 5
+    private static let divisionCapacity = 2048
+    /// The distance by which a boundary is moved at most, and the audio on either side that it is compared with, in seconds.
+    private static let reach = 2.0
+    private static let context = 8.0
+    /// Seconds at either end of a segment that do not count for its label.
+    private static let margin = 1.0
+    /// The mean squared distance of two clusters of segments with one label, at most; that of a frame from the mean of the file is 1.
+    private static let labelDistance: Float = 0.2
+    /// The share of the chroma in the squared distance of two frames, for boundaries, and for recurrence and labels.
+    private static let boundaryChroma: Float = 0.3
+    private static let labelChroma: Float = 0.5
+    /// The share of the recurrence in that for boundaries.
+    private static let recurrenceShare: Float = 0.15
 
-    private var frames: [Float] = []
+    private var frames: [SegmentFrame] = []
     private var times: [Double] = []
+    private var novelties: [Float] = []
     /// Added frames per stored frame, and those of the stored frame that is not complete.
     private var step = 1
-    private var pending = [Float](repeating: 0, count: SegmentFeatures.count)
-    private var pendingTime = 0.0
-    private var pendingCount = 0
+    private var pending = (frame: SegmentFrame(), time: 0.0, novelty: Float(0), count: 0)
     /// The end of the stream, in seconds.
     var end = 0.0
 
-    /// Adds a frame.
-    mutating func add(_ features: borrowing SegmentFeatures) {
-        for index in 0..<SegmentFeatures.count { pending[index] += features.values[index] }
-        pendingTime += features.time
-        pendingCount += 1
-        guard pendingCount == step else { return }
-        for index in 0..<SegmentFeatures.count {
-            frames.append(pending[index] / Float(step))
-            pending[index] = 0
-        }
-        times.append(pendingTime / Double(step))
-        (pendingTime, pendingCount) = (0, 0)
-        if times.count == Self.capacity { mergePairs() }
+    /// Adds a frame with its middle in seconds, and the novelty so far.
+    mutating func add(_ frame: SegmentFrame, at time: Double, novelty: Float) {
+        let share = 1 / Float(step)
+        pending.frame.add(frame, weight: share)
+        pending.time += time / Double(step)
+        pending.novelty += novelty * share
+        pending.count += 1
+        guard pending.count == step else { return }
+        frames.append(pending.frame)
+        times.append(pending.time)
+        novelties.append(pending.novelty)
+        pending = (SegmentFrame(), 0, 0, 0)
+        if frames.count == Self.capacity { mergePairs() }
     }
 
     private mutating func mergePairs() {
-        let width = SegmentFeatures.count
-        for pair in 0..<times.count / 2 {
+        let count = frames.count / 2
+        for pair in 0..<count {
+            var merged = SegmentFrame()
+            merged.add(frames[2 * pair], weight: 0.5)
+            merged.add(frames[2 * pair + 1], weight: 0.5)
+            frames[pair] = merged
             times[pair] = (times[2 * pair] + times[2 * pair + 1]) / 2
-            for index in 0..<width {
-                frames[pair * width + index] = (frames[2 * pair * width + index] + frames[(2 * pair + 1) * width + index]) / 2
-            }
+            novelties[pair] = (novelties[2 * pair] + novelties[2 * pair + 1]) / 2
         }
-        times.removeLast(times.count - times.count / 2)
-        frames.removeLast(frames.count - times.count * width)
+        frames.removeLast(frames.count - count)
+        times.removeLast(times.count - count)
+        novelties.removeLast(novelties.count - count)
         step *= 2
     }
 
+    /// The memory of the stored frames.
+    var storedBytes: Int {
+        frames.capacity * MemoryLayout<SegmentFrame>.stride + times.capacity * MemoryLayout<Double>.stride
+            + novelties.capacity * MemoryLayout<Float>.stride
+    }
+
+    /// The novelty of each stored frame, and the time of its middle.
+    func noveltyCurve() -> (times: [Double], values: [Float]) { (times, novelties) }
+
     /// The segments of the file, at least one.
     ///
-    /// - Complexity: O(frames · 240).
+    /// - Complexity: O(frames), and O(n²) for the n ≤ 2048 frames of the division.
     func segments() -> [EstimatedSegment] {
-        let count = times.count
-        guard count > 0 else { return [EstimatedSegment(time: 0, duration: end, label: "A", confidence: 1)] }
-        let sums = PrefixSums(frames)
-        let scatter = max(sums.cost(0, count) / Double(count), 1e-3)
-        let starts = boundaries(sums, count, penalty: Self.penalty * scatter)
-        var means: [[Double]] = []
-        var segments: [EstimatedSegment] = []
-        for (place, start) in starts.enumerated() {
-            let stop = place + 1 < starts.count ? starts[place + 1] : count
-            let mean = sums.mean(start, stop)
-            let distances = means.map { SegmentFirstPass.distance($0, mean) }
-            var label = means.count
-            if let least = distances.min(), least < Self.labelDistance * scatter, let nearest = distances.firstIndex(of: least) {
-                label = nearest
-            } else {
-                means.append(mean)
-            }
-            var confidence = 1.0
-            if place > 0 {
-                let distance = Self.distance(sums.mean(starts[place - 1], start), mean)
-                let variance = sums.cost(starts[place - 1], start) / Double(start - starts[place - 1])
-                confidence = distance / (distance + variance + 1e-6)
-            }
-            let time = start == 0 ? 0 : (times[start - 1] + times[start]) / 2
-            let next = stop == count ? end : (times[stop - 1] + times[stop]) / 2
-            segments.append(
-                EstimatedSegment(time: time, duration: max(0, next - time), label: Self.name(label), confidence: confidence))
-        }
-        return segments
+        let group = max(Self.group, (frames.count + Self.divisionCapacity - 1) / Self.divisionCapacity)
+        let groups = groups(group)
+        guard !groups.isEmpty else { return [EstimatedSegment(time: 0, duration: end, label: Self.name(0), confidence: 1)] }
+        let scale = SegmentScaling(groups)
+        let starts = division(groups, scale, frameSeconds: SegmentFeatures.frameSeconds * Double(step * group))
+        let fine = frames.map { scale($0, chroma: Self.boundaryChroma) }
+        let refined = refine(starts.map { $0 * group }, fine, group: group)
+        let labels = labels(refined, frames.map { scale($0, chroma: Self.labelChroma) })
+        let firsts = refined.indices.filter { $0 == 0 || labels[$0] != labels[$0 - 1] }
+        return segments(firsts.map { refined[$0] }, labels: firsts.map { labels[$0] }, fine)
     }
 
-    /// The first frames of the segments.
-    private func boundaries(_ sums: PrefixSums, _ count: Int, penalty: Double) -> [Int] {
-        let (shortest, longest) = (max(1, Self.lengths.lowerBound / step), Self.lengths.upperBound)
-        guard count >= 2 * shortest else { return [0] }
-        var costs = [Double](repeating: .infinity, count: count + 1)
-        var previous = [Int](repeating: 0, count: count + 1)
-        costs[0] = 0
-        for stop in shortest...count {
-            for start in max(0, stop - longest)...(stop - shortest) where costs[start] < .infinity {
-                let cost = costs[start] + sums.cost(start, stop) + penalty
-                if cost < costs[stop] { (costs[stop], previous[stop]) = (cost, start) }
-            }
+    /// The segments with these first frames and labels.
+    private func segments(_ starts: [Int], labels: [Int], _ fine: [SegmentVector]) -> [EstimatedSegment] {
+        starts.indices.map { place in
+            let (start, stop) = (starts[place], place + 1 < starts.count ? starts[place + 1] : frames.count)
+            let time = place == 0 ? 0 : middle(start)
+            let next = stop == frames.count ? end : middle(stop)
+            let confidence = place == 0 ? 1 : Self.contrast(fine, starts[place - 1]..<start, start..<stop)
+            return EstimatedSegment(time: time, duration: max(0, next - time), label: Self.name(labels[place]), confidence: confidence)
         }
-        var starts: [Int] = []
-        var stop = count
-        while stop > 0 {
-            stop = previous[stop]
-            starts.append(stop)
-        }
-        return starts.reversed()
     }
 
-    private static func distance(_ one: [Double], _ other: [Double]) -> Double {
-        zip(one, other).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
+    /// The time between a frame and the one before it.
+    private func middle(_ frame: Int) -> Double { (times[frame - 1] + times[frame]) / 2 }
+
+    /// The squared distance of the means of two segments, as a share of it plus the variance of the first.
+    private static func contrast(_ frames: [SegmentVector], _ one: Range<Int>, _ other: Range<Int>) -> Double {
+        let (before, after) = (SegmentMath.mean(frames, one), SegmentMath.mean(frames, other))
+        var variance: Float = 0
+        for frame in one { variance += SegmentMath.distance(frames[frame], before) }
+        let distance = SegmentMath.distance(before, after)
+        return Double(distance / (distance + variance / Float(one.count) + 1e-6))
     }
 
     /// A … Z, then A1 … Z1 and so on.
@@ -136,47 +141,91 @@ struct SegmentFirstPass {
     }
 }
 
-/// Sums of all frames before each frame, from which the scatter of any range follows in constant time.
-private struct PrefixSums {
-    /// Vectors per frame.
-    private static let vectorCount = SegmentFeatures.count / 8
-    private let sums: [SIMD8<Double>]
-    private let squares: [Double]
+// MARK: - Division
 
-    init(_ frames: [Float]) {
-        let count = frames.count / SegmentFeatures.count
-        var sums = [SIMD8<Double>](repeating: .zero, count: (count + 1) * Self.vectorCount)
-        var squares = [Double](repeating: 0, count: count + 1)
-        for frame in 0..<count {
-            var square = 0.0
-            for vector in 0..<Self.vectorCount {
-                var values = SIMD8<Double>.zero
-                for lane in 0..<8 { values[lane] = Double(frames[frame * SegmentFeatures.count + vector * 8 + lane]) }
-                let place = frame * Self.vectorCount + vector
-                sums[place + Self.vectorCount] = sums[place] + values
-                square += (values * values).sum()
+extension SegmentFirstPass {
+    /// The frames of the division: means of `group` stored frames.
+    private func groups(_ group: Int) -> [SegmentFrame] {
+        (0..<frames.count / group).map { index in
+            var mean = SegmentFrame()
+            for frame in index * group..<(index + 1) * group { mean.add(frames[frame], weight: 1 / Float(group)) }
+            return mean
+        }
+    }
+
+    /// The first frames of the segments, in frames of the division.
+    private func division(_ frames: [SegmentFrame], _ scale: SegmentScaling, frameSeconds seconds: Double) -> [Int] {
+        let recurrence = Recurrence(frames.map { scale($0, chroma: Self.labelChroma) }, frameSeconds: seconds)
+        var division = SegmentDivision(count: frames.count, vectors: SegmentFrame.vectorCount + Recurrence.vectorCount)
+        let share = (1 - Self.recurrenceShare).squareRoot()
+        for (index, frame) in frames.enumerated() {
+            let values = scale(frame, chroma: Self.boundaryChroma)
+            for vector in 0..<SegmentFrame.vectorCount { division.set(index, vector, values[vector] * share) }
+            for vector in 0..<Recurrence.vectorCount {
+                division.set(index, SegmentFrame.vectorCount + vector, recurrence[index, vector] * Self.recurrenceShare.squareRoot())
             }
-            squares[frame + 1] = squares[frame] + square
         }
-        (self.sums, self.squares) = (sums, squares)
+        return division.starts(frameSeconds: seconds)
     }
 
-    /// The sum of the squared distances of the frames of a range from their mean.
-    func cost(_ start: Int, _ stop: Int) -> Double {
-        var total = SIMD8<Double>.zero
-        let (low, high) = (start * Self.vectorCount, stop * Self.vectorCount)
-        for vector in 0..<Self.vectorCount {
-            let sum = sums[high + vector] - sums[low + vector]
-            total += sum * sum
+    /// Moves each boundary to where the frames around it are divided best between the means of the audio before and after it.
+    private func refine(_ starts: [Int], _ frames: [SegmentVector], group: Int) -> [Int] {
+        let seconds = SegmentFeatures.frameSeconds * Double(step)
+        // In long files, whose frames are long, both grow with the frames of the division.
+        let reach = max(Int(Self.reach / seconds), group)
+        let context = max(Int(Self.context / seconds), 4 * reach)
+        var result = starts
+        for place in starts.indices.dropFirst() {
+            let start = starts[place]
+            let stop = place + 1 < starts.count ? starts[place + 1] : frames.count
+            let (first, last) = (max(starts[place - 1], start - context), min(stop, start + context))
+            let range = max(result[place - 1] + 1, max(first + 1, start - reach))..<min(last - 1, start + reach)
+            guard !range.isEmpty else { continue }
+            result[place] = SegmentMath.division(
+                of: frames, range, between: SegmentMath.mean(frames, first..<start), and: SegmentMath.mean(frames, start..<last))
         }
-        return max(0, squares[stop] - squares[start] - total.sum() / Double(stop - start))
+        return result
     }
 
-    func mean(_ start: Int, _ stop: Int) -> [Double] {
-        (0..<SegmentFeatures.count).map { index in
-            let (vector, lane) = (index / 8, index % 8)
-            let sum = sums[stop * Self.vectorCount + vector][lane] - sums[start * Self.vectorCount + vector][lane]
-            return sum / Double(stop - start)
+    /// A number for each segment; the same one for segments with similar means, in the order of their first segments.
+    private func labels(_ starts: [Int], _ frames: [SegmentVector]) -> [Int] {
+        let margin = Int(Self.margin / (SegmentFeatures.frameSeconds * Double(step)))
+        var means: [SegmentVector] = []
+        for (place, start) in starts.enumerated() {
+            let stop = place + 1 < starts.count ? starts[place + 1] : frames.count
+            means.append(SegmentMath.mean(frames, stop - start > 4 * margin ? start + margin..<stop - margin : start..<stop))
         }
+        return AverageLinkage.clusters(of: means.count, within: Self.labelDistance) { SegmentMath.distance(means[$0], means[$1]) }
+    }
+}
+
+/// Standardizes levels: the mean squared distance from the mean of the file becomes 1, of the bands and of the chroma.
+struct SegmentScaling {
+    private var mean = SegmentVector(repeating: .zero)
+    private var bands: Float = 0
+    private var chroma: Float = 0
+
+    init(_ frames: [SegmentFrame]) {
+        let levels = frames.map { $0.levels() }
+        guard !levels.isEmpty else { return }
+        mean = SegmentMath.mean(levels, levels.indices)
+        var (bandSquares, chromaSquares): (Float, Float) = (0, 0)
+        for level in levels {
+            for index in 0..<SegmentFrame.vectorCount {
+                let difference = level[index] - mean[index]
+                let square = (difference * difference).sum()
+                if index < SegmentFrame.bandVectors { bandSquares += square } else { chromaSquares += square }
+            }
+        }
+        // The constant keeps the deviations of steady tones small.
+        bands = 1 / (bandSquares / Float(levels.count) + 1e-3).squareRoot()
+        chroma = 1 / (chromaSquares / Float(levels.count) + 1e-3).squareRoot()
+    }
+
+    /// The standardized levels of a frame, with a share of the chroma in squared distances.
+    func callAsFunction(_ frame: SegmentFrame, chroma share: Float) -> SegmentVector {
+        var values = frame.levels()
+        for index in 0..<SegmentFrame.vectorCount { values[index] -= mean[index] }
+        return SegmentMath.weighted(values, bands: bands * (1 - share).squareRoot(), chroma: chroma * share.squareRoot())
     }
 }
