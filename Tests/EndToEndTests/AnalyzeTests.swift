@@ -153,6 +153,20 @@ import Testing
         #expect(outcome.errors.contains("one at a time, not 2: presets derives events from them"))
     }
 
+    @Test func `presets with mode=segments and --whole-file: a change where the music changes`() throws {
+        let rate = 22_050
+        let samples = (0..<40 * rate).map { frame -> Float in
+            let notes: [Double] = frame < 20 * rate ? [220, 277.2, 329.6] : [1046.5, 1244.5, 1568, 3100]
+            let phase = 2 * Double.pi * Double(frame) / Double(rate)
+            return Float(notes.reduce(0) { sum, hertz in sum + 0.1 * sin(hertz * phase) })
+        }
+        try folder.write(WAVBytes(samples: samples, sampleRate: rate, encoding: .float32).bytes, to: "parts.wav")
+        let records = try Hemiola.records(["parts.wav", "--whole-file", "--sink", "presets:mode=segments,names=a+b"], in: folder.path)
+        let changes = records.of("preset").filter { $0.string("reason") == "segment" }
+        #expect(changes.count == 1)
+        #expect(abs((changes.first?.double("t") ?? 0) - 20) < 0.3)
+    }
+
     @Test func `list and file arguments: both analysed`() throws {
         for name in ["a.wav", "b\nc.wav"] { try folder.writeTone(name, frames: 1024) }
         try folder.write("b\nc.wav\0", to: "list")
