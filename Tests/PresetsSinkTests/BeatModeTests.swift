@@ -146,7 +146,7 @@ import Testing
         #expect(changes.map(\.time) == [20, 45.3, 71] && changes.allSatisfy { $0.reason == .segment })
     }
 
-    @Test func `segments reported 4.5 s late: changes when they are reported`() {
+    @Test func `segments reported seconds late: changes when they are reported`() {
         let changes = changes([20, 50], ahead: -4.5, maximum: 1000)
         #expect(changes.count == 2)
         for (time, change) in zip([24.5, 54.5], changes) { #expect(abs(change.time - time) < 0.05) }
