@@ -78,8 +78,8 @@ let package = Package(
         module(
             "HemiolaCommandLine",
             uses: [
-                "HemiolaEngine", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola",
-                "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
+                "HemiolaEngine", "HemiolaForeign", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation",
+                "HemiolaOutput", "Hemiola", "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
             ]),
 
         // 4
@@ -88,8 +88,8 @@ let package = Package(
             uses: [
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
-                "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
-                "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "SpectrumAnalyzer", "StructureAnalyzer", "VampAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink",
+                "CSVSink", "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -110,6 +110,7 @@ let package = Package(
         plugin("MusicalKeyAnalyzer", at: "Analyzers/MusicalKey", uses: ["HemiolaTonal"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("StructureAnalyzer", at: "Analyzers/Structure", uses: ["HemiolaTonal"]),
+        plugin("VampAnalyzer", at: "Analyzers/Vamp", uses: ["HemiolaForeign"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
         plugin("AudioSink", at: "Sinks/Audio", uses: ["HemiolaOutput", "CSndFile"]),
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
@@ -125,6 +126,7 @@ let package = Package(
         module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
+        module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "CVamp"]),
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
         module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
         module(
@@ -148,6 +150,7 @@ let package = Package(
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CQREncode", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
+        cLibrary("CVamp"),
         cLibrary("CYAML", isLoadedOnDemand: true),
         cLibrary("CZstd", isLoadedOnDemand: true),
         // The files of Plugins/Sinks/Web/Page, compiled into the program.
@@ -244,6 +247,13 @@ let package = Package(
             uses: [
                 "AnalysisSupport", "TestSupport", "HemiolaEngine", "HemiolaTesting", "StructureAnalyzer", "Hemiola", "HemiolaSignal",
             ]),
+        tests(
+            "VampAnalyzerTests",
+            uses: [
+                "AnalysisSupport", "TestSupport", "HemiolaEngine", "HemiolaForeign", "HemiolaTesting", "VampAnalyzer", "Hemiola",
+                "HemiolaSignal",
+            ],
+            exclude: ["Libraries", "reference-host.cpp"]),
         tests(
             "VisualizerAnalyzerTests",
             uses: ["VisualizerAnalyzer", "FileCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),

@@ -4,6 +4,10 @@ public import HemiolaSignal
 ///
 /// `process` must not allocate, lock, log or wait: it is on the hot path. Everything it needs is made in `prepare`.
 public protocol Analyzer: AnyObject {
+    /// Loads what the settings name outside the program, such as a library, and checks the settings with it. Called when a pipeline is
+    /// assembled; not when the declarations of plugins are listed. Does nothing unless it is implemented.
+    func load() throws(ConfigurationError)
+
     /// Called at the start of every stream; discards all earlier state. May refuse a format. The outputs (columns, events, their
     /// units and edges) and the requested spectra are fixed from here on.
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs
@@ -23,12 +27,17 @@ public protocol Analyzer: AnyObject {
     /// Restores the state after `prepare`: a reset analyzer has the same outputs as a new one.
     func reset()
 
+    /// A warning about the stream, in one line; nil: there is none. Read after `finish`, and reported once.
+    var warning: String? { get }
+
     /// Itself if it is a ``SummarizingAnalyzer``, else nil. A requirement with a default, because a cast makes the Swift runtime
     /// search all conformances of the program at the end of the first stream.
     var summarizing: (any SummarizingAnalyzer)? { get }
 }
 
 extension Analyzer {
+    public func load() throws(ConfigurationError) {}
+    public var warning: String? { nil }
     public var summarizing: (any SummarizingAnalyzer)? { nil }
     public func skip(_ gap: Gap) {}
     public func finish(into events: inout EventList) {}

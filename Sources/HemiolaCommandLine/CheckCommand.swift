@@ -10,7 +10,7 @@ struct CheckCommand: Command {
         abstract: "Validate a pipeline file or the defaults file, or print it with all defaults.",
         usage: "hemiola check [<pipeline>] [--print] [--no-defaults]",
         discussion: """
-            The pipeline is built but not run: no file except the pipeline file is opened.
+            The pipeline is built but not run: no file is opened except the pipeline file and the Vamp libraries that it names.
 
             Without <pipeline>, the defaults file of "hemiola listen" is validated: $XDG_CONFIG_HOME/hemiola/defaults.yaml, by default \
             ~/.config/hemiola/defaults.yaml. --print then prints the pipeline of "hemiola listen" with these defaults, as a pipeline \

@@ -25,7 +25,8 @@ final class NoticePrinter: Sendable {
             console.remark(notice.text)
         case .sinkInformation(_, _, let figure):
             console.remark(notice.text, figure: figure)
-        case .silence, .nonFinite, .sinkTrouble, .sinkWarning, .sinkRecovered, .pacing, .singleJob, .controlRefused, .recording:
+        case .silence, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkRecovered, .pacing, .singleJob, .controlRefused,
+            .recording:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)

@@ -6,11 +6,14 @@ struct PluginsCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
         abstract: "List the plugins, or describe one: settings, examples, outputs.",
-        usage: "hemiola plugins [<name>] [--json]",
+        usage: "hemiola plugins [<name>] [--json]\nhemiola plugins --vamp [--json]",
         discussion: """
+            --vamp loads each Vamp library in a process of its own: a library that crashes is reported as a warning.
+
             Examples:
               hemiola plugins
               hemiola plugins spectrum
+              hemiola plugins --vamp
               hemiola plugins --json | jq -r '.[] | .id + ": " + .description'
             """)
 
@@ -20,8 +23,30 @@ struct PluginsCommand: Command {
     @Flag(help: "Print JSON: a list with one object per plugin.")
     var json = false
 
+    @Flag(help: "List the installed Vamp plugins with their outputs and parameters, for the analyzer vamp.")
+    var vamp = false
+
+    /// The library that a child process reads for `--vamp`.
+    @Option(parsing: .unconditional, help: ArgumentHelp("The Vamp library to read.", visibility: .hidden))
+    var vampLibrary: String?
+
+    /// The width of its text.
+    @Option(parsing: .unconditional, help: ArgumentHelp("The width of the text.", visibility: .hidden))
+    var columns: Int?
+
+    func validate() throws {
+        if vamp, name != nil { throw ValidationError("--vamp lists all Vamp plugins; leave out the name") }
+    }
+
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
-        try Root.print(text(with: registry, columns: System.columns(of: System.standardOutput) ?? 80))
+        let columns = self.columns ?? System.columns(of: System.standardOutput) ?? 80
+        if let vampLibrary { VampListing.list(vampLibrary, asJSON: json, columns: min(max(columns, 40), 100)) }
+        if vamp {
+            let (text, warnings) = VampListing.text(asJSON: json, columns: columns)
+            for warning in warnings { console.warning(warning) }
+            return try Root.print(text)
+        }
+        return try Root.print(text(with: registry, columns: columns))
     }
 
     func text(with registry: PluginRegistry, columns: Int = 80) throws(Failure) -> String {

@@ -195,6 +195,7 @@ extension PluginRegistry {
         let (make, values) = (declared.plugin.make, declared.values)
         do throws(ConfigurationError) {
             let analyzer = try PluginInstance { () throws(ConfigurationError) in try make(values) }
+            try analyzer.read { analyzer in Result { () throws(ConfigurationError) in try analyzer.load() } }?.get()
             return Pipeline.AnalyzerEntry(name: spec.name, about: declared.plugin.about, settings: values, analyzer: analyzer)
         } catch {
             problems += error.problems.map { $0.below(path) }

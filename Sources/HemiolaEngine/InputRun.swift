@@ -299,6 +299,11 @@ final class InputRun {
             // An input that fails is counted once.
             if case .failed = ending { receiver.report(damaged) } else { fail(damaged, for: receiver) }
         }
+        for slot in slots {
+            if let warning = slot.analyzer.warning {
+                receiver.report(.analyzerWarning(input: name, analyzer: slot.name, warning))
+            }
+        }
         if stream.nonFinite > 0 { receiver.report(.nonFinite(input: name, samples: stream.nonFinite)) }
         receiver.report(.finished(input: name, summary))
     }

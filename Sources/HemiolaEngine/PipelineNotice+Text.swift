@@ -11,6 +11,8 @@ extension PipelineNotice {
             return remark
         case .analyzerRefused(let input, let error):
             return Self.line(input, error.message)
+        case .analyzerWarning(let input, let analyzer, let remark):
+            return "\(input): \(analyzer): \(remark)"
         case .gap(let input, let time, let duration, .truncatedFile):
             return duration > 0
                 ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(duration.rounded(toPlaces: 3)) s too early; the audio before was analysed"

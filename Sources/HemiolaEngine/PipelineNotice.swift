@@ -9,6 +9,8 @@ public enum PipelineNotice: Sendable {
     case captureWarning(input: String, String)
     /// An analyzer refuses the input's format: it was not analysed.
     case analyzerRefused(input: String, AnalyzerError)
+    /// A warning of an analyzer about a stream, in one line; reported once, at the stream's end.
+    case analyzerWarning(input: String, analyzer: String, String)
     /// Audio was lost. Seconds of stream time.
     case gap(input: String, at: Double, duration: Double, reason: Gap.Reason)
     /// Several parts of a file are missing or damaged: how many, where the first one lies and how long they are together, in

@@ -20,6 +20,7 @@ internal import SpectrumAnalyzer
 internal import StructureAnalyzer
 internal import SummarySink
 internal import ToneCapture
+internal import VampAnalyzer
 internal import VisualizerAnalyzer
 
 #if Socket
@@ -38,7 +39,9 @@ extension PluginRegistry {
 
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
-        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
+        analyzers: [
+            .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,
+        ],
         sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

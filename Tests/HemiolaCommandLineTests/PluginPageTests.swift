@@ -83,7 +83,12 @@ import Testing
                 case .analyzer: configuration.analyzers = [spec]
                 case .sink: configuration.sinks = [spec]
                 }
-                #expect(throws: Never.self) { try PluginRegistry.standard.assemble(configuration) }
+                do {
+                    _ = try PluginRegistry.standard.assemble(configuration)
+                } catch {
+                    // The examples of vamp name a library that need not be installed.
+                    #expect("\(error)".hasPrefix("analyzers[0]: there is no Vamp library \"vamp-example-plugins\" in "))
+                }
             }
         }
     }

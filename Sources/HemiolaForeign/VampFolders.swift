@@ -1,0 +1,69 @@
+internal import HemiolaSignal
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+/// The folders in which Vamp libraries are installed.
+public enum VampFolders {
+    /// The folders that are searched, in order: `$VAMP_PATH`, or if it is unset `$HOME/vamp`, `$HOME/.vamp`, `/usr/local/lib/vamp` and
+    /// `/usr/lib/vamp`, as the specification says, and Debian's folder of libraries for this processor.
+    public static var searched: [String] {
+        if let path = variable("VAMP_PATH") { return path.split(separator: ":").map(String.init) }
+        let home = variable("HOME").map { ["\($0)/vamp", "\($0)/.vamp"] } ?? []
+        return home + ["/usr/local/lib/vamp", "/usr/lib/vamp", "/usr/lib/\(multiarch)/vamp"]
+    }
+
+    /// The path of a library.
+    ///
+    /// - Parameter name: The name of its file without the extension, or a path, which contains a slash.
+    /// - Returns: nil when there is no such file.
+    public static func path(of name: String) -> String? {
+        if name.contains("/") { return exists(name) ? name : nil }
+        return searched.map { "\($0)/\(name).so" }.first(where: exists)
+    }
+
+    /// The paths of all libraries, by folder and name. A library that is in several folders is listed once, as the first of them.
+    public static var libraries: [String] {
+        var names: Set<String> = []
+        return searched.flatMap { folder in
+            files(in: folder).filter { $0.hasSuffix(".so") && names.insert($0).inserted }.map { "\(folder)/\($0)" }
+        }
+    }
+
+    /// The name of a library: that of its file, without the extension.
+    public static func name(of path: String) -> String {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        return file.hasSuffix(".so") ? String(file.dropLast(3)) : file
+    }
+
+    private static var multiarch: String {
+        #if arch(arm64)
+            "aarch64-linux-gnu"
+        #else
+            "x86_64-linux-gnu"
+        #endif
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return PathText.text(of: UnsafeBufferPointer(start: value, count: strlen(value)).map { UInt8(truncatingIfNeeded: $0) })
+    }
+
+    private static func exists(_ path: String) -> Bool {
+        access(PathText.systemPath(path), F_OK) == 0
+    }
+
+    /// The sorted names of the files of a folder; none when it cannot be read.
+    private static func files(in folder: String) -> [String] {
+        guard let stream = opendir(PathText.systemPath(folder)) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in PathText.text(of: bytes.prefix { $0 != 0 }) }
+            names.append(name)
+        }
+        return names.sorted()
+    }
+}
