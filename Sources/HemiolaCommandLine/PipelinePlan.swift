@@ -13,6 +13,8 @@ struct PipelinePlan {
     private static let web = "web"
     /// The sink that writes MIDI files.
     private static let notes = "notes"
+    /// The sink that sends to MIDI devices, and the beginning of their paths.
+    private static let (midi, midiDevice) = ("midi", "/dev/snd/midi")
     /// Extensions of `--output`, without `.zst`, and the sinks that write them.
     private static let sinksByExtension = [
         ".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv", ".mid": notes, ".midi": notes,
@@ -344,6 +346,7 @@ struct PipelinePlan {
 
     /// The sink that an output path's extension selects.
     private static func sink(for path: String) throws(Failure) -> String {
+        if path.hasPrefix(midiDevice) { return midi }
         if OutputTarget(path).isSpecial { return jsonLines }
         let ending = PathTemplate.ending(of: path).lowercased()
         let plain = ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending
