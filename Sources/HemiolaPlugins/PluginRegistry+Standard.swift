@@ -10,6 +10,7 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
+internal import MIDIControlSink
 internal import MIDISink
 internal import MusicalKeyAnalyzer
 internal import NotesSink
@@ -40,7 +41,7 @@ extension PluginRegistry {
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
         analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
-        sinks: [.audio, .beats, .csv, .jsonLines, .midi, .notes, .presets, .summary] + socketSinks,
+        sinks: [.audio, .beats, .csv, .jsonLines, .midi, .midiControl, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 
