@@ -43,7 +43,7 @@ actor SinkRunner {
         self.report = report
         executor = ThreadExecutor()
         let schedule = EventSchedule(lead: lead, selection: events)
-        if schedule.isTransparent, !mailbox.isLossless, let sink = sink as? any NonBlockingSink {
+        if schedule.isTransparent, context.isLive, let sink = sink as? any NonBlockingSink {
             writeIfReady = { block in sink.writeIfReady(block) }
         } else {
             writeIfReady = nil
