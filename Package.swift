@@ -89,7 +89,7 @@ let package = Package(
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VampAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink",
-                "CSVSink", "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "CSVSink", "JSONLinesSink", "MIDISink", "MIDIControlSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -116,6 +116,8 @@ let package = Package(
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
+        plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
+        plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaOutput"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
@@ -144,6 +146,7 @@ let package = Package(
 
         // 0
         module("HemiolaSignal", settings: lifetimeSettings),
+        cLibrary("CALSA", isLoadedOnDemand: true),
         cLibrary("CCairo", isLoadedOnDemand: true),
         cLibrary("CEBUR128", isLoadedOnDemand: true),
         cLibrary("CFFTW"),
@@ -263,6 +266,18 @@ let package = Package(
                 "AudioSink", "FileCapture", "LevelsAnalyzer", "HemiolaEngine", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal",
             ]),
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "MIDISinkTests",
+            uses: [
+                "MIDISink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaOutput", "TestSupport", "HemiolaTesting", "Hemiola",
+                "HemiolaSignal",
+            ]),
+        tests(
+            "MIDIControlTests",
+            uses: [
+                "MIDIControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaOutput", "HemiolaVisualizer", "TestSupport",
+                "HemiolaTesting", "Hemiola", "HemiolaSignal",
+            ]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(

@@ -151,6 +151,9 @@ public struct SinkPlugin: Plugin {
         public var standardOutput: Bool
         /// It writes to standard output as long as no other sink does (`SinkContext.mayUseStandardOutput`).
         public var spareStandardOutput: Bool
+        /// It sends each event at the event's time: `lead_ms` is passed to it (`SinkContext.lead`), and events arrive as soon as they are
+        /// detected.
+        public var schedulesEvents: Bool
         /// The record types that it reads: it gets their events although the user's selection leaves them out. It writes only
         /// selected ones.
         public var events: [RecordType]
@@ -160,13 +163,14 @@ public struct SinkPlugin: Plugin {
         /// The needs of a sink: rows and events, and what is named.
         public init(
             analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
-            spareStandardOutput: Bool = false, events: [RecordType] = [], outputs: [Output] = []
+            spareStandardOutput: Bool = false, schedulesEvents: Bool = false, events: [RecordType] = [], outputs: [Output] = []
         ) {
             self.analyzers = analyzers
             self.samples = samples
             self.realTime = realTime
             self.standardOutput = standardOutput
             self.spareStandardOutput = spareStandardOutput
+            self.schedulesEvents = schedulesEvents
             self.events = events
             self.outputs = outputs
         }

@@ -55,6 +55,8 @@ public struct SinkContext: Sendable {
     public var catalog: RecordCatalog
     /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
     public var isLive: Bool
+    /// Seconds by which the sink sends events before (negative: after) they occur, when it declares `schedulesEvents`; else 0.
+    public var lead: Double
     /// Whether this sink may write to standard output, when it declares `spareStandardOutput`.
     public var mayUseStandardOutput: Bool
     /// Submits controls of this sink's clients.
@@ -84,7 +86,7 @@ public struct SinkContext: Sendable {
     /// A context; by default for tests, with a closed control port and everything selected.
     public init(
         name: String, selection: Selection = .all, catalog: RecordCatalog = .standard, isLive: Bool = false,
-        mayUseStandardOutput: Bool = true,
+        lead: Double = 0, mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
         endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, run: Int = 0, syncsFiles: Bool = false,
@@ -94,6 +96,7 @@ public struct SinkContext: Sendable {
         self.selection = selection
         self.catalog = catalog
         self.isLive = isLive
+        self.lead = lead
         self.mayUseStandardOutput = mayUseStandardOutput
         self.controls = controls
         self.warn = warn

@@ -24,6 +24,7 @@ struct ListenCommand: Command {
               hemiola listen --json | jq -c '[.t, .levels.rms_db]'
               hemiola listen --device app:Firefox -o 'evening-{time}.jsonl'
               hemiola listen --wait --sink socket --sink presets
+              hemiola listen --sink web --sink presets --control midi:/dev/snd/midiC1D0
               hemiola listen --capture tone:clicks
 
             A <device> is a name or description from "hemiola devices", auto (monitor of the default output), auto-input (the \
@@ -66,6 +67,12 @@ struct ListenCommand: Command {
 
     @OptionGroup(title: "Pipeline") var options: PipelineOptions
 
+    @Option(
+        name: .customLong("control"),
+        help: ArgumentHelp(
+            "Read controls (tap, nudge, presets, speed) from this device, as in midi:/dev/snd/midiC1D0; repeatable.", valueName: "spec"))
+    var controlInputs: [String] = []
+
     @OptionGroup var replay: ReplayOptions
 
     @OptionGroup var console: ConsoleOptions
@@ -100,6 +107,7 @@ struct ListenCommand: Command {
             registry, device: applied.contains("device") ? defaults?.device : device, captures: capture.captures, waits: wait,
             rate: rate.sampleRate, options: options, defaultSink: defaultSink)
         if let sinks = defaults?.sinks, applied.contains("sinks") { try plan.add(sinks, besides: defaultSink) }
+        try plan.addControlInputs(controlInputs)
         if json { plan.addJSONLines() }
         if showsLine { plan.addLiveLine() }
         return plan

@@ -13,6 +13,10 @@ struct PipelinePlan {
     private static let web = "web"
     /// The sink that writes MIDI files.
     private static let notes = "notes"
+    /// The sink that sends to MIDI devices, and the beginning of their paths.
+    private static let (midi, midiDevice) = ("midi", "/dev/snd/midi")
+    /// The end of the ids of sinks that read controls.
+    private static let controlInput = "-control"
     /// Extensions of `--output`, without `.zst`, and the sinks that write them.
     private static let sinksByExtension = [
         ".jsonl": jsonLines, ".json": jsonLines, "": jsonLines, ".csv": "csv", ".mid": notes, ".midi": notes,
@@ -174,6 +178,20 @@ struct PipelinePlan {
         for text in texts {
             captureTexts[configuration.captures.count] = text
             configuration.captures.append(try Self.spec(text, of: "--capture"))
+        }
+    }
+
+    /// Adds the inputs of `--control`: `midi:PORT` is the sink `midi-control:PORT`, which writes nothing and submits controls.
+    mutating func addControlInputs(_ texts: [String]) throws(Failure) {
+        for text in texts {
+            var spec = try Self.spec(text, of: "--control")
+            let ids = registry.sinks.map(\.about.id).filter { $0.hasSuffix(Self.controlInput) }
+            guard ids.contains(spec.id + Self.controlInput) else {
+                let known = ids.map { $0.dropLast(Self.controlInput.count) }.joined(separator: ", ")
+                throw Failure("--control \(text): there is no input for controls \"\(spec.id)\"; there are: \(known)")
+            }
+            spec.id += Self.controlInput
+            append(spec)
         }
     }
 
@@ -344,6 +362,7 @@ struct PipelinePlan {
 
     /// The sink that an output path's extension selects.
     private static func sink(for path: String) throws(Failure) -> String {
+        if path.hasPrefix(midiDevice) { return midi }
         if OutputTarget(path).isSpecial { return jsonLines }
         let ending = PathTemplate.ending(of: path).lowercased()
         let plain = ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending

@@ -245,6 +245,7 @@ public final class Pipeline: Sendable {
                 entry.sink,
                 context: SinkContext(
                     name: name, selection: entry.selection, catalog: catalog, isLive: isLive || isPaced,
+                    lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0,
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
                     warn: { report(.sinkWarning(sink: name, $0)) },
                     inform: { report(.sinkInformation(sink: name, $0, figure: $1)) }, endRun: { [weak self] in self?.stop() },
@@ -252,7 +253,8 @@ public final class Pipeline: Sendable {
                     isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false },
                     answersInputs: supply?.source.results == .sharedOutput,
                     keepsInterruptedResults: supply?.source.results != .filePerInput),
-                events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.lead,
+                events: entry.selection.adding(types: entry.needs.events.map(\.name)),
+                lead: entry.needs.schedulesEvents ? nil : entry.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }
     }

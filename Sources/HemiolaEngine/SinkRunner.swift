@@ -11,8 +11,6 @@ actor SinkRunner {
         case failed
     }
 
-    /// Pauses between attempts, in nanoseconds; the last one repeats.
-    private static let pauses: [UInt64] = [100_000_000, 200_000_000, 500_000_000, 1_000_000_000, 2_000_000_000]
     /// Attempts before a sink fails. From files, the analysis waits meanwhile. Live there is no limit until the run ends: the mailbox
     /// drops the oldest batches. Of a paced file the other sinks would fall behind.
     private static let offlineAttempts = 10
@@ -45,7 +43,7 @@ actor SinkRunner {
         self.report = report
         executor = ThreadExecutor()
         let schedule = EventSchedule(lead: lead, selection: events)
-        if schedule.isTransparent, !mailbox.isLossless, let sink = sink as? any NonBlockingSink {
+        if schedule.isTransparent, context.isLive, let sink = sink as? any NonBlockingSink {
             writeIfReady = { block in sink.writeIfReady(block) }
         } else {
             writeIfReady = nil
@@ -156,8 +154,8 @@ actor SinkRunner {
         var isReported = false
         while error.remedy == .retry || error.remedy == .reopen {
             if attempt >= attemptLimit { break }
-            try? await Task.sleep(nanoseconds: Self.pauses[min(attempt, Self.pauses.count - 1)])
             attempt += 1
+            try? await Task.sleep(nanoseconds: UInt64(RetryDelay.seconds(after: attempt) * 1e9))
             do throws(SinkError) {
                 if error.remedy == .reopen {
                     try? await close()

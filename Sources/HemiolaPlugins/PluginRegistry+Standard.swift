@@ -10,6 +10,8 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
+internal import MIDIControlSink
+internal import MIDISink
 internal import MusicalKeyAnalyzer
 internal import NotesSink
 internal import PCMCapture
@@ -42,7 +44,7 @@ extension PluginRegistry {
         analyzers: [
             .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,
         ],
-        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
+        sinks: [.audio, .beats, .csv, .jsonLines, .midi, .midiControl, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -11,7 +11,7 @@ struct Architecture {
         "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaForeign": 2, "HemiolaPictures": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
         "HemiolaVisualizer": 1, "HemiolaWire": 1,
-        "HemiolaSignal": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CPulse": 0,
+        "HemiolaSignal": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CPulse": 0,
         "CQREncode": 0, "CSndFile": 0, "CVamp": 0, "CWebPage": 0, "CYAML": 0,
         "CZstd": 0,
     ]
@@ -24,6 +24,7 @@ struct Architecture {
     ]
     /// C libraries, each with the files or folders that import it.
     static let wrappers: [String: [String]] = [
+        "CALSA": ["Plugins/Sinks/MIDI/SequencerPort.swift"],
         "CFFTW": ["Sources/HemiolaSpectrum/RealFFT.swift"],
         "CSndFile": ["Plugins/Captures/File/SoundFile.swift", "Plugins/Sinks/Audio/FLACEncoder.swift"],
         "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaCommandLine/YAMLEventReader.swift"],

@@ -33,6 +33,15 @@ import Testing
         #expect(sink.promptCount > 20 && sink.promptCount <= 60)
     }
 
+    @Test func `file at real-time speed: every batch is written once, in order, most on the analysis thread`() async throws {
+        let sink = EagerSink()
+        var trial = Trial((1...40).map { _ in silence(batches: 1) }, analyzers: [.witness()], sinks: [sink.plugin])
+        trial.configuration.isPaced = true
+        try await trial.run()
+        #expect(sink.numbers == Array(0..<40))
+        #expect(sink.promptCount > 10)
+    }
+
     @Test func `file, or lead_ms: the thread of the sink writes`() async throws {
         let (file, timed) = (EagerSink(), EagerSink())
         try await run(file, batches: 70, isLive: false)

@@ -1,0 +1,188 @@
+internal import Hemiola
+internal import HemiolaOutput
+internal import HemiolaSignal
+internal import Synchronization
+
+/// The sink `midi`: maps beats and onsets to the monotonic clock, and passes them to a thread that sends at their times.
+///
+/// All methods run on the sink's thread, except `writeIfReady`, which runs on the analysis thread and does not wait. None waits for the
+/// receiver. The engine never makes two calls at the same time. The mutex is therefore never contended; it makes the class `Sendable`.
+final class MIDIWriter: NonBlockingSink {
+    /// Velocity of an onset of the typical strength, 1.
+    private static let typicalVelocity = 80.0
+    /// Seconds between two reports of losses.
+    private static let reportInterval = 1.0
+
+    private struct State {
+        var thread: ClockThread?
+        var context: SinkContext?
+        var clock = StreamClock()
+        var format = StreamFormat(sampleRate: 1, channelCount: 1)
+        /// Seconds by which messages are sent after the events.
+        var shift = 0.0
+        /// Failed attempts to open the port since it was open, the time of the next one, and whether the port was open before.
+        var attempts = 0
+        var nextAttempt = 0.0
+        var wasOpen = false
+        var lastReport = -Double.infinity
+        /// Whether the user was warned of losses since the port was opened.
+        var isLossReported = false
+    }
+
+    private let settings: MIDISettings
+    private let state = Mutex(State())
+
+    init(_ settings: MIDISettings) {
+        self.settings = settings
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            let thread = ClockThread(
+                MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.continues)))
+            var new = State(context: context, shift: settings.delay - context.lead)
+            do throws(MIDIDevice.OpenError) {
+                let port = try settings.openPort()
+                thread.withOutput { $0.connect(port, now: MonotonicClock.now) }
+                new.wasOpen = true
+            } catch {
+                guard error.isTemporary else { throw SinkError(error.message) }
+                context.inform("\(error.message); waiting for one", [])
+                (new.attempts, new.nextAttempt) = (1, MonotonicClock.now + RetryDelay.seconds(after: 1))
+            }
+            let code = thread.start()
+            guard code == 0 else { throw SinkError("midi: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u") }
+            new.thread = thread
+            state = new
+        }
+    }
+
+    func begin(_ stream: StreamHeader) async {
+        state.withLock { state in
+            state.clock = StreamClock()
+            state.format = stream.format
+        }
+    }
+
+    func write(_ batches: BatchBlock) async {
+        state.withLock { state in
+            let now = MonotonicClock.now
+            state.thread?.withOutput { add(batches, now, to: &$0, &state) }
+            maintain(&state, now)
+        }
+    }
+
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
+        state.withLockIfAvailable { state in
+            guard let thread = state.thread else { return false }
+            let now = MonotonicClock.now
+            let isWritten = thread.withOutputIfFree { output in
+                if output.hasReport { return false }
+                add(batches, now, to: &output, &state)
+                return true
+            }
+            return isWritten ?? false
+        } ?? false
+    }
+
+    func write(_ events: [Event]) async {
+        state.withLock { state in
+            let now = MonotonicClock.now
+            state.thread?.withOutput { output in
+                for event in events { add(event, now, to: &output, state) }
+            }
+            maintain(&state, now)
+        }
+    }
+
+    func end(_ summary: StreamSummary) async {
+        state.withLock { state in
+            state.thread?.withOutput { $0.stopSong() }
+            maintain(&state, MonotonicClock.now)
+        }
+    }
+
+    func close() async {
+        state.withLock { state in
+            state.thread?.stop()
+            report(&state, .infinity)
+            state = State()
+        }
+    }
+
+    // MARK: - Called with the mutex locked
+
+    private func add(_ batches: BatchBlock, _ now: Double, to output: inout MIDIOutput, _ state: inout State) {
+        for index in 0..<batches.count {
+            let batch = batches[index]
+            state.clock.add(end: state.format.seconds(at: batch.endFrame), at: now)
+            for event in batch.events.indices { add(batch.events[event], now, to: &output, state) }
+        }
+    }
+
+    private func add(_ event: Event, _ now: Double, to output: inout MIDIOutput, _ state: borrowing State) {
+        guard event.type == .beat || event.type == .onset, let time = state.clock.time(of: event.time + state.shift) else { return }
+        if let beat = Beat(event) {
+            if settings.sendsClock {
+                output.schedule.addBeat(at: time, period: 60 / beat.beatsPerMinute, position: beat.position, now: now)
+            }
+            guard let note = beat.position == 1 ? settings.downbeatNote ?? settings.beatNote : settings.beatNote else { return }
+            addNote(note, velocity: 127 * beat.confidence, at: max(time, now), to: &output)
+        } else if let onset = Onset(event), let note = settings.onsetNote {
+            addNote(note, velocity: Self.typicalVelocity * onset.strength, at: max(time, now), to: &output)
+        }
+    }
+
+    private func addNote(_ note: Int, velocity: Double, at time: Double, to output: inout MIDIOutput) {
+        let velocity = velocity.isFinite ? min(max(velocity.rounded(), 1), 127) : 1
+        output.addNote(note, channel: settings.channel, velocity: Int(velocity), at: time, duration: settings.noteLength)
+    }
+
+    // MARK: - Faults and losses
+
+    /// Reports faults and losses, and opens a port again that is gone.
+    private func maintain(_ state: inout State, _ now: Double) {
+        report(&state, now)
+        guard let thread = state.thread, let context = state.context else { return }
+        let (code, isGone) = thread.withOutput { ($0.takeFault(), $0.port == nil) }
+        if let code {
+            context.warn("\(settings.name): the receiver is gone: \(MIDIDevice.cause(code)); trying to connect again")
+            (state.attempts, state.nextAttempt) = (1, now + RetryDelay.seconds(after: 1))
+        }
+        guard isGone, now >= state.nextAttempt else { return }
+        do throws(MIDIDevice.OpenError) {
+            let port = try settings.openPort()
+            let lost = thread.withOutput { output in
+                output.connect(port, now: MonotonicClock.now)
+                return output.takeLosses()
+            }
+            if state.wasOpen {
+                context.inform("\(settings.name): connected again", [])
+                if lost > 0 { context.controls.report(drop(lost, context)) }
+            }
+            (state.attempts, state.wasOpen, state.isLossReported) = (0, true, false)
+        } catch {
+            state.attempts += 1
+            state.nextAttempt = now + RetryDelay.seconds(after: state.attempts)
+        }
+    }
+
+    private func drop(_ messages: Int, _ context: SinkContext) -> DropReport {
+        DropReport(sink: context.name, client: settings.name, batches: 0, events: messages)
+    }
+
+    /// Reports lost messages: in a `dropped` record at most once a second, and once in a message while a port is open.
+    private func report(_ state: inout State, _ now: Double) {
+        guard let thread = state.thread, let context = state.context, now - state.lastReport >= Self.reportInterval else { return }
+        let lost = thread.withOutput { $0.takeLosses() }
+        guard lost > 0 else { return }
+        state.lastReport = now
+        // Before the first reader of a named pipe no receiver misses anything.
+        guard state.wasOpen else { return }
+        context.controls.report(drop(lost, context))
+        if !state.isLossReported, thread.withOutput({ $0.port != nil }) {
+            context.warn("\(settings.name): the receiver does not read; MIDI messages are lost until it does")
+            state.isLossReported = true
+        }
+    }
+}

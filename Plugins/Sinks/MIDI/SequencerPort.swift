@@ -1,0 +1,53 @@
+internal import CALSA
+internal import HemiolaOutput
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// A port of the ALSA sequencer, which other programs connect to.
+///
+/// Owns the port. Used by one thread at a time.
+final class SequencerPort: MIDIPort {
+    private static let device = "/dev/snd/seq"
+    /// The name of the client and of its port.
+    private static let name = "Hemiola"
+
+    private let port: OpaquePointer
+
+    /// - Parameter destination: The port to connect to, as `128:0` or `NAME:0`; nil: none, other programs connect.
+    init(_ destination: String?) throws(MIDIDevice.OpenError) {
+        let remedy = "name a device or a named pipe, as in midi:/dev/snd/midiC1D0"
+        guard access(Self.device, F_OK) == 0 else {
+            throw MIDIDevice.OpenError("the ALSA sequencer is missing (\(Self.device)); load it with modprobe snd-seq, or \(remedy)")
+        }
+        var opened: OpaquePointer?
+        var detail: UnsafePointer<CChar>?
+        if let step = calsa_open(Self.name, destination, &opened, &detail) {
+            let cause = detail.map { ": \(String(cString: $0))" } ?? ""
+            let target = destination.map { " \($0)" } ?? ""
+            throw MIDIDevice.OpenError("\(String(cString: step))\(target)\(cause); aconnect -l lists ports, or \(remedy)")
+        }
+        guard let opened else { throw MIDIDevice.OpenError("cannot open the ALSA sequencer; \(remedy)") }
+        port = opened
+    }
+
+    deinit { calsa_close(port) }
+
+    /// Sends whole messages; the queue never begins with a part of one, because this port accepts none.
+    func send(_ bytes: Span<UInt8>) -> PortResult {
+        var start = 0
+        while start < bytes.count {
+            var end = start + 1
+            while end < bytes.count, bytes[end] < 0x80 { end += 1 }
+            // Unsafe: the function takes a pointer, which is valid inside the closure.
+            let code = bytes.extracting(start..<end).withUnsafeBufferPointer { calsa_send(port, $0.baseAddress, Int32($0.count)) }
+            if code == EAGAIN || code == EINTR { return start > 0 ? .accepted(start) : .full }
+            if code != 0 { return .failed(code) }
+            start = end
+        }
+        return .accepted(start)
+    }
+}

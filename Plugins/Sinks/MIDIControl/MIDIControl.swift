@@ -1,0 +1,89 @@
+public import Hemiola
+internal import HemiolaOutput
+internal import HemiolaSignal
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+extension SinkPlugin {
+    private static let port = Setting<String?>(
+        "port", default: nil, example: "/dev/snd/midiC1D0", "Device file or named pipe to read from.")
+    private static let channel = Setting<Int?>(
+        "channel", in: MIDIMessage.channels, "Channel whose messages are controls; unset: all.")
+
+    /// Reads MIDI messages and submits them as controls: tap, nudge, next preset, speed.
+    public static let midiControl = SinkPlugin(
+        "midi-control", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.",
+        settings: [port.declared, channel.declared], primary: "port",
+        needs: { _ in Needs(realTime: true) },
+        make: { settings throws(ConfigurationError) in
+            guard let path = settings[port], !path.isEmpty else {
+                throw ConfigurationError("name a device or a named pipe, as in midi-control:/dev/snd/midiC1D0", at: port.key)
+            }
+            return MIDIControlReader(path: path, map: .standard, channel: settings[channel])
+        })
+}
+
+/// The sink `midi-control`: writes nothing. A thread of its own reads the device, and opens it again when it is gone.
+///
+/// The mutex is held for a few instructions only; it makes the class `Sendable`.
+final class MIDIControlReader: Sink {
+    private struct State {
+        /// The writing end of a pipe whose reading end the thread waits for; closed to end the thread.
+        var wakeUp: Int32 = -1
+        var thread: pthread_t?
+    }
+
+    private let path: String
+    private let map: MIDIControlMap
+    private let channel: Int?
+    private let state = Mutex(State())
+
+    init(path: String, map: MIDIControlMap, channel: Int?) {
+        self.path = path
+        self.map = map
+        self.channel = channel
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        let device: Int32
+        do throws(MIDIDevice.OpenError) {
+            device = try MIDIDevice.open(path, for: .input)
+        } catch {
+            throw SinkError(error.message)
+        }
+        var ends: (Int32, Int32) = (-1, -1)
+        let made = withUnsafeMutableBytes(of: &ends) { pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self)) }
+        guard made == 0 else {
+            Glibc.close(device)
+            throw SinkError("midi-control: cannot create a pipe: \(MIDIDevice.cause(errno)); raise the limit on open files: ulimit -n")
+        }
+        for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let loop = MIDIControlLoop(path: path, map: map, channel: channel, context: context)
+        let stop = ends.0
+        let (thread, code) = startJoinableThread { loop.run(device: device, stop: stop) }
+        guard code == 0 else {
+            for descriptor in [device, ends.0, ends.1] { Glibc.close(descriptor) }
+            throw SinkError("midi-control: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u")
+        }
+        state.withLock { $0 = State(wakeUp: ends.1, thread: thread) }
+    }
+
+    func begin(_ stream: StreamHeader) async {}
+    func write(_ batches: BatchBlock) async {}
+    func end(_ summary: StreamSummary) async {}
+
+    func close() async {
+        let old = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        guard let thread = old.thread else { return }
+        Glibc.close(old.wakeUp)
+        pthread_join(thread, nil)
+    }
+}

@@ -1,0 +1,48 @@
+import HemiolaOutput
+
+@testable import MIDISink
+
+/// Runs a schedule without a clock: every message is sent exactly when it is due.
+struct Simulation {
+    /// A beat, and the time at which it is announced.
+    struct Announcement {
+        var announced: Double
+        var time: Double
+        var period: Double
+        var position: Int?
+
+        /// - Parameter lead: Time from the announcement to the beat.
+        init(_ time: Double, period: Double = 0.5, position: Int? = nil, lead: Double = 0.08) {
+            (announced, self.time, self.period, self.position) = (time - lead, time, period, position)
+        }
+    }
+
+    var schedule: ClockSchedule
+    private(set) var sent: [(time: Double, message: MIDIMessage)] = []
+
+    init(hold: Double = 4, continues: Bool = true) {
+        schedule = ClockSchedule(hold: hold, continues: continues)
+    }
+
+    mutating func run(_ beats: [Announcement], until end: Double) {
+        for beat in beats {
+            advance(to: beat.announced)
+            schedule.addBeat(at: beat.time, period: beat.period, position: beat.position, now: beat.announced)
+        }
+        advance(to: end)
+    }
+
+    mutating func advance(to end: Double) {
+        while schedule.next <= end, schedule.next < .infinity {
+            let time = schedule.next
+            var messages: [MIDIMessage] = []
+            schedule.advance(to: time, into: &messages)
+            sent += messages.map { (time, $0) }
+        }
+    }
+
+    /// The times of the pulses.
+    var pulses: [Double] { sent.filter { $0.message == .clock }.map(\.time) }
+    /// All other messages.
+    var transport: [MIDIMessage] { sent.map(\.message).filter { $0 != .clock } }
+}
