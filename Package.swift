@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
         .library(name: "HemiolaWire", targets: ["HemiolaWire"]),
         .library(name: "HemiolaOutput", targets: ["HemiolaOutput"]),
+        .library(name: "HemiolaNetwork", targets: ["HemiolaNetwork"]),
         .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
         .library(name: "HemiolaSpectrum", targets: ["HemiolaSpectrum"]),
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
@@ -89,7 +90,7 @@ let package = Package(
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
-                "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "JSONLinesSink", "NotesSink", "OS2LSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -116,6 +117,7 @@ let package = Package(
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
+        plugin("OS2LSink", at: "Sinks/OS2L", uses: ["HemiolaNetwork", "HemiolaVisualizer", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
@@ -125,6 +127,7 @@ let package = Package(
         module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
+        module("HemiolaNetwork", uses: ["Hemiola"]),
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
         module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
         module(
@@ -253,6 +256,10 @@ let package = Package(
             ]),
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "OS2LSinkTests",
+            uses: ["OS2LSink", "HemiolaVisualizer", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"], exclude: ["qlcplus.qxw"]),
+        tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "Hemiola"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",

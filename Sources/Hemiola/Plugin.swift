@@ -156,11 +156,15 @@ public struct SinkPlugin: Plugin {
         public var events: [RecordType]
         /// The files that it writes, so that no two results are written to one path.
         public var outputs: [Output]
+        /// It times events itself: it gets them as soon as they are detected, and applies `lead_ms` (`SinkContext.lead`) to the clock. For
+        /// other sinks the pipeline delivers them with the batch that ends at that time.
+        public var timesEvents: Bool
 
         /// The needs of a sink: rows and events, and what is named.
         public init(
             analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
-            spareStandardOutput: Bool = false, events: [RecordType] = [], outputs: [Output] = []
+            spareStandardOutput: Bool = false, events: [RecordType] = [], outputs: [Output] = [],
+            timesEvents: Bool = false
         ) {
             self.analyzers = analyzers
             self.samples = samples
@@ -169,6 +173,7 @@ public struct SinkPlugin: Plugin {
             self.spareStandardOutput = spareStandardOutput
             self.events = events
             self.outputs = outputs
+            self.timesEvents = timesEvents
         }
     }
 

@@ -53,6 +53,9 @@ public struct SinkContext: Sendable {
     public var selection: Selection
     /// All record types and controls that the program declares.
     public var catalog: RecordCatalog
+    /// For a sink that times events itself (`timesEvents`): seconds by which events take effect before (negative: after) they occur, the
+    /// setting `lead_ms`; nil: unset.
+    public var lead: Double?
     /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
     public var isLive: Bool
     /// Whether this sink may write to standard output, when it declares `spareStandardOutput`.
@@ -83,7 +86,7 @@ public struct SinkContext: Sendable {
 
     /// A context; by default for tests, with a closed control port and everything selected.
     public init(
-        name: String, selection: Selection = .all, catalog: RecordCatalog = .standard, isLive: Bool = false,
+        name: String, selection: Selection = .all, catalog: RecordCatalog = .standard, lead: Double? = nil, isLive: Bool = false,
         mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
@@ -93,6 +96,7 @@ public struct SinkContext: Sendable {
         self.name = name
         self.selection = selection
         self.catalog = catalog
+        self.lead = lead
         self.isLive = isLive
         self.mayUseStandardOutput = mayUseStandardOutput
         self.controls = controls

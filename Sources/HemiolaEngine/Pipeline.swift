@@ -244,7 +244,7 @@ public final class Pipeline: Sendable {
             return SinkRunner(
                 entry.sink,
                 context: SinkContext(
-                    name: name, selection: entry.selection, catalog: catalog, isLive: isLive || isPaced,
+                    name: name, selection: entry.selection, catalog: catalog, lead: entry.lead, isLive: isLive || isPaced,
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
                     warn: { report(.sinkWarning(sink: name, $0)) },
                     inform: { report(.sinkInformation(sink: name, $0, figure: $1)) }, endRun: { [weak self] in self?.stop() },
@@ -252,7 +252,7 @@ public final class Pipeline: Sendable {
                     isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false },
                     answersInputs: supply?.source.results == .sharedOutput,
                     keepsInterruptedResults: supply?.source.results != .filePerInput),
-                events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.lead,
+                events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.needs.timesEvents ? nil : entry.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }
     }

@@ -8,7 +8,7 @@ struct Architecture {
         "HemiolaCommandLine": 5,
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
-        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaPictures": 2,
+        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaNetwork": 2, "HemiolaPictures": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
         "HemiolaVisualizer": 1, "HemiolaWire": 1,
         "HemiolaSignal": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CPulse": 0,
@@ -20,7 +20,7 @@ struct Architecture {
     /// Modules that name no plugin.
     static let core: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaWire",
-        "HemiolaOutput", "HemiolaBridge", "HemiolaPictures", "HemiolaTonal", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaOutput", "HemiolaBridge", "HemiolaNetwork", "HemiolaPictures", "HemiolaTonal", "HemiolaEngine", "HemiolaTesting",
     ]
     /// C libraries, each with the files or folders that import it.
     static let wrappers: [String: [String]] = [
