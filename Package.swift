@@ -90,7 +90,7 @@ let package = Package(
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
-                "JSONLinesSink", "NotesSink", "OS2LSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "JSONLinesSink", "MQTTSink", "NotesSink", "OS2LSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -116,6 +116,7 @@ let package = Package(
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
+        plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
         plugin("OS2LSink", at: "Sinks/OS2L", uses: ["HemiolaNetwork", "HemiolaVisualizer", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
@@ -148,6 +149,7 @@ let package = Package(
         cLibrary("CCairo", isLoadedOnDemand: true),
         cLibrary("CEBUR128", isLoadedOnDemand: true),
         cLibrary("CFFTW"),
+        cLibrary("CMosquitto", isLoadedOnDemand: true),
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CQREncode", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
@@ -259,7 +261,8 @@ let package = Package(
         tests(
             "OS2LSinkTests",
             uses: ["OS2LSink", "HemiolaVisualizer", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"], exclude: ["qlcplus.qxw"]),
-        tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "Hemiola"]),
+        tests("MQTTSinkTests", uses: ["MQTTSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",

@@ -36,7 +36,7 @@ public struct NetworkEndpoint: Sendable, Hashable, CustomStringConvertible {
         }
         let isHost =
             !host.isEmpty && host.utf8.count <= Self.longestHost
-            && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "[") && $0 != UInt8(ascii: "]") }
+            && host.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && !"/[]".unicodeScalars.contains($0) }
         guard isHost else {
             throw ConfigurationError("\"\(text)\" is no host; write HOST, HOST:PORT or [IPv6]:PORT", at: key)
         }

@@ -10,6 +10,7 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
+internal import MQTTSink
 internal import MusicalKeyAnalyzer
 internal import NotesSink
 internal import OS2LSink
@@ -40,7 +41,7 @@ extension PluginRegistry {
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
         analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
-        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .os2l, .presets, .summary] + socketSinks,
+        sinks: [.audio, .beats, .csv, .jsonLines, .mqtt, .notes, .os2l, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

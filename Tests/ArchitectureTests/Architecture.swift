@@ -11,7 +11,7 @@ struct Architecture {
         "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaNetwork": 2, "HemiolaPictures": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
         "HemiolaVisualizer": 1, "HemiolaWire": 1,
-        "HemiolaSignal": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CPulse": 0,
+        "HemiolaSignal": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CMosquitto": 0, "CPulse": 0,
         "CQREncode": 0, "CSndFile": 0, "CWebPage": 0, "CYAML": 0,
         "CZstd": 0,
     ]
@@ -31,6 +31,7 @@ struct Architecture {
         "CCairo": ["Sources/HemiolaPictures/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
         "CZstd": ["Sources/HemiolaOutput/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Web/QRCode.swift"],
+        "CMosquitto": ["Plugins/Sinks/MQTT/MosquittoClient.swift"],
         "CWebPage": ["Plugins/Sinks/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
     static let withoutFoundation: Set = [

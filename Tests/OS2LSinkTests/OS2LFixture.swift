@@ -56,7 +56,7 @@ final class OS2LFixture {
     }
 
     /// Repeats an action every 20 ms until a condition is met, at most 30 s.
-    func repeatUntil(_ condition: () throws -> Bool, _ action: () async throws -> Void = {}) async throws -> Bool {
+    func repeatUntil(_ condition: () throws -> Bool, doing action: () async throws -> Void = {}) async throws -> Bool {
         for _ in 0..<1500 {
             if try condition() { return true }
             try await action()

@@ -45,7 +45,8 @@ import Testing
         try await fixture.write()
         let announced = fixture.now
         try await fixture.write([
-            fixture.beat(in: 0.08, bpm: 120.456, position: 2, confidence: 0.876), fixture.beat(in: 0.3, bpm: 90, position: 3, confidence: 1),
+            fixture.beat(in: 0.08, bpm: 120.456, position: 2, confidence: 0.876),
+            fixture.beat(in: 0.3, bpm: 90, position: 3, confidence: 1),
         ])
         #expect(try receiver.readLine() == #"{"evt":"beat","change":true,"pos":1,"bpm":120.46,"strength":0.88}"#)
         let first = fixture.now - announced
@@ -134,7 +135,7 @@ import Testing
 
     // MARK: - Connection
 
-    @Test func `nobody listens: a warning, losses are counted, and the run goes on`() async throws {
+    @Test func `no program listens: a warning, losses are counted, and the run goes on`() async throws {
         let fixture = try await OS2LFixture("127.0.0.1:\(try TCPServer.freePort())")
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         for _ in 0..<3 { try await fixture.write([fixture.beat()]) }

@@ -5,13 +5,13 @@ import HemiolaVisualizer
 import TestSupport
 import Testing
 
-/// QLC+ as the receiver: a beat and a button switch dimmers, whose DMX values its web interface tells.
+/// QLC+ as the receiver: a beat and a button switch dimmers, whose DMX values its web interface reports.
 @Suite(.mayNotHang) struct QLCPlusTests {
     private static let qlcplus = Tool.program("qlcplus")
     /// The port of the web interface, which QLC+ 4 does not let choose.
     private static let webPort = 9999
 
-    @Test(.enabled(if: qlcplus.isExpected, qlcplus.reason))
+    @Test(.enabled(if: qlcplus.isExpected, "\(qlcplus.reason)"))
     func `QLC+: every beat switches the dimmer, and a preset presses its button`() async throws {
         let folder = try TemporaryFolder()
         let port = try TCPServer.freePort()
@@ -45,11 +45,13 @@ import Testing
         #expect(try values() == [0, 0])
         // The workspace is loaded after the web interface has started: the sink is connected when the first beat switches the dimmer.
         #expect(
-            try await fixture.repeatUntil({ try values() == [255, 0] }) {
-                guard try values() == [0, 0] else { return }
-                try await fixture.write([fixture.beat()])
-                try await Task.sleep(for: .milliseconds(300))
-            })
+            try await fixture.repeatUntil(
+                { try values() == [255, 0] },
+                doing: {
+                    guard try values() == [0, 0] else { return }
+                    try await fixture.write([fixture.beat()])
+                    try await Task.sleep(for: .milliseconds(300))
+                }))
         for beat in 1...6 {
             try await fixture.write([fixture.beat(in: 0.1)])
             let expected = [beat % 2 == 0 ? 255 : 0, 0]

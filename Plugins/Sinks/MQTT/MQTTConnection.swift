@@ -136,7 +136,7 @@ final class MQTTConnection: Sendable {
         case connected
     }
 
-    /// What the thread knows of the connection and of losses.
+    /// The state of the connection, and losses. Used on the thread alone.
     private struct Progress {
         var phase = Phase.disconnected
         var nextAttempt = 0.0
@@ -180,7 +180,7 @@ final class MQTTConnection: Sendable {
             } catch {
                 lose(client, error.reason, &progress)
             }
-            tell(&progress, MonotonicTime.now)
+            reportLosses(&progress, MonotonicTime.now)
         }
         finish(client, &progress)
     }
@@ -194,9 +194,9 @@ final class MQTTConnection: Sendable {
         takeOverflow(&progress)
         switch progress.phase {
         case .disconnected:
-            if settings.qualityOfService == 0 || closing != nil { dropAll(&progress) }
             if closing != nil { return false }
             guard now >= progress.nextAttempt else {
+                if settings.qualityOfService == 0 { dropAll(&progress) }
                 _ = wakeUp.wait(seconds: progress.nextAttempt - now)
                 return true
             }
@@ -208,7 +208,12 @@ final class MQTTConnection: Sendable {
         case .handshake(let deadline):
             if let closing, now >= closing { return false }
             guard now < deadline else { throw MosquittoClient.Failure(reason: "no answer within \(Int(Self.answerTimeout)) s") }
-            try exchange(client, until: min(deadline, closing ?? .infinity) - now)
+            do throws(MosquittoClient.Failure) {
+                try exchange(client, until: min(deadline, closing ?? .infinity) - now)
+            } catch {
+                // A refusal ends the connection as well, and has a better reason.
+                guard client.answer?.isEmpty == false else { throw error }
+            }
             guard let answer = client.answer else { return true }
             return try take(answer, client, &progress)
         case .connected:
@@ -228,9 +233,7 @@ final class MQTTConnection: Sendable {
     private func exchange(_ client: borrowing MosquittoClient, until seconds: Double) throws(MosquittoClient.Failure) {
         guard let socket = client.socket else { throw MosquittoClient.Failure(reason: "the connection is broken") }
         try client.process(wakeUp.wait(seconds: max(0, min(seconds, 1)), for: socket, writing: client.wantsToWrite))
-        guard client.socket != nil || client.answer?.isEmpty == false else {
-            throw MosquittoClient.Failure(reason: "the broker has closed the connection")
-        }
+        guard client.socket != nil else { throw MosquittoClient.Failure(reason: "the broker has closed the connection") }
     }
 
     /// - Returns: false if the broker has refused the first connection for good.
@@ -257,13 +260,8 @@ final class MQTTConnection: Sendable {
     private func publish(
         status: String, _ client: borrowing MosquittoClient, _ progress: inout Progress
     ) throws(MosquittoClient.Failure) {
-        let bytes = Array(status.utf8)
         progress.passed += 1
-        do throws(MosquittoClient.Failure) {
-            try bytes.withUnsafeBytes { bytes throws(MosquittoClient.Failure) in
-                try client.publish(bytes, to: settings.will.topic, retains: true)
-            }
-        }
+        try client.publish(Array(status.utf8)[...], to: settings.will.topic, retains: true)
     }
 
     /// Passes groups to the library while the socket accepts them, and the broker acknowledges.
@@ -279,9 +277,7 @@ final class MQTTConnection: Sendable {
             for message in group.messages {
                 progress.passed += 1
                 progress.sent += 1
-                try group.bytes.withUnsafeBytes { bytes throws(MosquittoClient.Failure) in
-                    try client.publish(UnsafeRawBufferPointer(rebasing: bytes[message.range]), to: message.topic, retains: retains)
-                }
+                try client.publish(group.bytes[message.range], to: message.topic, retains: retains)
             }
         }
     }
@@ -304,7 +300,7 @@ final class MQTTConnection: Sendable {
         dropUnpublished(client, &progress)
         dropAll(&progress)
         takeOverflow(&progress)
-        tell(&progress, .infinity)
+        reportLosses(&progress, .infinity)
         if progress.losses > 0, fault == nil {
             let total = progress.losses + progress.sent
             context.warn("\(context.name): \(progress.losses) of \(total) messages were not sent to \(settings.endpoint)")
@@ -314,7 +310,10 @@ final class MQTTConnection: Sendable {
     // MARK: - Losses and reports
 
     private func lose(_ client: borrowing MosquittoClient, _ reason: String, _ progress: inout Progress) {
-        if settings.qualityOfService == 0 { dropUnpublished(client, &progress) }
+        if settings.qualityOfService == 0 {
+            dropUnpublished(client, &progress)
+            dropAll(&progress)
+        }
         progress.phase = .disconnected
         progress.nextAttempt = MonotonicTime.now + progress.delay.next()
         if !progress.isOutageReported, !isClosing {
@@ -354,7 +353,7 @@ final class MQTTConnection: Sendable {
     }
 
     /// Reports losses for `dropped` records, at most once a second.
-    private func tell(_ progress: inout Progress, _ now: Double) {
+    private func reportLosses(_ progress: inout Progress, _ now: Double) {
         guard progress.unreported.messages > 0, now >= progress.nextReport else { return }
         context.controls.report(
             DropReport(sink: context.name, batches: progress.unreported.batches, events: progress.unreported.events))

@@ -9,7 +9,7 @@ extension SinkPlugin {
 
     private static let broker = Setting(
         "broker", default: "localhost", "Broker: HOST, HOST:PORT or [IPv6]:PORT; without a port 1883, with TLS 8883.")
-    private static let prefix = Setting("prefix", default: "hemiola", "Topic above all others, for example of a room.")
+    private static let prefix = Setting("prefix", default: "hemiola", "First level of all topics: another one for each place or device.")
     private static let batches = Setting(
         "batches", default: BatchForm.fields,
         "Values of batches: a topic for each feature (fields), all as JSON under one topic (record), or none.")

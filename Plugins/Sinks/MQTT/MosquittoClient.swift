@@ -131,10 +131,12 @@ struct MosquittoClient: ~Copyable {
     var wantsToWrite: Bool { mosquitto_want_write(client) }
 
     /// Publishes a message, with at most 268 million bytes.
-    func publish(_ payload: UnsafeRawBufferPointer, to topic: String, retains: Bool) throws(Failure) {
+    func publish(_ payload: ArraySlice<UInt8>, to topic: String, retains: Bool) throws(Failure) {
+        let qualityOfService = Int32(settings.qualityOfService)
         try check(
-            mosquitto_publish(
-                client, nil, topic, Int32(payload.count), payload.baseAddress, Int32(settings.qualityOfService), retains))
+            payload.withUnsafeBytes {
+                mosquitto_publish(client, nil, topic, Int32($0.count), $0.baseAddress, qualityOfService, retains)
+            })
     }
 
     /// Reads and writes what the socket is ready for, and sends a packet when none was sent for long.
@@ -152,11 +154,11 @@ struct MosquittoClient: ~Copyable {
     private func check(_ code: Int32) throws(Failure) {
         let number = errno
         if code == 0 { return }
-        // A refusal, whose reason `answer` tells, closes the connection as well.
+        // A refusal, whose reason is in `answer`, closes the connection as well.
         let text = withUnsafeBytes(of: &events.pointee.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         if !text.isEmpty { throw Failure(reason: text) }
-        let isSystem = code == CMOSQUITTO_ERRNO && number != 0
-        throw Failure(reason: String(cString: isSystem ? strerror(number) : mosquitto_strerror(code)).withoutPeriod)
+        if code == Int32(CMOSQUITTO_ERRNO), number != 0 { throw Failure(reason: String(cString: strerror(number))) }
+        throw Failure(reason: String(cString: mosquitto_strerror(code)).withoutPeriod)
     }
 }
 

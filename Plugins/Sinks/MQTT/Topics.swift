@@ -1,4 +1,4 @@
-/// The names of topics: the one place that knows them.
+/// The names of topics: no other file contains one.
 struct Topics: Sendable {
     /// The text before the first slash.
     let prefix: String

@@ -26,6 +26,7 @@ final class OS2LConnection: Sendable {
         var overflow = 0
         /// The monotonic clock when the thread ends although messages wait; nil: the sink is open.
         var closing: Double?
+        var isEnded = false
     }
 
     /// Messages that wait at most: 40 s of the fastest music with a lead that is as long.
@@ -47,7 +48,6 @@ final class OS2LConnection: Sendable {
     private let context: SinkContext
     private let wakeUp: WakeUp
     private let state = Mutex(State())
-    private let thread = Mutex<pthread_t?>(nil)
 
     /// Starts the thread.
     init(to endpoint: NetworkEndpoint, _ context: SinkContext) throws(SinkError) {
@@ -56,7 +56,7 @@ final class OS2LConnection: Sendable {
         wakeUp = try WakeUp()
         let (thread, code) = startJoinableThread { [self] in run() }
         guard let thread else { throw SinkError("cannot create a thread: \(String(cString: strerror(code)))") }
-        self.thread.withLock { $0 = thread }
+        pthread_detach(thread)
     }
 
     /// Adds a message. Does not block.
@@ -72,19 +72,19 @@ final class OS2LConnection: Sendable {
         wakeUp.signal()
     }
 
-    /// Sends what is due within a second, and ends the thread. Waits at most that long, and as long as the system resolves a name.
+    /// Sends what is due within a second, and ends the thread. A thread that resolves a name ends later.
     func close() {
-        state.withLock { $0.closing = MonotonicTime.now + Self.closeTimeout }
+        let deadline = MonotonicTime.now + Self.closeTimeout
+        state.withLock { $0.closing = deadline }
         wakeUp.signal()
-        let thread = thread.withLock { $0.take() }
-        if let thread { pthread_join(thread, nil) }
+        while !state.withLock({ $0.isEnded }), MonotonicTime.now < deadline + 1 { usleep(2000) }
     }
 
     // MARK: - On the thread
 
-    /// What the thread knows of an outage and of losses.
+    /// Outages and losses. Used on the thread alone.
     private struct Report {
-        /// Whether the user was told that there is no connection.
+        /// Whether the current outage was reported.
         var isOutageReported = false
         var isSlowReported = false
         /// Messages dropped in the outage, since the last report, and in all.
@@ -93,6 +93,12 @@ final class OS2LConnection: Sendable {
         var losses = 0
         var nextReport = 0.0
         var sent = 0
+
+        mutating func drop(_ count: Int) {
+            outageLosses += count
+            unreported += count
+            losses += count
+        }
     }
 
     private enum Step {
@@ -102,6 +108,7 @@ final class OS2LConnection: Sendable {
     }
 
     private func run() {
+        defer { state.withLock { $0.isEnded = true } }
         var socket: TCPSocket?
         var delay = ReconnectDelay(last: Self.longestPause)
         var nextAttempt = 0.0
@@ -120,7 +127,7 @@ final class OS2LConnection: Sendable {
             }
             let now = MonotonicTime.now
             let step = next(at: now, isConnected: socket != nil, earliest: earliest, nextAttempt: nextAttempt, &report)
-            tell(&report, now)
+            reportLosses(&report, now)
             switch step {
             case .stop: break loop
             case .wait(let seconds):
@@ -147,7 +154,7 @@ final class OS2LConnection: Sendable {
                 }
             }
         }
-        tell(&report, .infinity)
+        reportLosses(&report, .infinity)
         if report.losses > 0 {
             context.warn("\(context.name): \(report.losses) of \(report.losses + report.sent) messages were not sent to \(endpoint)")
         }
@@ -194,18 +201,10 @@ final class OS2LConnection: Sendable {
     }
 
     /// Reports losses for `dropped` records, at most once a second.
-    private func tell(_ report: inout Report, _ now: Double) {
+    private func reportLosses(_ report: inout Report, _ now: Double) {
         guard report.unreported > 0, now >= report.nextReport else { return }
         context.controls.report(DropReport(sink: context.name, batches: 0, events: report.unreported))
         report.unreported = 0
         report.nextReport = now + Self.reportInterval
-    }
-}
-
-extension OS2LConnection.Report {
-    fileprivate mutating func drop(_ count: Int) {
-        outageLosses += count
-        unreported += count
-        losses += count
     }
 }

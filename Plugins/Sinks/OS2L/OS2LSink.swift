@@ -22,8 +22,8 @@ extension SinkPlugin {
         settings: [address.declared, delay.declared, confidence.declared, buttons.declared], primary: "address",
         needs: { settings in
             Needs(
-                analyzers: [PluginSpec("beat")], realTime: true, events: settings[buttons] ? [.beat, .device, .gap, .preset] : [.beat, .device, .gap],
-                timesEvents: true)
+                analyzers: [PluginSpec("beat")], realTime: true,
+                events: [.beat, .device, .gap] + (settings[buttons] ? [.preset] : []), timesEvents: true)
         },
         make: { settings throws(ConfigurationError) in
             OS2LSender(
