@@ -95,11 +95,10 @@ import Testing
         async throws
     {
         let broker = try MQTTBroker()
-        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0", select: ["levels"])
         let first = try broker.subscribe()
-        #expect(
-            try await fixture.repeatUntil(
-                { (try? first.next("hemiola/levels/rms_db", timeout: 0.05)) != nil }, doing: { try await fixture.write() }))
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0", select: ["levels"])
+        try await fixture.write()
+        #expect(try first.next("hemiola/levels/rms_db").payload == "-20.5")
         broker.kill()
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }, doing: { try await fixture.write() }))
         #expect(fixture.reports.warnings.count == 1)
@@ -111,8 +110,7 @@ import Testing
         #expect(try await fixture.repeatUntil({ !fixture.reports.information.isEmpty }))
         try await fixture.write([-1.5, 0, 0])
         while try second.next("hemiola/levels/rms_db").payload != "-1.5" {}
-        #expect(fixture.reports.information.first?.hasPrefix("mqtt: connected to 127.0.0.1:\(broker.port); ") == true)
-        #expect(fixture.reports.information.first?.hasSuffix(" messages were not sent") == true)
+        #expect(fixture.reports.information.first?.hasPrefix("mqtt: connected to 127.0.0.1:\(broker.port); messages not sent: ") == true)
         try await fixture.sink.close()
         #expect(fixture.reports.warnings.last?.contains(" messages were not sent to 127.0.0.1:\(broker.port)") == true)
     }
@@ -218,13 +216,15 @@ import Testing
     @Test func `password without a user, an empty file, no file: errors`() async throws {
         let folder = try TemporaryFolder()
         try folder.write("\n", to: "empty")
+        let secret = try folder.write("secret\n", to: "secret")
+        chmod(secret, 0o600)
         for (settings, message) in [
             ("password_file=\(folder("none")),user=a", "cannot read \(folder("none")): No such file or directory"),
             ("password_file=\(folder("empty")),user=a", "mqtt: the first line of \(folder("empty")) is no password"),
             ("password_file=/dev/null,user=a", "mqtt: the first line of /dev/null is no password"),
-            ("password_file=/etc/hostname", "mqtt: there is a password, but no user"),
+            ("password_file=\(secret)", "mqtt: there is a password, but no user"),
         ] {
-            let error = await #expect(throws: SinkError.self) { try await MQTTFixture("broker=127.0.0.1,\(settings)") }
+            let error = await #expect(throws: SinkError.self) { _ = try await MQTTFixture("broker=127.0.0.1,\(settings)") }
             #expect(error?.message.hasPrefix(message) == true, "\(String(describing: error))")
         }
     }
@@ -244,7 +244,7 @@ import Testing
         #expect(outcome.status == 0, "\(outcome.errors)")
         let broker = try MQTTBroker(certificate: (certificate, key))
         let fixture = try await MQTTFixture("localhost:\(broker.port),tls=true,ca_file=\(certificate)")
-        let subscriber = try broker.subscribe(Self.status, arguments: ["-h", "localhost", "--cafile", certificate])
+        let subscriber = try broker.subscribe(Self.status, arguments: ["--insecure", "--cafile", certificate])
         #expect(try subscriber.next().payload == "online")
         try await fixture.sink.close()
         #expect(fixture.reports.warnings == [])
@@ -254,7 +254,7 @@ import Testing
         #expect(refused.reports.warnings.first?.contains("certificate verify failed") == true, "\(refused.reports.warnings)")
         try await refused.sink.close()
 
-        let error = await #expect(throws: SinkError.self) { try await MQTTFixture("localhost,tls=true,ca_file=\(folder("none"))") }
+        let error = await #expect(throws: SinkError.self) { _ = try await MQTTFixture("localhost,tls=true,ca_file=\(folder("none"))") }
         #expect(error?.message == "mqtt: cannot read \(folder("none")): No such file or directory")
     }
 }

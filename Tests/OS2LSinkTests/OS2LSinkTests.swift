@@ -81,13 +81,13 @@ import Testing
         let receiver = try server.accept()
         try await fixture.write()
         let change = PresetChange(name: "a \"b\"\n\u{1F4A1}", cut: .soft, blend: 2.7, reason: .bar)
+        let start = fixture.now
         try await fixture.write([fixture.beat(), Event(at: fixture.now, change)])
         #expect(try receiver.readLine()?.hasPrefix(#"{"evt":"beat""#) == true)
         let name = #""a \"b\"\n\#u{1F4A1}""#
         #expect(try receiver.readLine() == #"{"evt":"btn","name":\#(name),"state":"on"}"#)
-        let pressed = fixture.now
         #expect(try receiver.readLine() == #"{"evt":"btn","name":\#(name),"state":"off"}"#)
-        #expect(fixture.now - pressed > 0.06)
+        #expect(fixture.now - start > 0.098)
         try await fixture.sink.close()
     }
 
@@ -173,7 +173,7 @@ import Testing
         let next = try second.accept()
         try await fixture.write([fixture.beat(bpm: 102)])
         #expect(try next.readLine()?.contains(#""bpm":102.0"#) == true)
-        #expect(fixture.reports.information == ["os2l: connected to 127.0.0.1:\(port); 1 messages were not sent"])
+        #expect(fixture.reports.information == ["os2l: connected to 127.0.0.1:\(port); messages not sent: 1"])
         try await fixture.sink.close()
         #expect(fixture.reports.warnings.last == "os2l: 1 of 3 messages were not sent to 127.0.0.1:\(port)")
     }

@@ -35,7 +35,8 @@ import Testing
         /// The values of the two channels.
         func values() throws -> [Int] {
             try client.send("QLC+API|getChannelsValues|1|1|2")
-            let text = try #require(try client.readFrame()).text
+            var text = ""
+            while !text.hasPrefix("QLC+API|getChannelsValues|") { text = try #require(try client.readFrame()).text }
             // Channel, value and type of each channel.
             let parts = text.split(separator: "|", omittingEmptySubsequences: false)
             return try [#require(Int(parts[3])), #require(Int(parts[6]))]

@@ -30,7 +30,7 @@ public final class MQTTBroker {
         // As root, mosquitto becomes another user otherwise, who cannot read the folder.
         var lines = [
             "listener \(port) 127.0.0.1", "allow_anonymous \(user == nil)", "persistence false", "user \(NSUserName())",
-            "max_queued_messages 100000",
+            "max_queued_messages 100000", "log_type error",
         ]
         if let user {
             let program = try Self.path(of: "mosquitto_passwd")

@@ -26,7 +26,7 @@ public final class TCPServer {
         let descriptor = descriptor
         let result = withUnsafeMutableBytes(of: &address) { bytes in
             let address = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
-            return bind(descriptor, address, length) == 0 && listen(descriptor, 8) == 0 && getsockname(descriptor, address, &length) == 0
+            return bind(descriptor, address, length) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, address, &length) == 0
         }
         guard result else { throw SocketClient.Failure(description: "cannot listen on port \(port): \(String(cString: strerror(errno)))") }
         self.port = Int(in_port_t(bigEndian: address.sin_port))

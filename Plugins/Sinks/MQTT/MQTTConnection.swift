@@ -247,7 +247,7 @@ final class MQTTConnection: Sendable {
             return false
         }
         if progress.isOutageReported {
-            let losses = progress.outageLosses == 0 ? "" : "; \(progress.outageLosses) messages were not sent"
+            let losses = progress.outageLosses == 0 ? "" : "; messages not sent: \(progress.outageLosses)"
             context.inform("\(context.name): connected to \(settings.endpoint)\(losses)", [])
         }
         (progress.isOutageReported, progress.outageLosses) = (false, 0)

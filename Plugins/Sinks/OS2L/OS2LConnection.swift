@@ -194,7 +194,7 @@ final class OS2LConnection: Sendable {
 
     private func noteConnection(_ report: inout Report) {
         if report.isOutageReported {
-            let losses = report.outageLosses == 0 ? "" : "; \(report.outageLosses) messages were not sent"
+            let losses = report.outageLosses == 0 ? "" : "; messages not sent: \(report.outageLosses)"
             context.inform("\(context.name): connected to \(endpoint)\(losses)", [])
         }
         (report.isOutageReported, report.isSlowReported, report.outageLosses) = (false, false, 0)
