@@ -115,7 +115,7 @@ final class OS2LConnection: Sendable {
         var earliest = 0.0
         var report = Report()
         loop: while true {
-            if socket == nil, MonotonicTime.now >= nextAttempt {
+            if socket == nil, !isClosing, MonotonicTime.now >= nextAttempt {
                 do throws(TCPSocket.Failure) {
                     socket = try TCPSocket.connect(to: endpoint, timeout: Self.connectTimeout, wakeUp) { isClosing }
                     delay.reset()
