@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
         .library(name: "HemiolaWire", targets: ["HemiolaWire"]),
         .library(name: "HemiolaOutput", targets: ["HemiolaOutput"]),
+        .library(name: "HemiolaNetwork", targets: ["HemiolaNetwork"]),
         .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
         .library(name: "HemiolaSpectrum", targets: ["HemiolaSpectrum"]),
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
@@ -89,7 +90,8 @@ let package = Package(
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VampAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink",
-                "CSVSink", "JSONLinesSink", "MIDISink", "MIDIControlSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "CSVSink", "JSONLinesSink", "MIDISink", "MIDIControlSink", "MQTTSink", "NotesSink", "OS2LSink", "PresetsSink",
+                "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -118,7 +120,9 @@ let package = Package(
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
         plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaOutput"]),
+        plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
+        plugin("OS2LSink", at: "Sinks/OS2L", uses: ["HemiolaNetwork", "HemiolaVisualizer", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
@@ -129,6 +133,7 @@ let package = Package(
 
         // 2
         module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "CVamp"]),
+        module("HemiolaNetwork", uses: ["Hemiola"]),
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
         module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
         module(
@@ -150,6 +155,7 @@ let package = Package(
         cLibrary("CCairo", isLoadedOnDemand: true),
         cLibrary("CEBUR128", isLoadedOnDemand: true),
         cLibrary("CFFTW"),
+        cLibrary("CMosquitto", isLoadedOnDemand: true),
         cLibrary("CPulse", isLoadedOnDemand: true),
         cLibrary("CQREncode", isLoadedOnDemand: true),
         cLibrary("CSndFile"),
@@ -279,6 +285,11 @@ let package = Package(
                 "HemiolaTesting", "Hemiola", "HemiolaSignal",
             ]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "OS2LSinkTests",
+            uses: ["OS2LSink", "HemiolaVisualizer", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"], exclude: ["qlcplus.qxw"]),
+        tests("MQTTSinkTests", uses: ["MQTTSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",

@@ -64,6 +64,7 @@ extension System {
                 version: text(from: symbol("pa_get_library_version", of: "libpulse.so.0"))),
             Library("cairo", package: "libcairo2", use: "hemiola render", version: Picture.libraryVersion),
             Library("libebur128", package: "libebur128-1", use: "the analyzer loudness", version: loudnessLibraryVersion),
+            Library("libmosquitto", package: "libmosquitto1", use: "the sink mqtt", version: mosquittoVersion),
             Library(
                 "libqrencode", package: "libqrencode4", use: "the QR code of the web sink",
                 version: text(from: symbol("QRcode_APIVersionString", of: "libqrencode.so.4"))),
@@ -86,12 +87,17 @@ extension System {
         return place.map { String(cString: unsafeBitCast($0, to: Version.self)()) }
     }
 
-    private static var loudnessLibraryVersion: String? {
+    private static var loudnessLibraryVersion: String? { numbers(from: symbol("ebur128_get_version", of: "libebur128.so.1")) }
+
+    private static var mosquittoVersion: String? { numbers(from: symbol("mosquitto_lib_version", of: "libmosquitto.so.1")) }
+
+    /// The version that a function of the type `void (int *major, int *minor, int *patch)` returns. A result is ignored.
+    private static func numbers(from place: UnsafeMutableRawPointer?) -> String? {
         typealias Version =
             @convention(c) (
                 UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>
             ) -> Void
-        guard let place = symbol("ebur128_get_version", of: "libebur128.so.1") else { return nil }
+        guard let place else { return nil }
         var (major, minor, patch) = (Int32(0), Int32(0), Int32(0))
         unsafeBitCast(place, to: Version.self)(&major, &minor, &patch)
         return "\(major).\(minor).\(patch)"

@@ -12,8 +12,10 @@ internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
 internal import MIDIControlSink
 internal import MIDISink
+internal import MQTTSink
 internal import MusicalKeyAnalyzer
 internal import NotesSink
+internal import OS2LSink
 internal import PCMCapture
 internal import PitchAnalyzer
 internal import PresetsSink
@@ -44,7 +46,7 @@ extension PluginRegistry {
         analyzers: [
             .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,
         ],
-        sinks: [.audio, .beats, .csv, .jsonLines, .midi, .midiControl, .notes, .presets, .summary] + socketSinks,
+        sinks: [.audio, .beats, .csv, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -8,10 +8,10 @@ struct Architecture {
         "HemiolaCommandLine": 5,
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
-        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaForeign": 2, "HemiolaPictures": 2,
+        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaForeign": 2, "HemiolaNetwork": 2, "HemiolaPictures": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
         "HemiolaVisualizer": 1, "HemiolaWire": 1,
-        "HemiolaSignal": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CPulse": 0,
+        "HemiolaSignal": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CMosquitto": 0, "CPulse": 0,
         "CQREncode": 0, "CSndFile": 0, "CVamp": 0, "CWebPage": 0, "CYAML": 0,
         "CZstd": 0,
     ]
@@ -20,7 +20,7 @@ struct Architecture {
     /// Modules that name no plugin.
     static let core: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaWire",
-        "HemiolaOutput", "HemiolaBridge", "HemiolaForeign", "HemiolaPictures", "HemiolaTonal", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaOutput", "HemiolaBridge", "HemiolaForeign", "HemiolaNetwork", "HemiolaPictures", "HemiolaTonal", "HemiolaEngine", "HemiolaTesting",
     ]
     /// C libraries, each with the files or folders that import it.
     static let wrappers: [String: [String]] = [
@@ -33,6 +33,7 @@ struct Architecture {
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
         "CVamp": ["Sources/HemiolaForeign/VampLibrary.swift", "Sources/HemiolaForeign/VampInstance.swift"],
         "CZstd": ["Sources/HemiolaOutput/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Web/QRCode.swift"],
+        "CMosquitto": ["Plugins/Sinks/MQTT/MosquittoClient.swift"],
         "CWebPage": ["Plugins/Sinks/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
     static let withoutFoundation: Set = [

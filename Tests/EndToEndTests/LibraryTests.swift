@@ -13,7 +13,10 @@ import Testing
         folder = try TemporaryFolder()
         let libraries = folder.path + "/libraries"
         try FileManager.default.createDirectory(atPath: libraries, withIntermediateDirectories: true)
-        for name in ["libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0", "libcairo.so.2", "libebur128.so.1", "libqrencode.so.4"] {
+        let names = [
+            "libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0", "libcairo.so.2", "libebur128.so.1", "libmosquitto.so.1", "libqrencode.so.4",
+        ]
+        for name in names {
             try Data().write(to: URL(fileURLWithPath: "\(libraries)/\(name)"))
         }
         environment = ["LD_LIBRARY_PATH": libraries]
@@ -32,7 +35,7 @@ import Testing
     @Test func `no library on demand is installed: --version --verbose names each`() throws {
         let outcome = try run(["--version", "--verbose"])
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-        for library in ["libyaml", "Zstandard", "libpulse", "cairo", "libebur128", "libqrencode"] {
+        for library in ["libyaml", "Zstandard", "libpulse", "cairo", "libebur128", "libmosquitto", "libqrencode"] {
             #expect(outcome.lines.contains { $0.hasPrefix("\(library) ") && $0.hasSuffix(" not installed") }, "\(library)")
         }
         for library in ["FFTW", "libsndfile"] {
@@ -79,6 +82,14 @@ import Testing
         #expect(outcome.errors.split(separator: "\n").count == 1 && outcome.output.isEmpty)
         let doctor = try run(["doctor"])
         #expect(doctor.output.contains("not installed; needed for the analyzer loudness: apt install libebur128-1"), "\(doctor.output)")
+    }
+
+    @Test func `libmosquitto is not installed: the sink mqtt is an error that names the package`() throws {
+        let outcome = try run(["analyze", try folder.writeTone(), "--quiet", "--sink", "mqtt"])
+        #expect(outcome.status == 3)
+        #expect(
+            outcome.errors == "hemiola: mqtt: libmosquitto.so.1 cannot be loaded; install it: apt install libmosquitto1\n",
+            "\(outcome.errors)")
     }
 
     @Test func `doctor: reports libraries that cannot be loaded, each with its package`() throws {

@@ -285,6 +285,19 @@ import Testing
         #expect(late == late.sorted())
     }
 
+    @Test func `lead_ms of a sink that schedules events: it gets them as soon as they are detected, and the lead`() async throws {
+        let (sink, plain) = (CollectingSink(), CollectingSink())
+        let timed = SinkPlugin(
+            "timed", "Times events.", needs: { _ in SinkPlugin.Needs(schedulesEvents: true) },
+            make: { _ throws(ConfigurationError) in sink })
+        var trial = Trial([silence(batches: 60)], analyzers: [.earlyBeats], sinks: [timed, .collecting(plain, as: "plain")])
+        trial.configuration.sinks = [PluginSpec("timed", settings: ["lead_ms": .number(-150)]), PluginSpec("plain")]
+        try await trial.run()
+        #expect(sink.context?.lead == -0.15)
+        #expect(plain.context?.lead == 0)
+        #expect(sink.streams == plain.streams && !sink.streams[0].events.isEmpty)
+    }
+
     @Test func `lead_ms, write that is retried: each event is sent once`() async throws {
         let (sink, plain) = (CollectingSink(), CollectingSink())
         sink.fail(.write, after: 1, times: 2, with: SinkError("not now", remedy: .retry))

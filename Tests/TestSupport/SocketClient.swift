@@ -34,6 +34,11 @@ public final class SocketClient {
         }
     }
 
+    /// A connection that a server has accepted. The descriptor is closed with this object.
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
     /// Connects to a TCP port of this machine.
     public init(port: Int, address: String = "127.0.0.1") throws {
         let isIPv6 = address.contains(":")

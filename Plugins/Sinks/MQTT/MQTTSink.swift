@@ -1,0 +1,152 @@
+public import Hemiola
+internal import HemiolaNetwork
+internal import HemiolaSignal
+internal import HemiolaWire
+internal import Synchronization
+
+extension SinkPlugin {
+    private static let defaultPort = (plain: 1883, encrypted: 8883)
+
+    private static let broker = Setting(
+        "broker", default: "localhost", "Broker: HOST, HOST:PORT or [IPv6]:PORT; without a port 1883, with TLS 8883.")
+    private static let prefix = Setting("prefix", default: "hemiola", "First level of all topics: another one for each place or device.")
+    private static let batches = Setting(
+        "batches", default: BatchForm.fields,
+        "Values of batches: a topic for each feature (fields), all as JSON under one topic (record), or none.")
+    private static let interval = Setting(
+        "every_ms", default: 1000.0, in: 0...3_600_000, unit: .milliseconds, "Time between two publications of values; 0: every batch.")
+    private static let qualityOfService = Setting(
+        "qos", default: 0, in: 0...2, "Quality of service: 0 at most once, 1 at least once, 2 exactly once.")
+    private static let retains = Setting(
+        "retain", default: false, "The broker keeps the last message of each topic for later subscribers.")
+    private static let user = Setting<String?>("user", default: nil, "User name. Default: the variable HEMIOLA_MQTT_USER, if it is set.")
+    private static let passwordFile = Setting<String?>(
+        "password_file", default: nil,
+        "File with the password in its first line. Default: the variable HEMIOLA_MQTT_PASSWORD, if it is set.")
+    private static let tls = Setting("tls", default: false, "Encrypt the connection, and check the broker's certificate.")
+    private static let authorities = Setting<String?>(
+        "ca_file", default: nil, "File with the certificates of authorities (PEM). Default: those of the system.")
+    private static let certificate = Setting<String?>("cert_file", default: nil, "File with the certificate of this client (PEM).")
+    private static let key = Setting<String?>("key_file", default: nil, "File with the key of this client (PEM).")
+
+    /// Publishes values and records to an MQTT broker.
+    public static let mqtt = SinkPlugin(
+        "mqtt", "Publishes values and records to an MQTT broker, for home automation and dashboards.",
+        settings: [
+            broker.declared, prefix.declared, batches.declared, interval.declared, qualityOfService.declared, retains.declared,
+            user.declared, passwordFile.declared, tls.declared, authorities.declared, certificate.declared, key.declared,
+        ],
+        primary: "broker", needs: { _ in Needs(realTime: true) },
+        make: { settings throws(ConfigurationError) in
+            let port = settings[tls] ? defaultPort.encrypted : defaultPort.plain
+            let endpoint = try NetworkEndpoint(parsing: settings[broker], defaultPort: port, at: broker.key)
+            if let fault = Topics.fault(inPrefix: settings[prefix]) { throw ConfigurationError(fault, at: prefix.key) }
+            for file in [authorities, certificate, key] where settings[file] != nil && !settings[tls] {
+                throw ConfigurationError("\(file.key) is for encrypted connections; set tls=true", at: file.key)
+            }
+            if (settings[certificate] == nil) != (settings[key] == nil) {
+                throw ConfigurationError("cert_file and key_file belong together; set both", at: certificate.key)
+            }
+            let topics = Topics(prefix: settings[prefix])
+            return MQTTPublisher(
+                BrokerSettings(
+                    endpoint: endpoint, user: settings[user], password: nil,
+                    encryption: settings[tls]
+                        ? .init(authorities: settings[authorities], certificate: settings[certificate], key: settings[key]) : nil,
+                    qualityOfService: settings[qualityOfService], will: .init(topic: topics.status, payload: "offline")),
+                topics, settings[batches], interval: settings[interval] / 1000, retains: settings[retains],
+                passwordFile: settings[passwordFile])
+        })
+}
+
+/// The sink `mqtt`: encodes what is selected, and passes it to the thread of the connection.
+///
+/// `writeIfReady` runs on the analysis thread: it takes batches of which nothing is published, and leaves the others to the sink's thread.
+final class MQTTPublisher: NonBlockingSink {
+    private struct State: ~Copyable {
+        var connection: MQTTConnection?
+        var context = SinkContext(name: "mqtt")
+        var encoder: MessageEncoder?
+        /// Whether the refusal of the broker was thrown.
+        var isFaultThrown = false
+    }
+
+    private let settings: BrokerSettings
+    private let topics: Topics
+    private let form: BatchForm
+    private let interval: Double
+    private let retains: Bool
+    private let passwordFile: String?
+    private let state = Mutex(State())
+
+    init(
+        _ settings: BrokerSettings, _ topics: Topics, _ form: BatchForm, interval: Double, retains: Bool, passwordFile: String?
+    ) {
+        self.settings = settings
+        self.topics = topics
+        self.form = form
+        self.interval = interval
+        self.retains = retains
+        self.passwordFile = passwordFile
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        var settings = settings
+        let credentials = try Credentials(user: settings.user, passwordFile: passwordFile, context)
+        (settings.user, settings.password) = (credentials.user, credentials.password)
+        let connection = try MQTTConnection(settings, retains: retains, context)
+        state.withLock { $0 = State(connection: connection, context: context) }
+    }
+
+    func begin(_ stream: StreamHeader) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            try check(&state)
+            state.encoder = MessageEncoder(stream, topics, form, interval: interval, selection: state.context.selection)
+            state.connection?.add(state.encoder?.encodeHeader() ?? [])
+        }
+    }
+
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
+        state.withLock { state in
+            guard state.encoder != nil, state.connection?.fault == nil else { return false }
+            for index in 0..<batches.count where state.encoder!.hasMessages(of: batches[index]) { return false }
+            return true
+        }
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            try check(&state)
+            for index in 0..<batches.count { state.connection?.add(state.encoder?.encode(batches[index]) ?? []) }
+        }
+    }
+
+    func write(_ events: [Event]) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            try check(&state)
+            // The records of events without a batch have their own time as `emitted_t`.
+            for event in events { state.connection?.add(state.encoder?.encode(event, batchEnd: event.time) ?? []) }
+        }
+    }
+
+    func end(_ summary: StreamSummary) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            try check(&state)
+            state.connection?.add(state.encoder?.encodeEnd(summary) ?? [])
+        }
+    }
+
+    func close() async throws(SinkError) {
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        connection.close()
+        defer { state.withLock { $0 = State() } }
+        try state.withLock { state throws(SinkError) in try check(&state) }
+    }
+
+    /// Throws once if the broker has refused the first connection.
+    private func check(_ state: inout State) throws(SinkError) {
+        guard !state.isFaultThrown, let fault = state.connection?.fault else { return }
+        state.isFaultThrown = true
+        throw SinkError(fault)
+    }
+}

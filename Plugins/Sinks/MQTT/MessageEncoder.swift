@@ -1,0 +1,143 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import HemiolaWire
+
+/// What is published of a batch.
+enum BatchForm: String, CaseIterable, SettingChoice {
+    /// `fields`: a topic for each feature. `record`: one topic with the record as JSON. `none`: nothing.
+    case fields, record, none
+}
+
+/// Messages that are sent or dropped together: the values of a batch, or one record.
+struct MessageGroup: Sendable {
+    struct Message: Sendable {
+        var topic: String
+        /// Its payload, in `bytes`.
+        var range: Range<Int>
+    }
+
+    var messages: [Message] = []
+    var bytes: [UInt8] = []
+    /// Whether it has the values of a batch; false: a record.
+    var isBatch = false
+}
+
+/// Encodes the records of one stream as messages.
+struct MessageEncoder: ~Copyable {
+    /// A feature that is published under its own topic.
+    private struct Column {
+        var topic: String
+        var handle: FeatureHandle
+        var isArray: Bool
+        var unit: Unit
+    }
+
+    private let topics: Topics
+    private let form: BatchForm
+    /// Seconds of stream time between two publications of values.
+    private let interval: Double
+    private let format: StreamFormat
+    private let selection: Selection
+    private let encoder: RecordEncoder
+    private let columns: [Column]
+    private var buffer = JSONBuffer(capacity: 4096)
+    /// The stream time from which on the next values are published.
+    private var next = 0.0
+
+    init(_ stream: StreamHeader, _ topics: Topics, _ form: BatchForm, interval: Double, selection: Selection) {
+        self.topics = topics
+        self.form = form
+        self.interval = interval
+        self.selection = selection
+        format = stream.format
+        encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
+        columns =
+            form != .fields || !selection.contains("batch")
+            ? []
+            : stream.layout.sections.flatMap { section in
+                section.features.filter { selection.contains(section.analyzer, $0.feature.name) }.map {
+                    Column(
+                        topic: topics.feature($0.feature.name, of: section.analyzer), handle: $0.handle, isArray: $0.feature.isArray,
+                        unit: $0.feature.unit)
+                }
+            }
+    }
+
+    /// Whether anything of a batch is published: values that are due, or events.
+    func hasMessages(of batch: borrowing Batch) -> Bool {
+        !batch.events.isEmpty || isDue(batch)
+    }
+
+    private func isDue(_ batch: borrowing Batch) -> Bool {
+        guard batch.hasValues, format.seconds(at: batch.endFrame) >= next else { return false }
+        return form == .fields ? !columns.isEmpty : form == .record && selection.contains("batch")
+    }
+
+    /// The messages of a batch: its values where they are due, then its events.
+    mutating func encode(_ batch: borrowing Batch) -> [MessageGroup] {
+        var groups: [MessageGroup] = []
+        let end = format.seconds(at: batch.endFrame)
+        if isDue(batch) {
+            next += interval
+            // After a gap, and with an interval that is shorter than a batch.
+            if next <= end { next = interval > 0 ? end + interval : end }
+            groups.append(form == .fields ? encodeFields(batch) : record("batch", isBatch: true) { $0.encodeLine(batch, into: &$1) })
+        }
+        for place in batch.events.indices { groups += encode(batch.events[place], batchEnd: end) }
+        return groups.filter { !$0.messages.isEmpty }
+    }
+
+    private mutating func encodeFields(_ batch: borrowing Batch) -> MessageGroup {
+        var group = MessageGroup(isBatch: true)
+        group.messages.reserveCapacity(columns.count)
+        buffer.removeAll()
+        let row = batch.row
+        for column in columns {
+            let start = buffer.count
+            let values = row.extracting(column.handle.offset..<column.handle.offset + column.handle.count)
+            if column.isArray { buffer.append("[") }
+            switch column.unit.numberText {
+            case .decimals(let decimals): buffer.appendFixed(values, decimals: decimals)
+            case .significant: buffer.appendSignificant(values)
+            }
+            if column.isArray { buffer.append("]") }
+            group.messages.append(.init(topic: column.topic, range: start..<buffer.count))
+        }
+        group.bytes = buffer.withUnsafeBytes { Array($0) }
+        return group
+    }
+
+    /// The message of an event; none if its type is not selected.
+    mutating func encode(_ event: Event, batchEnd: Double) -> [MessageGroup] {
+        let group = record(event.type.name) { $0.encode(event, batchEnd: batchEnd, into: &$1) }
+        return group.messages.isEmpty ? [] : [group]
+    }
+
+    /// The message of the header; none if it is not selected.
+    mutating func encodeHeader() -> [MessageGroup] {
+        let group = record("header") { $0.encodeHeader(into: &$1) }
+        return group.messages.isEmpty ? [] : [group]
+    }
+
+    /// The messages of the events after the last batch, then of the end.
+    mutating func encodeEnd(_ summary: StreamSummary) -> [MessageGroup] {
+        let end = format.seconds(at: summary.frames)
+        var groups: [MessageGroup] = []
+        for event in summary.lateEvents { groups += encode(event, batchEnd: end) }
+        var rest = summary
+        rest.lateEvents = []
+        let group = record("end") { $0.encodeEnd(rest, into: &$1) }
+        return group.messages.isEmpty ? groups : groups + [group]
+    }
+
+    /// A record as one message, without its line break; without a message if the encoder writes nothing.
+    private mutating func record(
+        _ type: String, isBatch: Bool = false, _ encode: (RecordEncoder, inout JSONBuffer) -> Void
+    ) -> MessageGroup {
+        buffer.removeAll()
+        encode(encoder, &buffer)
+        guard buffer.count > 0 else { return MessageGroup(isBatch: isBatch) }
+        let bytes = buffer.withUnsafeBytes { Array($0.dropLast()) }
+        return MessageGroup(messages: [.init(topic: topics.record(type), range: 0..<bytes.count)], bytes: bytes, isBatch: isBatch)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The sinks that send to a server: with the program as a whole.
+@Suite(.mayNotHang, .serialized) struct NetworkTests {
+    @Test func `os2l: the beats of a file arrive when they sound`() throws {
+        let server = try TCPServer()
+        let excerpt = ["--duration", "10"]
+        let times = try Hemiola.records([Hemiola.minuet, "--select", "beat"] + excerpt).of("beat").compactMap { $0.double("t") }
+        let program = try Hemiola.start(["analyze", Hemiola.minuet, "--quiet", "--sink", "os2l:127.0.0.1:\(server.port)"] + excerpt)
+        let receiver = try server.accept()
+        var arrivals: [Double] = []
+        var messages: [[String: Any]] = []
+        while let line = try receiver.readLine() {
+            arrivals.append(ProcessInfo.processInfo.systemUptime)
+            messages.append(try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]))
+        }
+        let outcome = try program.finish(timeout: Hemiola.timeout)
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+        #expect(times.count > 8 && messages.count == times.count)
+        #expect(messages.allSatisfy { $0["evt"] as? String == "beat" && ($0["bpm"] as? Double ?? 0) > 60 })
+        // Stream time 0 is unknown here: the differences of all beats to it are compared.
+        let offsets = zip(arrivals, times).map { $0 - $1 }.sorted()
+        let spread = try #require(offsets.last) - offsets[offsets.count / 2]
+        #expect(spread < 0.1 * Sanitizer.slowness, "\(offsets)")
+    }
+
+    @Test(.enabled(if: MQTTBroker.isExpected, "\(MQTTBroker.reason)"))
+    func `mqtt: when the program is killed, the broker publishes that it is offline`() throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe("hemiola/status")
+        let program = try Hemiola.start(["analyze", Hemiola.minuet, "--quiet", "--sink", "mqtt:127.0.0.1:\(broker.port)"])
+        #expect(try subscriber.next().payload == "online")
+        program.send(SIGKILL)
+        #expect(try subscriber.next().payload == "offline")
+    }
+
+    @Test(.enabled(if: MQTTBroker.isExpected, "\(MQTTBroker.reason)"))
+    func `mqtt: user and password of the environment; a wrong one is exit code 3`() throws {
+        let broker = try MQTTBroker(user: ("light", "right"))
+        func run(_ password: String) throws -> ChildProcess.Outcome {
+            try ChildProcess.run(
+                Hemiola.path, ["analyze", Hemiola.minuet, "--duration", "2", "--quiet", "--sink", "mqtt:127.0.0.1:\(broker.port)"],
+                environment: ["HEMIOLA_MQTT_USER": "light", "HEMIOLA_MQTT_PASSWORD": password], timeout: Hemiola.timeout)
+        }
+        let subscriber = try broker.subscribe("hemiola/status", arguments: ["-u", "light", "-P", "right"])
+        let outcome = try run("right")
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+        #expect(try [subscriber.next().payload, subscriber.next().payload] == ["online", "offline"])
+        let refused = try run("wrong")
+        #expect(refused.status == 3)
+        #expect(
+            refused.errors == "hemiola: mqtt: 127.0.0.1:\(broker.port): Connection Refused: not authorised; "
+                + "check user=, password_file= and the rights of the user\n")
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import MQTTSink
+import Synchronization
+import TestSupport
+
+/// A sink that gets batches of one analyzer, `levels`, with a number and a list of two.
+final class MQTTFixture {
+    /// What the sink has reported.
+    final class Reports: Sendable {
+        /// The sums of `dropped` records.
+        struct Losses: Equatable {
+            var batches = 0
+            var events = 0
+        }
+
+        private let texts = Mutex<(warnings: [String], information: [String], lost: Losses)>(([], [], Losses()))
+
+        var warnings: [String] { texts.withLock { $0.warnings } }
+        var information: [String] { texts.withLock { $0.information } }
+        var lost: Losses { texts.withLock { $0.lost } }
+
+        func warn(_ text: String) { texts.withLock { $0.warnings.append(text) } }
+        func inform(_ text: String) { texts.withLock { $0.information.append(text) } }
+        func drop(_ report: DropReport) {
+            texts.withLock {
+                $0.lost.batches += report.batches
+                $0.lost.events += report.events
+            }
+        }
+    }
+
+    private static let outputs = {
+        var outputs = AnalyzerOutputs()
+        _ = outputs.add(Feature("rms_db", .decibels, "The level."))
+        _ = outputs.add(Feature("bands", .none, count: 2, "Two values."))
+        return outputs
+    }()
+
+    let sink: any Sink
+    let reports = Reports()
+    private var number: Int64 = 0
+
+    /// Opens the sink, and begins a stream.
+    init(_ settings: String, select items: [String] = []) async throws {
+        sink = try SinkPlugin.mqtt.make(settings: settings)
+        let reports = reports
+        try await sink.open(
+            SinkContext(
+                name: "mqtt", selection: items.isEmpty ? .all : Selection(items: items), isLive: true,
+                controls: ControlPort(submit: { _, _, _ in }, report: { reports.drop($0) }),
+                warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) }))
+        try await sink.begin(.test(isLive: true, analyzers: [("levels", Self.outputs)]))
+    }
+
+    /// Writes a batch of 1024 frames.
+    func write(_ row: [Float] = [-20.5, 0.25, .nan], _ events: [Event] = []) async throws {
+        let block = BatchBlock([CollectedBatch(number: number, frame: number * 1024, row: row, events: events)])
+        number += 1
+        if let sink = sink as? any NonBlockingSink, sink.writeIfReady(block) { return }
+        try await sink.write(block)
+    }
+
+    /// Repeats an action every 20 ms until a condition is met, at most 30 s.
+    func repeatUntil(_ condition: () throws -> Bool, doing action: () async throws -> Void = {}) async throws -> Bool {
+        for _ in 0..<1500 {
+            if try condition() { return true }
+            try await action()
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return false
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import HemiolaVisualizer
+import TestSupport
+import Testing
+
+/// QLC+ as the receiver: a beat and a button switch dimmers, whose DMX values its web interface reports.
+@Suite(.mayNotHang) struct QLCPlusTests {
+    private static let qlcplus = Tool.program("qlcplus")
+    /// The port of the web interface, which QLC+ 4 does not let choose.
+    private static let webPort = 9999
+
+    @Test(.enabled(if: qlcplus.isExpected, "\(qlcplus.reason)"))
+    func `QLC+: every beat switches the dimmer, and a preset presses its button`() async throws {
+        let folder = try TemporaryFolder()
+        let port = try TCPServer.freePort()
+        _ = try TCPServer(port: Self.webPort)
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "qlcplus.qxw")
+        let workspace = try String(contentsOf: source, encoding: .utf8).replacing("\"PORT\"", with: "\"\(port)\"")
+        let path = try folder.write(workspace, to: "test.qxw")
+        let program = try ChildProcess(
+            try #require(Tool.location(of: "qlcplus")), ["--nogui", "--nowm", "--web", "--operate", "--open", path], in: folder.path,
+            environment: ["QT_QPA_PLATFORM": "offscreen", "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path])
+        defer { program.send(SIGKILL) }
+
+        let fixture = try await OS2LFixture("127.0.0.1:\(port),buttons=true")
+        var web: WebSocketClient?
+        #expect(
+            try await fixture.repeatUntil {
+                web = try? WebSocketClient(port: Self.webPort, target: "/qlcplusWS")
+                return web != nil
+            })
+        let client = try #require(web)
+        /// The values of the two channels.
+        func values() throws -> [Int] {
+            try client.send("QLC+API|getChannelsValues|1|1|2")
+            var text = ""
+            while !text.hasPrefix("QLC+API|getChannelsValues|") { text = try #require(try client.readFrame()).text }
+            // Channel, value and type of each channel.
+            let parts = text.split(separator: "|", omittingEmptySubsequences: false)
+            return try [#require(Int(parts[3])), #require(Int(parts[6]))]
+        }
+
+        try await fixture.write()
+        #expect(try values() == [0, 0])
+        // The workspace is loaded after the web interface has started: the sink is connected when the first beat switches the dimmer.
+        #expect(
+            try await fixture.repeatUntil(
+                { try values() == [255, 0] },
+                doing: {
+                    guard try values() == [0, 0] else { return }
+                    try await fixture.write([fixture.beat()])
+                    try await Task.sleep(for: .milliseconds(300))
+                }))
+        for beat in 1...6 {
+            try await fixture.write([fixture.beat(in: 0.1)])
+            let expected = [beat % 2 == 0 ? 255 : 0, 0]
+            #expect(try await fixture.repeatUntil { try values() == expected }, "beat \(beat)")
+        }
+        try await fixture.write([Event(at: fixture.now, PresetChange(name: "Rain", cut: .soft, blend: 1, reason: .bar)), fixture.beat()])
+        #expect(try await fixture.repeatUntil { try values() == [0, 255] })
+        try await fixture.sink.close()
+    }
+}
