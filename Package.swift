@@ -78,8 +78,8 @@ let package = Package(
         module(
             "HemiolaCommandLine",
             uses: [
-                "HemiolaEngine", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola",
-                "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
+                "HemiolaEngine", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput",
+                "HemiolaProcesses", "Hemiola", "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
             ]),
 
         // 4
@@ -96,7 +96,7 @@ let package = Package(
             settings: lifetimeSettings),
 
         // 3
-        plugin("FileCapture", at: "Captures/File", uses: ["HemiolaRIFF", "CSndFile"]),
+        plugin("FileCapture", at: "Captures/File", uses: ["HemiolaProcesses", "HemiolaRIFF", "CSndFile"]),
         plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaRIFF"]),
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
@@ -120,12 +120,13 @@ let package = Package(
         plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
         plugin(
-            "WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"],
+            "WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaProcesses", "HemiolaVisualizer", "CQREncode", "CWebPage"],
             exclude: ["Page", "Pictures"]),
         module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
         // 2
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
+        module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal"]),
         module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
         module(
             "HemiolaBridge",
@@ -254,6 +255,7 @@ let package = Package(
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("HemiolaProcessesTests", uses: ["HemiolaProcesses", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",
             uses: ["HemiolaVisualizer", "JSONLinesSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter"]),
