@@ -89,7 +89,7 @@ let package = Package(
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
-                "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "ExecSink", "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -114,6 +114,7 @@ let package = Package(
         plugin("AudioSink", at: "Sinks/Audio", uses: ["HemiolaOutput", "CSndFile"]),
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
+        plugin("ExecSink", at: "Sinks/Exec", uses: ["HemiolaProcesses", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
@@ -255,6 +256,9 @@ let package = Package(
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ExecSinkTests",
+            uses: ["ExecSink", "JSONLinesSink", "TestSupport", "HemiolaTesting", "HemiolaProcesses", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaProcessesTests", uses: ["HemiolaProcesses", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",
