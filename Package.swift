@@ -86,7 +86,7 @@ let package = Package(
         module(
             "HemiolaPlugins",
             uses: [
-                "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
+                "ExecCapture", "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
                 "ExecSink", "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
@@ -97,7 +97,8 @@ let package = Package(
 
         // 3
         plugin("FileCapture", at: "Captures/File", uses: ["HemiolaProcesses", "HemiolaRIFF", "CSndFile"]),
-        plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaRIFF"]),
+        plugin("ExecCapture", at: "Captures/Exec", uses: ["HemiolaPCM", "HemiolaProcesses"]),
+        plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaPCM"]),
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
@@ -127,6 +128,7 @@ let package = Package(
 
         // 2
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
+        module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal"]),
         module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal"]),
         module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
         module(
@@ -200,7 +202,10 @@ let package = Package(
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
-        tests("PCMCaptureTests", uses: ["PCMCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ExecCaptureTests",
+            uses: ["ExecCapture", "HemiolaProcesses", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("PCMCaptureTests", uses: ["PCMCapture", "HemiolaPCM", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("PulseCaptureTests", uses: ["PulseCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("ToneCaptureTests", uses: ["ToneCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests(

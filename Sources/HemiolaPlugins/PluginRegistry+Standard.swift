@@ -5,6 +5,7 @@ internal import CSVSink
 internal import ChordAnalyzer
 internal import ChromaAnalyzer
 internal import ConstantQAnalyzer
+internal import ExecCapture
 internal import ExecSink
 internal import FileCapture
 public import Hemiola
@@ -38,7 +39,7 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone],
+        captures: [.exec, .file, .pcm, .pulse, .tone],
         analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
         sinks: [.audio, .beats, .csv, .exec, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
