@@ -87,7 +87,7 @@ let package = Package(
             "HemiolaPlugins",
             uses: [
                 "ExecCapture", "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
+                "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "ExecAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
                 "ExecSink", "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
@@ -102,6 +102,7 @@ let package = Package(
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
+        plugin("ExecAnalyzer", at: "Analyzers/Exec", uses: ["HemiolaProcesses", "HemiolaWire"]),
         plugin("ChromaAnalyzer", at: "Analyzers/Chroma", uses: ["HemiolaTonal"]),
         plugin("ChordAnalyzer", at: "Analyzers/Chords", uses: ["HemiolaTonal"]),
         plugin("ConstantQAnalyzer", at: "Analyzers/ConstantQ", uses: ["HemiolaTonal"]),
@@ -261,6 +262,12 @@ let package = Package(
         tests("BeatsSinkTests", uses: ["BeatsSink", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ExecAnalyzerTests",
+            uses: [
+                "ExecAnalyzer", "LevelsAnalyzer", "HemiolaEngine", "HemiolaProcesses", "HemiolaWire", "TestSupport", "HemiolaTesting",
+                "Hemiola", "HemiolaSignal",
+            ]),
         tests(
             "ExecSinkTests",
             uses: ["ExecSink", "JSONLinesSink", "TestSupport", "HemiolaTesting", "HemiolaProcesses", "Hemiola", "HemiolaSignal"]),

@@ -5,6 +5,7 @@ internal import CSVSink
 internal import ChordAnalyzer
 internal import ChromaAnalyzer
 internal import ConstantQAnalyzer
+internal import ExecAnalyzer
 internal import ExecCapture
 internal import ExecSink
 internal import FileCapture
@@ -40,7 +41,9 @@ extension PluginRegistry {
 
     private static let plugins = PluginRegistry(
         captures: [.exec, .file, .pcm, .pulse, .tone],
-        analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
+        analyzers: [
+            .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .exec,
+        ],
         sinks: [.audio, .beats, .csv, .exec, .jsonLines, .notes, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

@@ -43,7 +43,8 @@ public enum SpectrumHop: Sendable, Hashable {
     /// Once per hop, the window ending with the hop.
     case everyHop
     /// Every so many seconds since the stream's first frame (each to the nearest frame), whatever the batch: a hop then brings
-    /// none, one or several.
+    /// none, one or several. At a sample rate that is not the stream's, a spectrum also needs up to ten frames of the slower rate behind
+    /// its window: the same values whatever the batch.
     case seconds(Double)
 }
 

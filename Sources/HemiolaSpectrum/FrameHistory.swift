@@ -30,6 +30,14 @@ struct FrameHistory: ~Copyable {
     /// The address behind the last frame.
     var end: UnsafePointer<Float> { UnsafePointer(frames + count) }
 
+    /// Frames of the stream behind a frame of the history that its value depends on: 0 at the stream's sample rate.
+    var reach: Int64 {
+        switch resampler {
+        case .some(let resampler): Int64(resampler.reach)
+        case .none: 0
+        }
+    }
+
     /// The number of frames at this sample rate that lie before a frame of the stream.
     func frames(before frame: Int64) -> Int64 {
         resampler?.frames(before: frame) ?? frame
@@ -57,7 +65,7 @@ struct FrameHistory: ~Copyable {
             let edge = resampler.frames(before: hop.upperBound)
             shift(by: Int(edge - resampler.frames(before: hop.lowerBound)))
             // The last frames of the previous hop were computed before the frames behind them were known, and are computed again.
-            // Until then they are at the end of a window, where its values are nearly 0.
+            // Until then only windows that end with the hop contain them, where their values are nearly 0.
             let first = resampler.frames(before: max(0, hop.lowerBound - Int64(resampler.reach)))
             resampler.make(first..<edge, from: stream.end, at: hop.upperBound, into: frames + count - Int(edge - first))
         case .none:

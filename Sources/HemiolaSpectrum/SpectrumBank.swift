@@ -55,6 +55,8 @@ public final class SpectrumBank {
     private let historyCount: Int
     /// For each request in order, the index of its track.
     private let trackOfRequest: [Int]
+    /// The first frame of the stream since its start or the last gap; nil before it.
+    private var firstFrame: Int64?
 
     /// The number of transforms computed so far; equal requests share one.
     package private(set) var transformCount = 0
@@ -190,6 +192,7 @@ public final class SpectrumBank {
     public func advance(_ mono: Span<Float>, at frame: Int64, frameCount: Int? = nil) {
         precondition(mono.count == hopFrames, "a hop has always the same length")
         if trackCount == 0 { return }
+        if firstFrame == nil { firstFrame = frame }
         histories.pointee.append(mono)
         for index in 1..<historyCount {
             (histories + index).pointee.append(from: histories.pointee, frame..<frame + Int64(hopFrames))
@@ -204,6 +207,7 @@ public final class SpectrumBank {
 
     /// Clears the history: the next windows begin with zeros.
     public func clear() {
+        firstFrame = nil
         for index in 0..<historyCount { (histories + index).pointee.clear() }
     }
 
@@ -218,8 +222,6 @@ public final class SpectrumBank {
         slot.magnitude = track.pointee.magnitude.map { UnsafePointer($0) }
         slot.complex = track.pointee.complex.map { UnsafePointer($0) }
         // In frames at the track's sample rate.
-        let start = track.pointee.history.pointee.frames(before: frame)
-        let last = track.pointee.history.pointee.frames(before: frame + Int64(frameCount))
         let edge = track.pointee.history.pointee.frames(before: frame + Int64(hopFrames))
         let step = track.pointee.hopFrames
         guard step > 0 else {
@@ -227,6 +229,11 @@ public final class SpectrumBank {
             transform(track, ending: edge, edge, into: &slot)
             return slot
         }
+        // The last resampled frames change when the frames behind them are known: windows with them come with the next hop, so that
+        // their values do not depend on the hop's length.
+        let reach = track.pointee.history.pointee.reach
+        let start = track.pointee.history.pointee.frames(before: max(firstFrame ?? frame, frame - reach))
+        let last = track.pointee.history.pointee.frames(before: frame + Int64(frameCount) - reach)
         // Windows end at multiples of the request's hop since the stream's start, to the nearest frame.
         func end(_ count: Int64) -> Int64 { Int64((Double(count) * step).rounded()) }
         var next = max(1, Int64(Double(start) / step))

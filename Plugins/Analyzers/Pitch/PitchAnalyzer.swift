@@ -77,9 +77,11 @@ private final class PitchStream {
     private static let delay = 5
     /// The same in the first pass, and the number of frames that are decoded at once: 6 s each.
     private static let longDelay = 512
+    /// The audio behind a window that its resampled spectrum depends on, in seconds.
+    private static let resampling = 0.001
     /// From the centre of a value to the end of the audio that it depends on, in seconds.
     static let latency =
-        Double(PitchDetector.size) / 2 / Double(PitchDetector.sampleRate) + Double(delay + 1) * PitchDetector.hopSeconds
+        Double(PitchDetector.size) / 2 / Double(PitchDetector.sampleRate) + Double(delay + 1) * PitchDetector.hopSeconds + resampling
 
     private let sampleRate: Double
     private let detector: PitchDetector
