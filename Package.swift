@@ -80,17 +80,17 @@ let package = Package(
             "HemiolaCommandLine",
             uses: [
                 "HemiolaEngine", "HemiolaForeign", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation",
-                "HemiolaOutput", "Hemiola", "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
+                "HemiolaOutput", "HemiolaProcesses", "Hemiola", "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
             ]),
 
         // 4
         module(
             "HemiolaPlugins",
             uses: [
-                "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
-                "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
+                "ExecCapture", "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
+                "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "ExecAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VampAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink",
-                "CSVSink", "JSONLinesSink", "MIDISink", "MIDIControlSink", "MQTTSink", "NotesSink", "OS2LSink", "PresetsSink",
+                "CSVSink", "ExecSink", "JSONLinesSink", "MIDISink", "MIDIControlSink", "MQTTSink", "NotesSink", "OS2LSink", "PresetsSink",
                 "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
@@ -98,11 +98,13 @@ let package = Package(
             settings: lifetimeSettings),
 
         // 3
-        plugin("FileCapture", at: "Captures/File", uses: ["HemiolaRIFF", "CSndFile"]),
-        plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaRIFF"]),
+        plugin("FileCapture", at: "Captures/File", uses: ["HemiolaProcesses", "HemiolaRIFF", "CSndFile"]),
+        plugin("ExecCapture", at: "Captures/Exec", uses: ["HemiolaPCM", "HemiolaProcesses"]),
+        plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaPCM"]),
         plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
         plugin("ToneCapture", at: "Captures/Tone"),
         plugin("BeatAnalyzer", at: "Analyzers/Beat", uses: ["CBeatWeights"]),
+        plugin("ExecAnalyzer", at: "Analyzers/Exec", uses: ["HemiolaProcesses", "HemiolaWire"]),
         plugin("ChromaAnalyzer", at: "Analyzers/Chroma", uses: ["HemiolaTonal"]),
         plugin("ChordAnalyzer", at: "Analyzers/Chords", uses: ["HemiolaTonal"]),
         plugin("ConstantQAnalyzer", at: "Analyzers/ConstantQ", uses: ["HemiolaTonal"]),
@@ -117,6 +119,7 @@ let package = Package(
         plugin("AudioSink", at: "Sinks/Audio", uses: ["HemiolaOutput", "CSndFile"]),
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
+        plugin("ExecSink", at: "Sinks/Exec", uses: ["HemiolaProcesses", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
         plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaOutput"]),
@@ -127,7 +130,7 @@ let package = Package(
         plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
         plugin(
-            "WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"],
+            "WebSink", at: "Sinks/Web", uses: ["HemiolaBridge", "HemiolaProcesses", "HemiolaVisualizer", "CQREncode", "CWebPage"],
             exclude: ["Page", "Pictures"]),
         module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
@@ -135,6 +138,8 @@ let package = Package(
         module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "CVamp"]),
         module("HemiolaNetwork", uses: ["Hemiola"]),
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
+        module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal"]),
+        module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal"]),
         module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
         module(
             "HemiolaBridge",
@@ -211,7 +216,10 @@ let package = Package(
                 "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
             ]),
         tests("FileCaptureTests", uses: ["FileCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
-        tests("PCMCaptureTests", uses: ["PCMCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ExecCaptureTests",
+            uses: ["ExecCapture", "HemiolaProcesses", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("PCMCaptureTests", uses: ["PCMCapture", "HemiolaPCM", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("PulseCaptureTests", uses: ["PulseCapture", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("ToneCaptureTests", uses: ["ToneCapture", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests(
@@ -291,6 +299,16 @@ let package = Package(
         tests("MQTTSinkTests", uses: ["MQTTSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "ExecAnalyzerTests",
+            uses: [
+                "ExecAnalyzer", "LevelsAnalyzer", "HemiolaEngine", "HemiolaProcesses", "HemiolaWire", "TestSupport", "HemiolaTesting",
+                "Hemiola", "HemiolaSignal",
+            ]),
+        tests(
+            "ExecSinkTests",
+            uses: ["ExecSink", "JSONLinesSink", "TestSupport", "HemiolaTesting", "HemiolaProcesses", "Hemiola", "HemiolaSignal"]),
+        tests("HemiolaProcessesTests", uses: ["HemiolaProcesses", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",
             uses: ["HemiolaVisualizer", "JSONLinesSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal", "AllocationCounter"]),

@@ -33,12 +33,16 @@ public protocol Analyzer: AnyObject {
     /// Itself if it is a ``SummarizingAnalyzer``, else nil. A requirement with a default, because a cast makes the Swift runtime
     /// search all conformances of the program at the end of the first stream.
     var summarizing: (any SummarizingAnalyzer)? { get }
+
+    /// Itself if it is an ``ExternalAnalyzer``, else nil; a requirement for the same reason.
+    var external: (any ExternalAnalyzer)? { get }
 }
 
 extension Analyzer {
     public func load() throws(ConfigurationError) {}
     public var warning: String? { nil }
     public var summarizing: (any SummarizingAnalyzer)? { nil }
+    public var external: (any ExternalAnalyzer)? { nil }
     public func skip(_ gap: Gap) {}
     public func finish(into events: inout EventList) {}
 }
@@ -84,6 +88,47 @@ public protocol SummarizingAnalyzer: Analyzer {
 
 extension SummarizingAnalyzer {
     public var summarizing: (any SummarizingAnalyzer)? { self }
+}
+
+/// An analyzer that uses something outside of this process, which can fail at any time and must be ended: a program, a device.
+///
+/// Lifecycle, per input: `open` → (`prepare` → `process` … → `finish`) per stream → `close`. It may allocate, lock and, for a file, wait in
+/// `process`, each time for a bounded time.
+public protocol ExternalAnalyzer: Analyzer {
+    /// Gets the context of the run. Starts nothing: `prepare` does. Not called where only the outputs are listed.
+    func open(_ context: AnalyzerContext)
+    /// Why no further hop can be analysed; nil: nothing has failed. Read after every hop; the input ends with this error.
+    var failure: AnalyzerError? { get }
+    /// Ends everything that `prepare` started. Called once after the streams of each input, and after outputs were listed.
+    func close()
+}
+
+extension ExternalAnalyzer {
+    public var external: (any ExternalAnalyzer)? { self }
+}
+
+/// The context of an ``ExternalAnalyzer``, passed to `open`.
+public struct AnalyzerContext: Sendable {
+    /// Its name in this pipeline.
+    public var name: String
+    /// Whether hops come as time passes, from a live capture or a paced file: then `process` never waits. From a file it waits for
+    /// results, so that they are the same in every run.
+    public var isLive: Bool
+    /// Prints one line for the user: a warning, after which the run continues. Never blocks.
+    public var warn: @Sendable (String) -> Void
+    /// Whether the run is to end: a wait polls this.
+    public var isCancelled: @Sendable () -> Bool
+
+    /// A context; by default that of a file, for tests and for listing outputs.
+    public init(
+        name: String, isLive: Bool = false, warn: @escaping @Sendable (String) -> Void = { _ in },
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.name = name
+        self.isLive = isLive
+        self.warn = warn
+        self.isCancelled = isCancelled
+    }
 }
 
 /// An analyzer or director that handles controls. Called between batches, on the analysis thread, before the first hop of the batch in

@@ -35,6 +35,8 @@ public struct DeclaredSetting: Sendable, Hashable {
         case choice([String])
         /// Any number of these.
         case list(of: Kind)
+        /// Text for the shell, or a list: a program and its arguments.
+        case command
 
         /// As the manual names it.
         public var name: String {
@@ -45,6 +47,7 @@ public struct DeclaredSetting: Sendable, Hashable {
             case .text: "text"
             case .choice(let names): "one of \(names.joined(separator: ", "))"
             case .list(let kind): "\(kind.name), joined with +"
+            case .command: "a command, or a list of a program and its arguments"
             }
         }
     }

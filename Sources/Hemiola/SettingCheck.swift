@@ -12,6 +12,10 @@ extension DeclaredSetting {
         switch (kind, raw) {
         case (.boolean, .boolean), (.text, .text):
             return .success(raw)
+        case (.command, .list(let items)):
+            return checkAll(items, as: .text)
+        case (.command, _):
+            return check(raw, as: .text)
         case (.boolean, .text(let text)):
             switch text.lowercased() {
             case "true", "yes", "on", "1": return .success(.boolean(true))

@@ -75,7 +75,7 @@ struct CheckCommand: Command {
     private static func text(of plan: PipelinePlan, title: String, _ registry: PluginRegistry) throws(Failure) -> String {
         let pipeline = try plan.assemble()
         do throws(AnalyzerError) {
-            let analyzers = try pipeline.describeAnalyzers(for: PluginPage.format)
+            let analyzers = try pipeline.describeAnalyzers(for: PluginPage.format, startsExternals: false)
             return PipelineFile.text(plan.configuration, analyzers: analyzers, registry: registry)
         } catch {
             throw Failure("\(title): \(error.message)")

@@ -97,7 +97,7 @@ struct Completions: Sendable {
         case .boolean: ["true", "false"]
         case .choice(let names): names
         case .list(let kind): values(of: kind)
-        case .integer, .number, .text: []
+        case .integer, .number, .text, .command: []
         }
     }
 

@@ -271,6 +271,7 @@ extension DeclaredSetting.Kind {
         case .text: "text"
         case .choice: "choice"
         case .list(let kind): "list of \(kind.word)"
+        case .command: "command"
         }
     }
 

@@ -1,3 +1,6 @@
+internal import HemiolaProcesses
+internal import HemiolaSignal
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -14,32 +17,23 @@ extension System {
 
         /// - Parameter arguments: Without the program's name.
         init(_ arguments: [String]) throws(CallError) {
-            var ends: [Int32] = [-1, -1]
-            guard pipe(&ends) == 0 else { throw CallError(number: errno) }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            var actions = posix_spawn_file_actions_t()
-            posix_spawn_file_actions_init(&actions)
-            posix_spawn_file_actions_adddup2(&actions, ends[1], standardOutput)
-            posix_spawn_file_actions_addopen(&actions, standardInput, "/dev/null", O_RDONLY, 0)
-            // A process group of its own: Ctrl-C reaches the parent only, which then ends the child.
-            var attributes = posix_spawnattr_t()
-            posix_spawnattr_init(&attributes)
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-            var words: [UnsafeMutablePointer<CChar>?] = (["hemiola"] + arguments).map { strdup($0) } + [nil]
-            defer {
-                for word in words { free(word) }
-                posix_spawn_file_actions_destroy(&actions)
-                posix_spawnattr_destroy(&attributes)
-                close(ends[1])
+            do throws(SystemCallError) {
+                let ends = try PipeEnds()
+                defer { close(ends.writer) }
+                // A process group of its own: Ctrl-C reaches the parent only, which then ends the child.
+                var spawn = Spawn(.path("/proc/self/exe"), arguments.map(PathText.bytes(of:)))
+                spawn.arguments[0] = Array("hemiola".utf8)
+                spawn.descriptors = (nil, ends.writer, standardError)
+                do throws(SystemCallError) {
+                    process = try spawn.start()
+                } catch {
+                    close(ends.reader)
+                    throw error
+                }
+                output = ends.reader
+            } catch {
+                throw CallError(number: error.number)
             }
-            var process = pid_t()
-            let code = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, &words, environ)
-            guard code == 0 else {
-                close(ends[0])
-                throw CallError(number: code)
-            }
-            self.process = process
-            output = ends[0]
         }
 
         /// Kills the process and waits for its end. Call once.

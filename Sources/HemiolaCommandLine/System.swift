@@ -1,3 +1,4 @@
+internal import HemiolaProcesses
 internal import HemiolaSignal
 internal import Synchronization
 
@@ -79,6 +80,7 @@ enum System {
 
     /// Exits without cleanup and without waiting for other threads.
     static func exitAtOnce(_ status: CommandStatus) -> Never {
+        RunningProgram.killAll()
         restoreTerminal()
         _exit(status.rawValue)
     }

@@ -307,13 +307,16 @@ extension PluginRegistry {
     private func checkSelections(of pipeline: Pipeline, _ recorded: [StreamHeader.Analyzer]?) throws(ConfigurationError) {
         guard pipeline.sinkEntries.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
-        let analyzers = recorded ?? (try? pipeline.describeAnalyzers(for: format)) ?? []
+        let analyzers = recorded ?? (try? pipeline.describeAnalyzers(for: format, startsExternals: false)) ?? []
+        let externals = Set(recorded == nil ? pipeline.analyzerEntries.filter(\.isExternal).map(\.name) : [])
         var problems: [ConfigurationProblem] = []
         for item in Set(pipeline.sinkEntries.flatMap { $0.selection.featurePaths.map(\.text) }).sorted() {
             let dot = item.firstIndex(of: ".")
             let name = String(item[..<(dot ?? item.endIndex)])
             let features = analyzers.first { $0.name == name }?.outputs.features.map(\.name)
             let known: [String]
+            // Its outputs are known only when it runs.
+            if externals.contains(name) { continue }
             if let features, let dot {
                 if features.contains(item[item.index(after: dot)...].description) { continue }
                 known = features.map { "\(name).\($0)" }

@@ -27,6 +27,8 @@ final class InputRun {
     private let replay: ControlReplay
 
     private var slots: [StreamAnalysis.AnalyzerSlot]
+    /// The analyzers that use something outside of this process; usually none.
+    private let externals: [(name: String, analyzer: any ExternalAnalyzer)]
     /// The last bank with its requests and sample rate: files of one format share it.
     private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
     /// The path of the current input, as given.
@@ -56,7 +58,7 @@ final class InputRun {
         self.pipeline = pipeline
         self.directors = directors
         self.replay = replay
-        slots = pipeline.analyzerEntries.map { entry in
+        let slots = pipeline.analyzerEntries.map { entry in
             let analyzer = entry.analyzer.take()
             return StreamAnalysis.AnalyzerSlot(
                 name: entry.name, analyzer: analyzer,
@@ -65,6 +67,8 @@ final class InputRun {
                 controls: Set(entry.about.controls.map(\.name)),
                 offline: pipeline.configuration.usesLookAhead ? analyzer as? any OfflineAnalyzer : nil)
         }
+        self.slots = slots
+        externals = slots.compactMap { slot in slot.analyzer.external.map { (slot.name, $0) } }
     }
 
     /// Analyses an input to its end and passes its streams and its end to the receiver.
@@ -107,6 +111,8 @@ final class InputRun {
                     isCancelled: { [pipeline] in pipeline.shouldStop },
                     warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) }))
             defer { capture.close() }
+            openExternals(input, for: receiver)
+            defer { for external in externals { external.analyzer.close() } }
             var isOver = false
             while !isOver {
                 guard source.format.isSupported else { throw Self.unsupported(source) }
@@ -121,6 +127,24 @@ final class InputRun {
             if error.remedy == .finish { return }
             fail(.captureFailed(input: input.name, error), for: receiver)
         }
+    }
+
+    private func openExternals(_ input: Pipeline.Input, for receiver: any StreamReceiver) {
+        for external in externals {
+            external.analyzer.open(
+                AnalyzerContext(
+                    name: external.name, isLive: pipeline.isLive || pipeline.isPaced,
+                    warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) },
+                    isCancelled: { [pipeline] in pipeline.shouldStop }))
+        }
+    }
+
+    /// The failure of an analyzer, as an error of the input.
+    private var externalFailure: CaptureError? {
+        for external in externals {
+            if let failure = external.analyzer.failure { return CaptureError(failure.message) }
+        }
+        return nil
     }
 
     private static func unsupported(_ source: StreamSource) -> CaptureError {
@@ -158,8 +182,7 @@ final class InputRun {
         refusals = []
         damage = nil
 
-        let ending = drive(stream, capture, for: receiver)
-        finish(stream, ending, for: receiver)
+        let ending = finish(stream, drive(stream, capture, for: receiver), for: receiver)
         silence = stream.silence
         secondsBefore += stream.seconds
         return ending
@@ -236,6 +259,7 @@ final class InputRun {
             do throws(CaptureError) {
                 switch try stream.advance(capture) {
                 case .frames:
+                    if let error = externalFailure { return .failed(error) }
                     if pipeline.isLive, let seconds = stream.takeSilence() {
                         receiver.report(.silence(input: deviceSummary ?? stream.header.source.name, seconds: seconds))
                     }
@@ -273,8 +297,11 @@ final class InputRun {
         }
     }
 
-    private func finish(_ stream: StreamAnalysis, _ ending: Ending, for receiver: any StreamReceiver) {
+    /// - Returns: The ending, which is another one if an analyzer has failed at the end of the stream.
+    private func finish(_ stream: StreamAnalysis, _ ending: Ending, for receiver: any StreamReceiver) -> Ending {
         let late = stream.finish()
+        var ending = ending
+        if case .over(.endOfInput) = ending, let error = externalFailure { ending = .failed(error) }
         let reason: StreamSummary.Reason =
             switch ending {
             case .over(let reason): reason
@@ -306,6 +333,7 @@ final class InputRun {
         }
         if stream.nonFinite > 0 { receiver.report(.nonFinite(input: name, samples: stream.nonFinite)) }
         receiver.report(.finished(input: name, summary))
+        return ending
     }
 
     /// Applies the replayed controls of the batch that begins.

@@ -40,6 +40,9 @@ public final class Pipeline: Sendable {
         var about: PluginDescription
         var settings: SettingValues
         var analyzer: PluginInstance<any Analyzer>
+
+        /// Whether it is an ``Hemiola/ExternalAnalyzer``. Only before the run.
+        var isExternal: Bool { analyzer.read { $0.external != nil } ?? false }
     }
 
     /// A sink, made and not yet opened.
@@ -123,13 +126,23 @@ public final class Pipeline: Sendable {
     /// The names of the sinks, in order.
     public var sinkNames: [String] { sinkEntries.map(\.name) }
 
-    /// The outputs that the analyzers declare for a stream of this format. Only before the run; opens nothing.
-    public func describeAnalyzers(for format: StreamFormat) throws(AnalyzerError) -> [StreamHeader.Analyzer] {
+    /// The outputs that the analyzers declare for a stream of this format. Only before the run; opens nothing, except for analyzers that
+    /// use something outside of this process.
+    ///
+    /// - Parameter startsExternals: Whether an ``Hemiola/ExternalAnalyzer`` is started for its outputs; false: it is listed without any.
+    public func describeAnalyzers(
+        for format: StreamFormat, startsExternals: Bool = true
+    ) throws(AnalyzerError) -> [StreamHeader.Analyzer] {
         var result: [StreamHeader.Analyzer] = []
         for entry in analyzerEntries {
             let format = AnalysisFormat(format, batching: batching, seed: seed)
             let outputs = entry.analyzer.read { analyzer in
-                Result { () throws(AnalyzerError) in try analyzer.prepare(format) }
+                Result { () throws(AnalyzerError) in
+                    let external = analyzer.external
+                    if external != nil, !startsExternals { return AnalyzerOutputs() }
+                    defer { external?.close() }
+                    return try analyzer.prepare(format)
+                }
             }
             if let outputs { result.append(entry.header(try outputs.get())) }
         }

@@ -5,6 +5,9 @@ internal import CSVSink
 internal import ChordAnalyzer
 internal import ChromaAnalyzer
 internal import ConstantQAnalyzer
+internal import ExecAnalyzer
+internal import ExecCapture
+internal import ExecSink
 internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
@@ -42,11 +45,12 @@ extension PluginRegistry {
     }()
 
     private static let plugins = PluginRegistry(
-        captures: [.file, .pcm, .pulse, .tone],
+        captures: [.exec, .file, .pcm, .pulse, .tone],
         analyzers: [
             .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,
+            .exec,
         ],
-        sinks: [.audio, .beats, .csv, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .presets, .summary] + socketSinks,
+        sinks: [.audio, .beats, .csv, .exec, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -1,8 +1,8 @@
 /// A strict JSON text (RFC 8259) as a tree, for the records of a file. Members keep their order.
-indirect enum JSONValue: Sendable, Equatable {
-    struct Member: Sendable, Equatable {
-        var key: String
-        var value: JSONValue
+package indirect enum JSONValue: Sendable, Equatable {
+    package struct Member: Sendable, Equatable {
+        package var key: String
+        package var value: JSONValue
     }
 
     case null
@@ -16,8 +16,8 @@ indirect enum JSONValue: Sendable, Equatable {
     case object([Member])
 
     /// The text is not JSON, or exceeds a limit.
-    struct Fault: Error {
-        var message: String
+    package struct Fault: Error {
+        package var message: String
     }
 
     /// Maximum nesting of brackets: records have four levels.
@@ -28,7 +28,7 @@ indirect enum JSONValue: Sendable, Equatable {
     /// Parses a text.
     ///
     /// - Complexity: O(bytes).
-    init(_ bytes: [UInt8]) throws(Fault) {
+    package init(_ bytes: [UInt8]) throws(Fault) {
         // Ensures that all strings of the tree are valid.
         guard String(validating: bytes, as: UTF8.self) != nil else { throw Fault(message: "invalid UTF-8") }
         var parser = JSONParser(bytes)
@@ -38,14 +38,14 @@ indirect enum JSONValue: Sendable, Equatable {
     // MARK: - Access
 
     /// The value of a member; nil for a missing one, and for a value that is not an object.
-    subscript(_ key: String) -> JSONValue? {
+    package subscript(_ key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         for member in members where member.key == key { return member.value }
         return nil
     }
 
     /// The number, whole or not; nil for any other value.
-    var double: Double? {
+    package var double: Double? {
         switch self {
         case .integer(let number): Double(number)
         case .number(let number): number
@@ -54,27 +54,27 @@ indirect enum JSONValue: Sendable, Equatable {
     }
 
     /// The whole number; nil for any other value.
-    var integer: Int? {
+    package var integer: Int? {
         if case .integer(let number) = self { number } else { nil }
     }
 
     /// The flag; nil for any other value.
-    var flag: Bool? {
+    package var flag: Bool? {
         if case .boolean(let flag) = self { flag } else { nil }
     }
 
     /// The text; nil for any other value.
-    var string: String? {
+    package var string: String? {
         if case .text(let text) = self { text } else { nil }
     }
 
     /// The elements; nil for any other value.
-    var elements: [JSONValue]? {
+    package var elements: [JSONValue]? {
         if case .list(let elements) = self { elements } else { nil }
     }
 
     /// The members; nil for any other value.
-    var members: [Member]? {
+    package var members: [Member]? {
         if case .object(let members) = self { members } else { nil }
     }
 }

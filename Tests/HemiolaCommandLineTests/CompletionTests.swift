@@ -17,7 +17,7 @@ import Testing
         #expect(
             analyzers("") == [
                 "levels", "loudness", "spectrum:", "visualizer:", "beat:", "cqt:", "chroma:", "musical-key:", "chords:", "pitch:",
-                "structure:", "vamp:",
+                "structure:", "vamp:", "exec:",
             ])
         #expect(analyzers("vis") == ["visualizer:"])
         #expect(analyzers("nothing").isEmpty)

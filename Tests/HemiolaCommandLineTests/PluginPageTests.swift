@@ -127,11 +127,16 @@ import Testing
     @Test func `READMEs of plugins: tables have the declared settings and defaults`() throws {
         let plugins = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Plugins").standardized
         let readMes = try FileManager.default.subpathsOfDirectory(atPath: plugins.path).filter { $0.hasSuffix("README.md") }
-            .map { try String(contentsOf: plugins.appending(path: $0), encoding: .utf8) }
+            .map { (path: $0, text: try String(contentsOf: plugins.appending(path: $0), encoding: .utf8)) }
         for page in Self.pages {
+            // A capture, an analyzer and a sink may share an id.
             let readMe = try #require(
-                readMes.first { $0.hasPrefix("# \(page.about.id):") || $0.hasPrefix("# \(page.about.id)\n") },
-                "\(page.about.id) has no README that begins with its name")
+                readMes.first {
+                    $0.path.lowercased().hasPrefix(page.role.rawValue)
+                        && ($0.text.hasPrefix("# \(page.about.id):") || $0.text.hasPrefix("# \(page.about.id)\n"))
+                },
+                "\(page.about.id) has no README that begins with its name"
+            ).text
             let table = table(readMe)
             #expect(table.map(\.key) == page.about.keys, "\(page.about.id)")
             for (row, setting) in zip(table, page.about.settings) where row.value != setting.defaultText {

@@ -4,6 +4,7 @@ import HemiolaSignal
 import TestSupport
 import Testing
 
+@testable import HemiolaPCM
 @testable import PCMCapture
 
 #if canImport(Glibc)
@@ -170,7 +171,7 @@ func settings(_ spec: String) throws -> PCMSettings {
 func record(_ bytes: [UInt8], _ spec: String = "pcm", fragment: Int = .max, frames: Int = 1024) throws -> Recording {
     let pipe = TestPipe(bytes, fragment: fragment)
     defer { pipe.finishWriting() }
-    return try Recording(PCMCapture(settings(spec), descriptor: pipe.reader), frames: frames)
+    return try Recording(PCMReader(settings(spec), descriptor: pipe.reader), frames: frames)
 }
 
 /// The error of opening and reading these bytes.

@@ -3,6 +3,7 @@ import HemiolaSignal
 import TestSupport
 import Testing
 
+@testable import HemiolaPCM
 @testable import PCMCapture
 
 #if canImport(Glibc)
@@ -26,7 +27,7 @@ import Testing
     }
 
     @Test func `pcm: not live`() throws {
-        #expect(try PCMCapture(settings("pcm")).isLive == false)
+        #expect(try PCMReader(settings("pcm")).isLive == false)
     }
 
     @Test(arguments: [1, 3, 7, 4_093])
@@ -84,7 +85,7 @@ import Testing
         let pipe = TestPipe()
         let wav = WAVBytes(samples: Array(repeating: 1, count: 2 * frames)).bytes
         _ = wav.withUnsafeBytes { write(pipe.writer, $0.baseAddress!, wav.count) }
-        #expect(try Recording(PCMCapture(settings("pcm"), descriptor: pipe.reader)).samples.count == frames)
+        #expect(try Recording(PCMReader(settings("pcm"), descriptor: pipe.reader)).samples.count == frames)
         close(pipe.writer)
     }
 
@@ -102,7 +103,7 @@ import Testing
 
     @Test func `writer that pauses: idle within 0.1 s`() throws {
         let pipe = TestPipe()
-        let capture = PCMCapture(try settings(Self.stereo), descriptor: pipe.reader)
+        let capture = PCMReader(try settings(Self.stereo), descriptor: pipe.reader)
         _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 64)
         func read() throws -> ReadResult {
@@ -127,14 +128,14 @@ import Testing
 
     @Test func `slow writer of a header: open waits`() throws {
         let pipe = TestPipe(WAVBytes(samples: Array(repeating: 1, count: 20)).bytes, fragment: 13, pause: 20_000)
-        #expect(try Recording(PCMCapture(settings("pcm"), descriptor: pipe.reader)).samples.count == 10)
+        #expect(try Recording(PCMReader(settings("pcm"), descriptor: pipe.reader)).samples.count == 10)
     }
 
     // MARK: - Paths
 
     @Test func `path in /dev/fd: read as a pipe`() throws {
         let pipe = TestPipe(Self.rampBytes)
-        let recording = try Recording(PCMCapture(settings("pcm:/dev/fd/\(pipe.reader),raw=f32le:44100:2")))
+        let recording = try Recording(PCMReader(settings("pcm:/dev/fd/\(pipe.reader),raw=f32le:44100:2")))
         #expect(recording.samples == Self.ramp)
         #expect(recording.source.name == "/dev/fd/\(pipe.reader)")
     }
@@ -144,7 +145,7 @@ import Testing
         let path = "\(file.path).fifo"
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
-        let capture = PCMCapture(try settings("pcm:\(path),raw=f32le:44100:2"))
+        let capture = PCMReader(try settings("pcm:\(path),raw=f32le:44100:2"))
         _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 64)
         do {
@@ -162,19 +163,19 @@ import Testing
 
     @Test func `file without a declared length: the duration by its size`() throws {
         let raw = TemporaryFile(Self.rampBytes)
-        let recording = try Recording(PCMCapture(settings("pcm:\(raw.path),raw=f32le:44100:2")))
+        let recording = try Recording(PCMReader(settings("pcm:\(raw.path),raw=f32le:44100:2")))
         #expect(recording.samples == Self.ramp)
         #expect(recording.source.duration == 2_500.0 / 44_100)
         let wav = TemporaryFile(WAVBytes(encoding: .f32le, declaredLength: .max, samples: Self.rampBytes).bytes)
-        #expect(try Recording(PCMCapture(settings("pcm:\(wav.path)"))).source.duration == 5_000.0 / 44_100)
+        #expect(try Recording(PCMReader(settings("pcm:\(wav.path)"))).source.duration == 5_000.0 / 44_100)
     }
 
     @Test func `missing path, directory or closed descriptor: an error with its name`() throws {
-        let missing = #expect(throws: CaptureError.self) { try Recording(PCMCapture(settings("pcm:/no/such/pipe"))) }
+        let missing = #expect(throws: CaptureError.self) { try Recording(PCMReader(settings("pcm:/no/such/pipe"))) }
         #expect(missing?.message == "cannot open /no/such/pipe: No such file or directory")
-        let directory = #expect(throws: CaptureError.self) { try Recording(PCMCapture(settings("pcm:/tmp"))) }
+        let directory = #expect(throws: CaptureError.self) { try Recording(PCMReader(settings("pcm:/tmp"))) }
         #expect(directory?.message == "/tmp is a directory; specify a pipe or a file")
-        let closed = #expect(throws: CaptureError.self) { try Recording(PCMCapture(settings("pcm"), descriptor: 999)) }
+        let closed = #expect(throws: CaptureError.self) { try Recording(PCMReader(settings("pcm"), descriptor: 999)) }
         #expect(closed?.message.hasPrefix("cannot read standard input: it is closed") == true)
     }
 
@@ -182,7 +183,7 @@ import Testing
         let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         try #require(terminal >= 0, "this machine has no pseudo-terminals")
         defer { close(terminal) }
-        let error = #expect(throws: CaptureError.self) { try Recording(PCMCapture(settings("pcm"), descriptor: terminal)) }
+        let error = #expect(throws: CaptureError.self) { try Recording(PCMReader(settings("pcm"), descriptor: terminal)) }
         #expect(
             error?.message
                 == "standard input is a terminal; pipe audio into it, for example ffmpeg -v error -i FILE -f wav - | hemiola analyze -")
@@ -194,7 +195,7 @@ import Testing
     func `spooled stream after a rewind: the same samples`(framesBefore: Int) throws {
         let wav = WAVBytes(encoding: .f32le, channelCount: 2, declaredLength: .max, samples: Self.rampBytes)
         let pipe = TestPipe(wav.bytes, fragment: 1_001)
-        let capture = SpooledPCMCapture(try settings("pcm:spool=true"), descriptor: pipe.reader)
+        let capture = SpooledPCMReader(try settings("pcm:spool=true"), descriptor: pipe.reader)
         _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 20)
         var count = 0
@@ -214,7 +215,7 @@ import Testing
 
     @Test func `file after a rewind: the same samples`() throws {
         let file = TemporaryFile(Self.rampBytes)
-        let capture = SpooledPCMCapture(try settings("pcm:\(file.path),raw=f32le:44100:2,spool=true"))
+        let capture = SpooledPCMReader(try settings("pcm:\(file.path),raw=f32le:44100:2,spool=true"))
         _ = try capture.open(FormatRequest())
         var recording = try Recording(OpenedCapture(capture))
         try capture.rewind()

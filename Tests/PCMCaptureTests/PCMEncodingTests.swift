@@ -1,6 +1,7 @@
 import HemiolaSignal
 import Testing
 
+@testable import HemiolaPCM
 @testable import PCMCapture
 
 @Suite struct PCMEncodingTests {

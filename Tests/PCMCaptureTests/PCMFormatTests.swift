@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaSignal
 import Testing
 
+@testable import HemiolaPCM
 @testable import PCMCapture
 
 @Suite struct PCMFormatTests {

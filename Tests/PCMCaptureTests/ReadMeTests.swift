@@ -2,6 +2,7 @@ import Hemiola
 import TestSupport
 import Testing
 
+@testable import HemiolaPCM
 @testable import PCMCapture
 
 @Suite struct ReadMeTests {

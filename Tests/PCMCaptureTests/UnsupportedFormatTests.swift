@@ -1,5 +1,6 @@
 import Testing
 
+@testable import HemiolaPCM
 @testable import PCMCapture
 
 @Suite struct UnsupportedFormatTests {
@@ -44,7 +45,7 @@ import Testing
 
     @Test func `other format in a file: the message suggests hemiola analyze PATH`() throws {
         let file = TemporaryFile(Self.padded(Array("fLaC".utf8)))
-        let error = #expect(throws: (any Error).self) { try Recording(PCMCapture(settings("pcm:\(file.path)"))) }
+        let error = #expect(throws: (any Error).self) { try Recording(PCMReader(settings("pcm:\(file.path)"))) }
         #expect("\(error!)".hasPrefix("\(file.path) looks like FLAC"))
         #expect("\(error!)".contains("analyse it as a file: hemiola analyze PATH"))
     }

@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaSignal
 import Testing
 
+@testable import HemiolaPCM
 @testable import PCMCapture
 
 @Suite struct WAVHeaderTests {
@@ -153,7 +154,7 @@ import Testing
                 bytes[4 + random(below: whole.count - 404)] = UInt8([0, 255, random(below: 256)][random(below: 3)])
             }
             let file = TemporaryFile(bytes)
-            guard let recording = try? Recording(PCMCapture(settings("pcm:\(file.path)"))) else { continue }
+            guard let recording = try? Recording(PCMReader(settings("pcm:\(file.path)"))) else { continue }
             #expect(recording.samples.count <= bytes.count, "with seed \(seed)")
         }
     }

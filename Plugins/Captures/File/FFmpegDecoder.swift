@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaProcesses
 internal import HemiolaSignal
 
 /// Decodes formats that libsndfile does not support (AAC, MPEG-4, Matroska …) with the program ffmpeg, where it is installed.
@@ -97,23 +98,14 @@ struct FFmpegDecoder: Sendable {
     }
 
     private func spawn(_ arguments: [[UInt8]], _ output: Int32, _ errors: Int32) throws(Failure) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // Safe: zero-terminated copies, freed below.
-        var words: [UnsafeMutablePointer<CChar>?] =
-            ([Array(program.utf8)] + arguments).map { bytes in strdup(bytes.map { CChar(truncatingIfNeeded: $0) } + [0]) } + [nil]
-        defer {
-            for word in words { free(word) }
-            posix_spawn_file_actions_destroy(&actions)
+        // In the group of this process: Ctrl-C also ends a decoder whose parent is killed.
+        var process = Spawn(.named(program), arguments, hasOwnGroup: false)
+        process.descriptors = (nil, output, errors)
+        do throws(SystemCallError) {
+            return try process.start()
+        } catch {
+            throw error.number == ENOENT ? .notInstalled : .failed("it cannot be started: \(error)")
         }
-        var process = pid_t()
-        let code = posix_spawnp(&process, program, &actions, nil, &words, environ)
-        if code == ENOENT { throw .notInstalled }
-        guard code == 0 else { throw .failed("it cannot be started: \(String(cString: strerror(code)))") }
-        return process
     }
 }
 
@@ -128,10 +120,12 @@ private struct ErrorPipe: ~Copyable {
     private static let limit = 400
 
     init() throws(FFmpegDecoder.Failure) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw .failed("cannot create a pipe: \(String(cString: strerror(errno)))") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        (reader, writer) = (ends[0], ends[1])
+        do throws(SystemCallError) {
+            let ends = try PipeEnds()
+            (reader, writer) = (ends.reader, ends.writer)
+        } catch {
+            throw .failed("cannot create a pipe: \(error)")
+        }
         _ = fcntl(reader, F_SETFL, O_NONBLOCK)
     }
 

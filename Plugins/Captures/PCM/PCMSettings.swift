@@ -1,24 +1,14 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaPCM
 
 /// The settings of this capture.
 struct PCMSettings: Sendable {
     private static let path = Setting(
         "path", default: "-", "Pipe, FIFO or file to read; - is standard input.")
-    private static let raw = Setting(
-        "raw", default: String?.none, "Format of raw samples: encoding, sample rate and channels, as f32le:44100:2; unset: a WAV stream.")
-    private static let encoding = Setting(
-        "encoding", default: PCMEncoding?.none, "Encoding of raw samples; needs rate and channels too.")
-    private static let rate = Setting<Int?>(
-        "rate", in: StreamFormat.sampleRates, unit: .hertz, "Sample rate of raw samples.")
-    private static let channels = Setting<Int?>(
-        "channels", in: StreamFormat.channelCounts, "Number of channels of raw samples.")
     private static let spool = Setting(
         "spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
 
-    static let declared = [
-        path.declared, raw.declared, encoding.declared, rate.declared, channels.declared, spool.declared,
-    ]
+    static let declared = [path.declared] + PCMFormat.settings + [spool.declared]
 
     var path: String
     /// The format of raw samples; nil for a WAV stream, which declares its own.
@@ -29,34 +19,6 @@ struct PCMSettings: Sendable {
         path = settings[Self.path]
         spools = settings[Self.spool]
         guard !path.isEmpty else { throw ConfigurationError("the path is empty; - is standard input", at: Self.path.key) }
-        format = try Self.format(settings)
-    }
-
-    private static func format(_ settings: SettingValues) throws(ConfigurationError) -> PCMFormat? {
-        let parts = (encoding: settings[Self.encoding], rate: settings[Self.rate], channels: settings[Self.channels])
-        if let text = settings[Self.raw] {
-            guard parts == (nil, nil, nil) else {
-                throw ConfigurationError("raw already contains encoding, rate and channels; leave them out", at: Self.raw.key)
-            }
-            do {
-                return try PCMFormat(parsing: text)
-            } catch {
-                throw ConfigurationError(error.problems.map { ConfigurationProblem(Self.raw.key, $0.message) })
-            }
-        }
-        switch parts {
-        case (nil, nil, nil):
-            return nil
-        case (let encoding?, let rate?, let channels?):
-            return PCMFormat(encoding, StreamFormat(sampleRate: rate, channelCount: channels))
-        default:
-            var missing: [String] = []
-            if parts.encoding == nil { missing.append(Self.encoding.key) }
-            if parts.rate == nil { missing.append(Self.rate.key) }
-            if parts.channels == nil { missing.append(Self.channels.key) }
-            throw ConfigurationError(
-                "missing \(missing.joined(separator: " and ")); raw samples need all three, as in encoding=f32le,rate=44100,channels=2",
-                at: missing[0])
-        }
+        format = try PCMFormat(settings)
     }
 }

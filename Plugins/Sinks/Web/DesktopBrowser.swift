@@ -1,3 +1,5 @@
+internal import HemiolaProcesses
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -30,28 +32,9 @@ struct DesktopBrowser: Sendable {
     func open(_ url: String) -> Bool {
         // The shell exits at once, so that no ended process remains. The URL is an argument, never part of the script.
         let script = #""$0" "$1" >/dev/null 2>&1 &"#
-        // Safe: zero-terminated copies, freed below.
-        let arguments: [String] = ["sh", "-c", script, opener, url]
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        for descriptor in [1, 2] as [Int32] { posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0) }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        // A process group of its own: Ctrl-C does not reach the browser. This process ignores two signals, which a browser must not.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in [SIGPIPE, SIGXFSZ] { sigaddset(&signals, number) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
-        defer {
-            for word in words { free(word) }
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        var process = pid_t()
-        guard posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, environ) == 0 else { return false }
+        // A process group of its own: Ctrl-C does not reach the browser.
+        let shell = Spawn(.path("/bin/sh"), ["-c", script, opener, url].map { Array($0.utf8) })
+        guard let process = try? shell.start() else { return false }
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1, errno == EINTR {}
         return status == 0

@@ -1,4 +1,5 @@
 import Hemiola
+import HemiolaPCM
 import PCMCapture
 
 extension Fuzzer {

@@ -32,7 +32,7 @@ extension Fuzzer {
     private func print(_ text: String) -> String? {
         do {
             let plan = try PipelinePlan(.standard, pipeline: text, title: "pipeline")
-            let analyzers = try plan.assemble().describeAnalyzers(for: PluginPage.format)
+            let analyzers = try plan.assemble().describeAnalyzers(for: PluginPage.format, startsExternals: false)
             return PipelineFile.text(plan.configuration, analyzers: analyzers, registry: .standard)
         } catch let error as Failure {
             require(!error.lines.isEmpty && error.lines.allSatisfy { !$0.isEmpty }, "refused without a reason")

@@ -97,8 +97,7 @@ struct WAVHeader {
             let (rates, counts) = (StreamFormat.sampleRates, StreamFormat.channelCounts)
             throw CaptureError(
                 "\(stream.name): \(sampleRate) Hz and \(channelCount) channels are outside \(rates.lowerBound)...\(rates.upperBound) Hz "
-                    + "and \(counts.lowerBound)...\(counts.upperBound) channels; convert it in the pipe: "
-                    + "ffmpeg -v error -i - -ar 48000 -ac 2 -f wav - | hemiola analyze -")
+                    + "and \(counts.lowerBound)...\(counts.upperBound) channels; \(stream.advice.conversion)")
         }
         // A sample may use fewer bits than its container: the size of the container is the block size divided by the channels.
         let bytes = wave.blockSize > 0 && wave.blockSize.isMultiple(of: channelCount) ? wave.blockSize / channelCount : (bits + 7) / 8

@@ -4,11 +4,8 @@ internal import Hemiola
 enum UnsupportedFormat {
     /// - Parameter reason: The reason, where the stream is a WAV.
     static func error(for stream: ByteStream, because reason: String? = nil) -> CaptureError {
-        let remedy =
-            stream.size == nil
-            ? "decode it in the pipe: ffmpeg -v error -i - -f wav - | hemiola analyze -, or save it to a file and analyse the file"
-            : "analyse it as a file: hemiola analyze PATH, or decode it: ffmpeg -v error -i - -f wav - | hemiola analyze -"
-        let raw = "for raw samples, give their format: --raw \(PCMFormat.example)"
+        let remedy = stream.size == nil ? stream.advice.decoding : PCMAdvice.file
+        let raw = "for raw samples, give their format: \(stream.advice.rawExample)"
         if let reason {
             return CaptureError("\(stream.name): \(reason), but pcm supports only integer and floating-point samples; \(remedy)")
         }

@@ -26,6 +26,9 @@ final class ByteStream: ChunkSource {
     /// Bytes of a regular file from the position where reading began; nil for anything else.
     let size: Int64?
 
+    /// What messages suggest.
+    var advice = PCMAdvice.pipe
+
     /// Whether the run is cancelled; ends a wait for the header.
     var isCancelled: @Sendable () -> Bool = { false }
 

@@ -1,0 +1,310 @@
+internal import Hemiola
+internal import HemiolaProcesses
+internal import HemiolaSignal
+internal import HemiolaWire
+
+/// The conversation with one run of a program: a line that describes the stream, then a block of samples and its answer at a time.
+///
+/// Used by one thread at a time. Every method returns at the time limit; the memory for what the program prints is bounded.
+final class ProgramSession {
+    /// An event, and its time in frames since the first frame that the program got.
+    struct TimedEvent {
+        var frame: Int64
+        var event: Event
+    }
+
+    /// Bytes of a line.
+    static let longestLine = 1 << 20
+    /// Events of one block.
+    static let maximumEvents = 256
+    /// Values and characters of an event.
+    static let maximumValues = 64
+    static let longestLabel = 200
+    /// Seconds that an event may lie in the future: an announced beat.
+    static let longestAhead = 60.0
+
+    private let settings: ProgramSettings
+    private let program: RunningProgram
+    private let isCancelled: () -> Bool
+    /// What the program has declared.
+    let outputs: ProgramOutputs
+
+    /// The values of the last answer, in the order of the row; NaN where there is none.
+    private(set) var values: [Float]
+    /// The events since the last call of `takeEvents`, with times in frames that the program has got.
+    private var events: [TimedEvent] = []
+
+    private let sampleRate: Double
+    private let blockFrames: Int64
+    private var framesSent: Int64 = 0
+    private var lines = LineSplitter(limit: longestLine)
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+    /// Seconds of a wait, after which `isCancelled` is called.
+    private static let slice = 0.1
+
+    /// Starts the program, sends it the format, and waits for its declaration.
+    ///
+    /// - Parameters:
+    ///   - start: The line that describes the stream, with its line feed.
+    ///   - report: Receives the lines of standard error.
+    ///   - isCancelled: Whether to stop waiting.
+    init(
+        _ settings: ProgramSettings, start: [UInt8], format: AnalysisFormat, report: @escaping @Sendable (String) -> Void,
+        isCancelled: @escaping () -> Bool
+    ) throws(ProgramFault) {
+        self.settings = settings
+        self.isCancelled = isCancelled
+        sampleRate = Double(format.sampleRate)
+        blockFrames = Int64(format.hopFrames)
+        let program: RunningProgram
+        do throws(SystemCallError) {
+            program = try RunningProgram(settings.command, hasInput: true, output: .pipe, report: report)
+        } catch {
+            throw ProgramFault("cannot be started: \(error); check the command")
+        }
+        self.program = program
+        let deadline = RunningProgram.now + settings.timeout
+        var lines = LineSplitter(limit: Self.longestLine)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var declaration: [UInt8]?
+        var sent = 0
+        while declaration == nil {
+            if sent < start.count {
+                let result = start.withUnsafeBytes { program.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), within: Self.slice) }
+                if case .bytes(let count) = result { sent += count }
+            }
+            switch buffer.withUnsafeMutableBytes({ program.read(into: $0, within: Self.slice) }) {
+            case .bytes(let count): try lines.append(buffer[..<count])
+            case .end: throw Self.ended(program)
+            case .timeout: break
+            }
+            declaration = lines.next()
+            if declaration == nil, RunningProgram.now > deadline || isCancelled() {
+                program.stop()
+                throw ProgramFault(
+                    "has not declared its outputs within \(settings.timeout.rounded(toPlaces: 1)) s; it prints them first, as one line of JSON"
+                )
+            }
+        }
+        outputs = try ProgramOutputs(declaration ?? [])
+        values = [Float](repeating: .nan, count: outputs.declared.width)
+        (self.lines, self.buffer) = (lines, buffer)
+    }
+
+    // MARK: - Blocks
+
+    /// Sends a block and waits for its answer, which is then in `values`.
+    ///
+    /// - Parameter block: The samples as the program gets them.
+    func exchange(_ block: [UInt8]) throws(ProgramFault) {
+        let deadline = RunningProgram.now + settings.timeout
+        try readAvailable()
+        while let line = lines.next() {
+            guard try !handle(line) else { throw ProgramFault("has answered more blocks than it got") }
+        }
+        var sent = 0
+        while sent < block.count {
+            // The program may print much before it reads.
+            switch block.withUnsafeBytes({ program.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), within: 0.02) }) {
+            case .bytes(let count): sent += count
+            case .closed: throw Self.ended(program)
+            case .timeout:
+                try readAvailable()
+                try check(deadline, "has not read a block of samples")
+            }
+        }
+        framesSent += blockFrames
+        while true {
+            while let line = lines.next() {
+                if try handle(line) { return program.reportLines() }
+            }
+            try read(until: deadline)
+            try check(deadline, "has not answered a block")
+        }
+    }
+
+    /// Ends the input of the program, and reads its last events.
+    func finish() throws(ProgramFault) {
+        program.closeInput()
+        let deadline = RunningProgram.now + settings.timeout
+        reading: while true {
+            switch buffer.withUnsafeMutableBytes({ program.read(into: $0, within: Self.slice) }) {
+            case .bytes(let count): try lines.append(buffer[..<count])
+            case .end: break reading
+            case .timeout: try check(deadline, "has not ended after the end of its input")
+            }
+            while let line = lines.next() {
+                guard try !handle(line) else { throw ProgramFault("has answered more blocks than it got") }
+            }
+        }
+        guard program.end(within: max(0.1, deadline - RunningProgram.now)) else {
+            throw ProgramFault("has not ended after the end of its input, and was ended")
+        }
+        if program.exit?.isSuccess == false { throw ProgramFault(program.reasonForEnd) }
+    }
+
+    /// Ends the program: SIGTERM, then SIGKILL.
+    func stop() { program.stop() }
+
+    /// The events since the last call.
+    func takeEvents() -> [TimedEvent] {
+        defer { events.removeAll(keepingCapacity: true) }
+        return events
+    }
+
+    // MARK: - Reading
+
+    private func readAvailable() throws(ProgramFault) {
+        while case .bytes(let count) = buffer.withUnsafeMutableBytes({ program.read(into: $0, within: 0) }) {
+            try lines.append(buffer[..<count])
+        }
+    }
+
+    private func read(until deadline: Double) throws(ProgramFault) {
+        let wait = max(0.001, min(Self.slice, deadline - RunningProgram.now))
+        switch buffer.withUnsafeMutableBytes({ program.read(into: $0, within: wait) }) {
+        case .bytes(let count): try lines.append(buffer[..<count])
+        case .end: throw Self.ended(program)
+        case .timeout: break
+        }
+    }
+
+    private func check(_ deadline: Double, _ what: String) throws(ProgramFault) {
+        guard RunningProgram.now > deadline || isCancelled() else { return }
+        program.stop()
+        throw ProgramFault("\(what) for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
+    }
+
+    private static func ended(_ program: RunningProgram) -> ProgramFault {
+        // A program that only closes its output is of no use any more.
+        if !program.waitForExit(within: 0.5) { program.stop() }
+        return ProgramFault(program.exit?.isSuccess == true ? "ended before the stream" : program.reasonForEnd)
+    }
+
+    /// Reads an answer or an event.
+    ///
+    /// - Returns: Whether the line is an answer.
+    private func handle(_ line: [UInt8]) throws(ProgramFault) -> Bool {
+        let value = try JSONValue(line: line)
+        guard let members = value.members else { throw ProgramFault("has printed a line that is no JSON object") }
+        if let name = value["event"] {
+            try add(event: value, name: name.string ?? "")
+            return false
+        }
+        for index in values.indices { values[index] = .nan }
+        for member in members {
+            guard let feature = outputs.features.first(where: { $0.name == member.key }) else {
+                throw ProgramFault("has printed the key \"\(String(member.key.prefix(60)).onOneLine)\", which it has not declared")
+            }
+            try set(feature.handle, member)
+        }
+        return true
+    }
+
+    private func set(_ handle: FeatureHandle, _ member: JSONValue.Member) throws(ProgramFault) {
+        func number(_ value: JSONValue) throws(ProgramFault) -> Float {
+            if value == .null { return .nan }
+            guard let number = value.double, Float(number).isFinite else {
+                throw ProgramFault("has printed a \"\(member.key)\" that is no number")
+            }
+            return Float(number)
+        }
+        if let elements = member.value.elements {
+            guard elements.count == handle.count else {
+                throw ProgramFault("has printed \(elements.count) values of \"\(member.key)\" instead of \(handle.count)")
+            }
+            for (index, element) in elements.enumerated() { values[handle.offset + index] = try number(element) }
+        } else {
+            guard handle.count == 1 else {
+                throw ProgramFault("has printed one value of \"\(member.key)\" instead of a list of \(handle.count)")
+            }
+            values[handle.offset] = try number(member.value)
+        }
+    }
+
+    private func add(event value: JSONValue, name: String) throws(ProgramFault) {
+        guard let type = outputs.events[name] else {
+            throw ProgramFault("has printed the event \"\(String(name.prefix(60)).onOneLine)\", which it has not declared")
+        }
+        guard let frame = value["frame"]?.integer, frame >= 0, Double(frame) <= Double(framesSent) + Self.longestAhead * sampleRate else {
+            throw ProgramFault("has printed an event without a \"frame\" that is 0 or more and not far in the future")
+        }
+        guard events.count < Self.maximumEvents else {
+            throw ProgramFault("has printed more than \(Self.maximumEvents) events for one block")
+        }
+        let event: Event
+        switch type {
+        case .onset:
+            event = Event(at: 0, Onset(strength: try number(value, "strength", minimum: 0)))
+        case .beat:
+            let position = value["position"]?.integer
+            event = Event(
+                at: 0,
+                Beat(
+                    beatsPerMinute: try number(value, "bpm", minimum: 0), position: position.map { max(1, $0) },
+                    confidence: min(1, try number(value, "confidence", minimum: 0))))
+        default:
+            var numbers: [Double] = []
+            for element in value["values"]?.elements ?? [] {
+                guard let number = element.double, numbers.count < Self.maximumValues else {
+                    throw ProgramFault("has printed an event whose \"values\" are not up to \(Self.maximumValues) numbers")
+                }
+                numbers.append(number)
+            }
+            let label = value["label"]?.string ?? ""
+            guard label.count <= Self.longestLabel else {
+                throw ProgramFault("has printed an event whose \"label\" has more than \(Self.longestLabel) characters")
+            }
+            let duration = value["duration_s"] == nil || value["duration_s"] == .null ? nil : try number(value, "duration_s", minimum: 0)
+            event = Event(at: 0, AnalyzerEvent(output: name, duration: duration, values: numbers, label: label))
+        }
+        events.append(TimedEvent(frame: Int64(frame), event: event))
+    }
+
+    private func number(_ value: JSONValue, _ key: String, minimum: Double) throws(ProgramFault) -> Double {
+        guard let number = value[key]?.double, number >= minimum else {
+            throw ProgramFault("has printed an event whose \"\(key)\" is no number of \(minimum) or more")
+        }
+        return number
+    }
+}
+
+/// Divides the output of a program into lines of bounded length.
+struct LineSplitter {
+    private let limit: Int
+    private var bytes: [UInt8] = []
+    private var start = 0
+    /// No line feed is before it.
+    private var searched = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Adds bytes.
+    ///
+    /// - Throws: A line is longer than the limit, or the program prints more than is read.
+    mutating func append(_ more: ArraySlice<UInt8>) throws(ProgramFault) {
+        if start > 0 {
+            bytes.removeSubrange(..<start)
+            (searched, start) = (searched - start, 0)
+        }
+        bytes += more
+        guard bytes.count > limit else { return }
+        guard bytes[..<limit].contains(UInt8(ascii: "\n")), bytes.count <= 8 * limit else {
+            throw ProgramFault("has printed a line of more than \(limit >> 20) MiB, or lines faster than they are read")
+        }
+    }
+
+    /// The next line, without its line feed; nil: none is complete. Empty lines are left out.
+    mutating func next() -> [UInt8]? {
+        while let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            let line = bytes[start..<end]
+            (start, searched) = (end + 1, end + 1)
+            if line.contains(where: { $0 > 0x20 }) { return Array(line) }
+        }
+        searched = bytes.count
+        return nil
+    }
+}

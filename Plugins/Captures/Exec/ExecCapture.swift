@@ -1,0 +1,196 @@
+public import Hemiola
+internal import HemiolaPCM
+internal import HemiolaProcesses
+internal import HemiolaSignal
+
+extension CapturePlugin {
+    /// Reads a WAV stream or raw samples from the standard output of a program that it starts.
+    public static let exec = CapturePlugin(
+        "exec", "Starts a program and reads a WAV stream or raw samples from its standard output.",
+        settings: ProgramSettings.declared + PCMFormat.settings + [ExecCapture.live.declared], primary: ProgramSettings.primary
+    ) { settings throws(ConfigurationError) in
+        ExecCapture(try ProgramSettings(settings), try PCMFormat(settings), isLive: settings[ExecCapture.live])
+    }
+}
+
+/// Reads audio from a program's standard output.
+///
+/// Nothing is dropped: while `read` is not called, the pipe fills and the program waits. A program that fails ends the input with an error,
+/// or is started again; the source is lost meanwhile.
+///
+/// - Complexity: O(bytes): one copy from the pipe, one conversion. No allocation after `open`, except when the program prints lines on
+///   standard error, ends or is started again.
+final class ExecCapture: Capture {
+    static let live = Setting(
+        "live", default: false, "The program delivers audio in real time, as a recorder does: it is not paced, and slow sinks lose batches."
+    )
+
+    let isLive: Bool
+
+    private let settings: ProgramSettings
+    private let rawFormat: PCMFormat?
+    private let policy: FailurePolicy
+    private var request = FormatRequest()
+    private var program: RunningProgram?
+    private var reader: PCMReader?
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    private var delay = RestartDelay()
+    /// When the program delivered the last audio, in seconds on the monotonic clock.
+    private var lastTime = 0.0
+    private var state = State.reading
+
+    private enum State {
+        case reading
+        /// The program has failed and is started again later.
+        case lost
+        /// The program has been started again, which the next reads report: first its device, then its format where it differs.
+        case back(StreamSource)
+        case over
+    }
+
+    /// Seconds that one `read` waits.
+    private static let readWait = 0.1
+
+    init(_ settings: ProgramSettings, _ format: PCMFormat?, isLive: Bool) {
+        self.settings = settings
+        rawFormat = format
+        self.isLive = isLive
+        policy = settings.policy.resolved(isLive: isLive)
+    }
+
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+        self.request = request
+        let source = try start()
+        format = source.format
+        return source
+    }
+
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+        switch state {
+        case .reading: break
+        case .over: return .end
+        case .lost: return try restart()
+        case .back(let source):
+            state = .reading
+            guard source.format != format else { return .idle }
+            format = source.format
+            return .source(source)
+        }
+        guard let program, let reader else { preconditionFailure("read before open") }
+        let result: ReadResult
+        do throws(CaptureError) {
+            result = try reader.read(into: &samples)
+        } catch {
+            // A program that ends at once has a better explanation than that its output is empty.
+            if program.waitForExit(within: settings.timeout), program.exit?.isSuccess == false { return try fail(program.reasonForEnd) }
+            return try fail(error)
+        }
+        program.reportLines()
+        switch result {
+        case .frames:
+            lastTime = RunningProgram.now
+        case .idle:
+            if RunningProgram.now - lastTime >= settings.timeout {
+                program.stop()
+                return try fail("has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
+            }
+        case .end:
+            if program.end(within: settings.timeout), program.exit?.isSuccess == false { return try fail(program.reasonForEnd) }
+            state = .over
+        default: break
+        }
+        return result
+    }
+
+    func close() {
+        reader?.close()
+        reader = nil
+        program?.stop()
+        program = nil
+    }
+
+    // MARK: - The program
+
+    /// Starts the program and reads the header of its stream.
+    private func start() throws(CaptureError) -> StreamSource {
+        let name = settings.name
+        let program: RunningProgram
+        do throws(SystemCallError) {
+            program = try RunningProgram(
+                settings.command, hasInput: false, output: .pipe, report: { [warn = request.warn] in warn("\(name): \($0)") })
+        } catch {
+            throw CaptureError("\(name): cannot be started: \(error); check the command")
+        }
+        let start = RunningProgram.now
+        let deadline = start + settings.timeout
+        delay.noteStart(at: start)
+        while !program.waitForOutput(within: Self.readWait) {
+            if request.isCancelled() { throw CaptureError("\(name): interrupted before the audio began", remedy: .finish) }
+            guard RunningProgram.now < deadline else {
+                program.stop()
+                throw CaptureError("\(name): has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
+            }
+        }
+        let reader = PCMReader(.descriptor(program.output), name: name, kind: "exec", format: rawFormat, advice: .command)
+        var limited = request
+        limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || RunningProgram.now > deadline }
+        let source: StreamSource
+        do throws(CaptureError) {
+            source = try reader.open(limited)
+        } catch {
+            if program.waitForExit(within: min(1, settings.timeout)), program.exit?.isSuccess == false {
+                throw CaptureError("\(name): \(program.reasonForEnd); run it in a shell to see why")
+            }
+            if !request.isCancelled(), RunningProgram.now > deadline {
+                throw CaptureError("\(name): has not written a whole header for \(settings.timeout.rounded(toPlaces: 1)) s")
+            }
+            throw error
+        }
+        (self.program, self.reader) = (program, reader)
+        lastTime = RunningProgram.now
+        return source
+    }
+
+    /// Starts a failed program again when its pause is over.
+    private func restart() throws(CaptureError) -> ReadResult {
+        let pause = delay.nextStart - RunningProgram.now
+        if pause > 0 {
+            RunningProgram.pause(for: min(pause, Self.readWait))
+            return .idle
+        }
+        do throws(CaptureError) {
+            let source = try start()
+            state = .back(source)
+            return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .opened, format: source.format))
+        } catch {
+            if error.remedy == .finish { throw error }
+            let pause = delay.noteFailure(at: RunningProgram.now)
+            request.warn("\(error.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
+            return .idle
+        }
+    }
+
+    private func fail(_ reason: String) throws(CaptureError) -> ReadResult {
+        try fail(CaptureError("\(settings.name): \(reason)"))
+    }
+
+    /// Does what the policy says about a failure while audio is read.
+    private func fail(_ error: CaptureError) throws(CaptureError) -> ReadResult {
+        reader?.close()
+        (reader, program) = (nil, nil)
+        switch policy {
+        case .retry:
+            state = .lost
+            let pause = delay.noteFailure(at: RunningProgram.now)
+            request.warn("\(error.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
+            return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .lost, format: format))
+        case .skip:
+            state = .over
+            request.warn("\(error.message); the audio before was analysed")
+            return .end
+        case .fail, .auto:
+            state = .over
+            throw CaptureError("\(error.message); run it in a shell to see why, or set on_error=retry or skip")
+        }
+    }
+}

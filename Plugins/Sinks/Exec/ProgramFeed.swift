@@ -1,0 +1,157 @@
+internal import Hemiola
+internal import HemiolaProcesses
+internal import HemiolaSignal
+internal import HemiolaWire
+
+/// Sends the records of streams to a program, and starts it again where the policy requires it. Used by one thread at a time.
+///
+/// A call that failed with `Remedy.retry` continues where it stopped when it is repeated: each record is sent once.
+struct ProgramFeed: ~Copyable {
+    private let settings: ProgramSettings
+    private var context = SinkContext(name: "exec")
+    private var policy = FailurePolicy.fail
+    private var child: RunningProgram?
+    private var delay = RestartDelay()
+    private var encoder: RecordEncoder?
+    /// The records of the current call.
+    private var buffer = JSONBuffer(capacity: 1 << 16)
+    /// Bytes of the buffer that the program's pipe has taken.
+    private var sentCount = 0
+    /// Whether the buffer holds the rest of a call that failed with `Remedy.retry`.
+    private var isPending = false
+    /// When the program's pipe took its last byte, while the program does not read.
+    private var stallStart: Double?
+    /// Whether the rest of the stream is not sent, because the program failed.
+    private var isSkipping = false
+
+    /// Seconds of a write in real time, after which the engine looks whether the run has ended.
+    private static let liveWait = 0.5
+    /// Seconds that a program has to end after the end of its input in real time.
+    private static let liveEnd = 2.0
+    /// Seconds in which a program that has closed its input usually ends.
+    private static let exitWait = 0.5
+
+    init(_ settings: ProgramSettings) {
+        self.settings = settings
+    }
+
+    // MARK: - Calls of the sink
+
+    mutating func open(_ context: SinkContext) throws(SinkError) {
+        self.context = context
+        policy = settings.policy.resolved(isLive: context.isLive)
+        buffer.removeAll()
+        (sentCount, isPending, stallStart, isSkipping) = (0, false, nil, false)
+        let now = RunningProgram.now
+        guard now >= delay.nextStart else {
+            throw SinkError("\(settings.name): failed, and is started again later", remedy: .reopen)
+        }
+        let name = settings.name
+        do throws(SystemCallError) {
+            child = try RunningProgram(
+                settings.command, hasInput: true, output: context.mayUseStandardOutput ? .inherited : .log,
+                report: { [warn = context.warn] in warn("\(name): \($0)") })
+        } catch {
+            throw SinkError("\(name): cannot be started: \(error); check the command")
+        }
+        delay.noteStart(at: now)
+    }
+
+    mutating func begin(_ stream: StreamHeader) throws(SinkError) {
+        if !isPending {
+            isSkipping = isSkipping && child == nil && policy == .skip
+            encoder = RecordEncoder(stream, selection: context.selection, version: HemiolaVersion.current)
+        }
+        try send { encoder, buffer in encoder.encodeHeader(into: &buffer) }
+    }
+
+    /// Sends records.
+    ///
+    /// - Parameter encode: Writes the records into the buffer.
+    mutating func send(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) throws(SinkError) {
+        guard !isSkipping, let encoder else { return }
+        if !isPending {
+            encode(encoder, &buffer)
+            isPending = true
+        }
+        try flush()
+        isPending = false
+    }
+
+    mutating func close() throws(SinkError) {
+        defer {
+            child = nil
+            encoder = nil
+        }
+        guard let child else { return }
+        let limit = context.isLive ? min(settings.timeout, Self.liveEnd) : settings.timeout
+        guard child.end(within: limit) else {
+            context.warn("\(settings.name): had not ended \(text(limit)) after the end of its input, and was ended")
+            return
+        }
+        guard child.exit?.isSuccess == false else { return }
+        let message = "\(settings.name): \(child.reasonForEnd)"
+        if policy == .fail { throw SinkError("\(message)") }
+        context.warn(message)
+    }
+
+    // MARK: - Sending
+
+    private mutating func flush() throws(SinkError) {
+        while sentCount < buffer.count {
+            guard let child else { return discard() }
+            let wait = context.isLive ? min(Self.liveWait, settings.timeout) : settings.timeout
+            let start = sentCount
+            // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
+            switch buffer.withUnsafeBytes({ child.write(UnsafeRawBufferPointer(rebasing: $0[start...]), within: wait) }) {
+            case .bytes(let count):
+                sentCount += count
+                stallStart = nil
+            case .timeout:
+                let stallStart = stallStart ?? RunningProgram.now - wait
+                self.stallStart = stallStart
+                if RunningProgram.now - stallStart < settings.timeout {
+                    // The engine repeats the call, and gives up soon after the run has ended.
+                    throw SinkError("\(settings.name): does not read its input", remedy: .retry)
+                }
+                child.stop()
+                try fail("has not read its input for \(text(settings.timeout)), and was ended")
+            case .closed:
+                // `head` ends when it has read enough: no failure, as in a pipe of the shell.
+                guard child.waitForExit(within: Self.exitWait), child.exit?.isSuccess == false else {
+                    discard()
+                    throw SinkError("\(settings.name): has closed its input", remedy: .finish)
+                }
+                try fail(child.reasonForEnd)
+            }
+        }
+        discard()
+        child?.reportLines()
+    }
+
+    private mutating func discard() {
+        buffer.removeAll()
+        sentCount = 0
+    }
+
+    /// Does what the policy says. Returns where the stream goes on without the program.
+    private mutating func fail(_ reason: String) throws(SinkError) {
+        child = nil
+        discard()
+        let message = "\(settings.name): \(reason)"
+        switch policy {
+        case .retry:
+            isPending = false
+            let pause = delay.noteFailure(at: RunningProgram.now)
+            context.warn("\(message); starting it again in \(text(pause))")
+            throw SinkError(message, remedy: .reopen)
+        case .skip:
+            isSkipping = true
+            context.warn("\(message); the rest is not sent to it")
+        case .fail, .auto:
+            throw SinkError("\(message); run it in a shell to see why, or set on_error=retry or skip")
+        }
+    }
+
+    private func text(_ seconds: Double) -> String { "\(seconds.rounded(toPlaces: 1)) s" }
+}

@@ -1,0 +1,172 @@
+package import Hemiola
+package import HemiolaSignal
+
+/// Reads samples from a descriptor that may be endless, of unknown length and not seekable.
+///
+/// Nothing is dropped: while `read` is not called, the pipe fills and its writer blocks. A stream that declares more frames than it holds
+/// ends with a gap of the missing frames; one without a declared length that ends within a frame ends with a gap of 0 frames.
+///
+/// - Complexity: O(bytes): one copy from the pipe, one conversion. No allocation after `open`.
+package class PCMReader: Capture {
+    /// Where the stream comes from.
+    package enum Input: Sendable, Hashable {
+        /// A pipe, a FIFO or a file.
+        case path(String)
+        /// A descriptor that stays open.
+        case descriptor(Int32)
+    }
+
+    private let input: Input
+    private let name: String
+    private let kind: String
+    private let advice: PCMAdvice
+    private let rawFormat: PCMFormat?
+
+    private var stream: ByteStream?
+    private var format: PCMFormat
+    /// Declared length in frames; nil when unknown.
+    private var declaredFrames: Int64?
+    /// Declared bytes beyond whole frames: part of a frame.
+    private var declaredRemainder = 0
+    /// Frames delivered.
+    private var frames: Int64 = 0
+    /// Offset of the first sample in the stream, in bytes.
+    private var start: Int64 = 0
+    private var state = State.beginning
+
+    private enum State {
+        /// Nothing is delivered yet. Raw samples are still to be checked for a WAV header.
+        case beginning
+        case running
+        /// Only the end is left to deliver.
+        case over
+    }
+
+    /// - Parameters:
+    ///   - input: Where the stream comes from.
+    ///   - name: The name in messages and records.
+    ///   - kind: The kind of source in records.
+    ///   - format: The format of raw samples; nil: a WAV stream.
+    ///   - advice: What messages suggest.
+    package init(_ input: Input, name: String, kind: String = "pcm", format: PCMFormat?, advice: PCMAdvice = .pipe) {
+        self.input = input
+        self.name = name
+        self.kind = kind
+        self.advice = advice
+        rawFormat = format
+        self.format = format ?? PCMFormat(.f32le, StreamFormat(sampleRate: 1, channelCount: 1))
+    }
+
+    package final var isLive: Bool { false }
+
+    /// Whether the stream is stored for a second pass.
+    package var spools: Bool { false }
+
+    package final func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+        let stream: ByteStream
+        switch input {
+        case .path(let path): stream = try ByteStream(path: path, spools: spools)
+        case .descriptor(let number): stream = try ByteStream(number, name: name, isOwner: false, spools: spools)
+        }
+        stream.advice = advice
+        stream.isCancelled = request.isCancelled
+        var bytes: Int64?
+        if let rawFormat {
+            format = rawFormat
+        } else {
+            let header = try WAVHeader(reading: stream)
+            format = header.format
+            bytes = header.byteCount
+            state = .running
+        }
+        stream.align()
+        self.stream = stream
+        start = stream.consumed
+        declaredFrames = bytes.map { $0 / Int64(format.frameByteCount) }
+        declaredRemainder = bytes.map { Int($0 % Int64(format.frameByteCount)) } ?? 0
+        let known = declaredFrames ?? stream.size.map { ($0 - start) / Int64(format.frameByteCount) }
+        return StreamSource(
+            format: format.stream, kind: kind, path: name, duration: known.map { format.stream.seconds(at: $0) })
+    }
+
+    package final func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+        guard let stream else { preconditionFailure("read before open") }
+        if state == .over { return .end }
+        let room = samples.count / format.stream.channelCount
+        precondition(room > 0, "the buffer holds no frame")
+        let rest = declaredFrames.map { $0 - frames } ?? .max
+        guard rest > 0 else { return try finishDeclared(stream) }
+        let needed = state == .beginning ? max(Self.magicByteCount, format.frameByteCount) : format.frameByteCount
+        if stream.count < needed {
+            switch try stream.fill(waiting: 100) {
+            case .bytes: if stream.count < needed { return .idle }
+            case .idle: return .idle
+            case .end: if stream.count < format.frameByteCount { return try finish(stream) }
+            }
+        }
+        if state == .beginning { try begin(stream) }
+        let count = Int(min(Int64(min(room, stream.count / format.frameByteCount)), rest))
+        let sampleCount = count * format.stream.channelCount
+        let encoding = format.encoding
+        samples.withUnsafeMutableBufferPointer { encoding.convert(stream.bytes, count: sampleCount, to: $0.baseAddress!) }
+        stream.consume(count * format.frameByteCount)
+        frames += Int64(count)
+        return .frames(count)
+    }
+
+    package final func close() {
+        if state == .over, declaredFrames != nil { stream?.drain() }
+        stream = nil
+    }
+
+    /// What the stream offers at its start, for a reader that continues with another stream of the same kind.
+    package final var streamFormat: StreamFormat { format.stream }
+
+    // MARK: - Beginning and end
+
+    /// Number of bytes that identify a WAV stream.
+    private static let magicByteCount = 12
+
+    /// Refuses a WAV stream that is read as raw samples: its header would be noise, and shift all samples after it.
+    private func begin(_ stream: ByteStream) throws(CaptureError) {
+        state = .running
+        guard rawFormat != nil, stream.hasText("WAVE", at: 8), stream.hasText("RIFF") || stream.hasText("RF64") else { return }
+        throw CaptureError("\(stream.name) is a WAV stream, whose header states the sample format; leave out \(stream.advice.rawOption)")
+    }
+
+    /// All declared frames are delivered.
+    private func finishDeclared(_ stream: ByteStream) throws(CaptureError) -> ReadResult {
+        if stream.count < declaredRemainder {
+            switch try stream.fill(waiting: 100) {
+            case .bytes, .idle: return .idle
+            case .end: return try finish(stream)
+            }
+        }
+        state = .over
+        return .end
+    }
+
+    /// Handles the end of the stream.
+    private func finish(_ stream: ByteStream) throws(CaptureError) -> ReadResult {
+        state = .over
+        if stream.count == 0, stream.consumed == 0 { throw WAVHeader.empty(stream.name) }
+        if let declaredFrames { return .gap(Gap(frames: declaredFrames - frames, reason: .truncatedFile)) }
+        return stream.count > 0 ? .gap(Gap(frames: 0, reason: .truncatedFile)) : .end
+    }
+
+    fileprivate final func restart() throws(CaptureError) {
+        guard let stream else { preconditionFailure("rewind before open") }
+        stream.rewind(to: start)
+        frames = 0
+        state = .running
+    }
+}
+
+/// A capture that stores the stream in an unlinked file while it is read, so that it can be read again.
+package final class SpooledPCMReader: PCMReader, RewindableCapture {
+    override package var spools: Bool { true }
+
+    package func rewind() throws(CaptureError) {
+        try restart()
+    }
+}

@@ -1,0 +1,366 @@
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaEngine
+import HemiolaProcesses
+import HemiolaSignal
+import HemiolaTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ExecAnalyzer
+
+@Suite(.serialized, .enabled(if: Tool.program("python3").isExpected, "python3 is not installed"))
+struct ExecAnalyzerTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        folder = try TemporaryFolder()
+    }
+
+    /// A program that answers every block with its peak, and reports an event in each tenth block.
+    private static let peaks = """
+        import array, json, sys
+        start = json.loads(sys.stdin.buffer.readline())
+        print(json.dumps({"outputs": [
+            {"name": "peak", "unit": "amplitude", "minimum": 0, "description": "Largest sample."},
+            {"name": "ends", "count": 2, "aggregation": "latest"}],
+            "events": [{"name": "tenth"}, {"name": "beat"}]}), flush=True)
+        size = 4 * start["channels"] * start["block_frames"]
+        number = 0
+        while True:
+            block = sys.stdin.buffer.read(size)
+            if len(block) < size: break
+            x = array.array("f", block)
+            if number % 10 == 0:
+                frame = number * start["block_frames"]
+                print(json.dumps({"event": "tenth", "frame": frame + 10, "values": [number], "label": "n"}))
+                print(json.dumps({"event": "beat", "frame": frame, "bpm": 120, "position": 1, "confidence": 0.5}))
+            print(json.dumps({"peak": max(map(abs, x)), "ends": [x[0], x[-1]]}), flush=True)
+            number += 1
+        print(json.dumps({"event": "tenth", "frame": 0, "label": "last"}), flush=True)
+        """
+
+    /// Writes a program.
+    ///
+    /// - Returns: The command that starts it.
+    private func program(_ text: String, _ name: String = "program.py") throws -> String {
+        "exec python3 \(try folder.write(text, to: name))"
+    }
+
+    /// Notices of a run.
+    private final class Notices: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func add(_ notice: PipelineNotice) {
+            if case .finished = notice { return }
+            lines.withLock { $0.append(notice.text) }
+        }
+    }
+
+    private struct Result {
+        var stream: CollectedStream
+        var notices: [String]
+        var outcome: RunOutcome
+
+        /// The values of a feature, an array per batch.
+        func values(_ feature: String) -> [[Float]] {
+            guard let column = stream.header.layout.sections.flatMap(\.features).first(where: { $0.feature.name == feature }) else {
+                return []
+            }
+            return stream.batches.map { Array($0.row[column.handle.offset..<column.handle.offset + column.handle.count]) }
+        }
+
+        var events: [Event] { stream.batches.flatMap(\.events) + (stream.summary?.lateEvents ?? []) }
+    }
+
+    /// Analyses samples, live with a pause after each block.
+    private func run(
+        _ command: String, _ samples: [Float], format: StreamFormat = TestSignal.mono, batch: Int = 1024, live: Bool = false,
+        pause: UInt32 = 20_000, _ settings: [String: ParameterValue] = [:]
+    ) async throws -> Result {
+        let sink = CollectingSink()
+        var steps: [CaptureStep] = [.samples(samples)]
+        if live {
+            let size = batch * format.channelCount
+            steps = stride(from: 0, to: samples.count, by: size).flatMap { start -> [CaptureStep] in
+                [.samples(Array(samples[start..<min(start + size, samples.count)])), .call { usleep(pause) }]
+            }
+        }
+        let registry = PluginRegistry(
+            captures: [.scripted(format: format, isLive: live, steps)], analyzers: [.exec], sinks: [.collecting(sink)])
+        let pipeline = try registry.assemble(
+            PipelineConfiguration(
+                captures: [PluginSpec("scripted", primary: .text("input"))],
+                analyzers: [PluginSpec("exec", primary: .text(command), settings: settings)], sinks: [PluginSpec("collecting")],
+                batchFrames: batch))
+        let notices = Notices()
+        let outcome = await pipeline.run { notices.add($0) }
+        let stream =
+            sink.streams.first
+            ?? CollectedStream(
+                StreamHeader(
+                    source: StreamSource(format: format, kind: "", name: ""), isLive: live, batching: .standard, seed: 0, analyzers: []))
+        return Result(stream: stream, notices: notices.all, outcome: outcome)
+    }
+
+    private static let noise: [Float] = (0..<50_000).map { Float($0 * 7919 % 2001 - 1000) / 1000 }
+
+    private func peaks(of samples: [Float], size: Int) -> [[Float]] {
+        stride(from: 0, to: samples.count, by: size).map { [samples[$0..<min($0 + size, samples.count)].map(abs).max() ?? 0] }
+    }
+
+    @Test func `from a file: the values of every batch, and the events at their times`() async throws {
+        let result = try await run(program(Self.peaks), Self.noise)
+        #expect(result.notices.isEmpty && result.outcome.failedInputs == 0)
+        #expect(result.values("peak") == peaks(of: Self.noise, size: 1024))
+        // The last block is padded with zeros.
+        #expect(result.values("ends").first == [Self.noise[0], Self.noise[1023]])
+        #expect(result.values("ends").last == [Self.noise[48 * 1024], 0])
+        let tenth = result.events.filter { $0.type == .analyzerEvent }.compactMap { AnalyzerEvent($0) }
+        #expect(tenth.map(\.values) == [[0], [10], [20], [30], [40], []])
+        #expect(tenth.map(\.analyzer).allSatisfy { $0 == "exec" })
+        let times: [Double] = result.events.filter { $0.type == .analyzerEvent }.map(\.time)
+        let frames: [Int] = [10, 10_250, 20_490, 30_730, 40_970, 0]
+        let expectedTimes: [Double] = frames.map { Double($0) / 44_100 }
+        #expect(times == expectedTimes)
+        let beats = result.events.compactMap { Beat($0) }
+        #expect(beats == Array(repeating: Beat(beatsPerMinute: 120, position: 1, confidence: 0.5), count: 5))
+        let outputs = try #require(result.stream.header.analyzers.first).outputs
+        #expect(outputs.features.map(\.name) == ["peak", "ends"] && outputs.features.map(\.isArray) == [false, true])
+        #expect(outputs.features[0].minimum == 0 && outputs.features[0].unit == .amplitude)
+        #expect(outputs.events.map(\.name) == ["tenth", "beat"])
+    }
+
+    @Test(arguments: [256, 441, 4096]) func `batch length: the program gets hops`(batch: Int) async throws {
+        let hop = try #require(Batching(batchFrames: batch)).hopFrames
+        let result = try await run(program(Self.peaks), Self.noise, batch: batch)
+        let expected = peaks(of: Self.noise, size: hop)
+        let perBatch = batch / hop
+        let lastHops: [Int] = stride(from: 0, to: expected.count, by: perBatch).map { min($0 + perBatch, expected.count) - 1 }
+        #expect(result.values("peak") == lastHops.map { expected[$0] })
+    }
+
+    @Test func `channels=all: interleaved samples`() async throws {
+        let stereo: [Float] = (0..<4096).flatMap { (frame: Int) -> [Float] in [Float(frame) / 8192, -Float(frame) / 4096] }
+        let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
+        let all = try await run(program(Self.peaks), stereo, format: format, ["channels": .text("all")])
+        let ends: [[Float]] = (0..<4).map { [stereo[$0 * 2048], stereo[$0 * 2048 + 2047]] }
+        #expect(all.values("ends") == ends)
+        let mono = try await run(program(Self.peaks), stereo, format: format)
+        let mixed: [Float] = [-1024.0 / 16_384, -2047.0 / 16_384]
+        #expect(mono.values("ends")[1] == mixed)
+    }
+
+    @Test func `several streams: a program for each, ended with it`() async throws {
+        let text = "import os\nopen('\(folder("pids"))', 'a').write(str(os.getpid()) + '\\n')\n" + Self.peaks
+        for _ in 0..<2 { _ = try await run(program(text), Self.noise) }
+        let processes = try folder.text(of: "pids").split(separator: "\n").compactMap { pid_t(String($0)) }
+        #expect(processes.count == 2)
+        for process in processes { #expect(kill(process, 0) == -1, "it has ended and is reaped") }
+    }
+
+    // MARK: - Failures
+
+    /// The program up to its declaration, then `rest`.
+    private func declared(_ rest: String) -> String {
+        """
+        import json, os, signal, sys, time
+        start = json.loads(sys.stdin.buffer.readline())
+        print(json.dumps({"outputs": [{"name": "a"}], "events": [{"name": "e"}]}), flush=True)
+        size = 4 * start["channels"] * start["block_frames"]
+        def read(): return sys.stdin.buffer.read(size)
+        \(rest)
+        """
+    }
+
+    @Test func `failure from a file: the input ends with a message that names the program`() async throws {
+        for (rest, message) in [
+            ("read(); print('no model', file=sys.stderr); sys.exit(3)", "ended with exit code 3: no model"),
+            ("read(); os.kill(os.getpid(), signal.SIGSEGV)", "was ended by signal 11 (Segmentation fault)"),
+            ("read(); sys.exit(0)", "ended before the stream"),
+            ("read(); print('{\"b\": 1}', flush=True); time.sleep(60)", "has printed the key \"b\", which it has not declared"),
+            (
+                "read(); print('garbage', flush=True); time.sleep(60)",
+                "has printed a line that is not JSON (invalid JSON at byte 1): garbage"
+            ),
+            ("read(); print('[1]', flush=True); time.sleep(60)", "has printed a line that is no JSON object"),
+            ("read(); print('{\"a\": [1, 2]}', flush=True); time.sleep(60)", "has printed 2 values of \"a\" instead of 1"),
+            (
+                "read(); print('{\"a\": 1e999}', flush=True); time.sleep(60)",
+                "has printed a line that is not JSON (the number 1e999 is too large): {\"a\": 1e999}"
+            ),
+            (
+                "read(); print('{\"a\": 1}\\n{\"a\": 2}', flush=True); time.sleep(0.5); read(); time.sleep(60)",
+                "has answered more blocks than it got"
+            ),
+            (
+                "read(); print('{\"event\": \"x\", \"frame\": 0}', flush=True); time.sleep(60)",
+                "has printed the event \"x\", which it has not declared"
+            ),
+            (
+                "read(); print('{\"event\": \"e\"}', flush=True); time.sleep(60)",
+                "has printed an event without a \"frame\" that is 0 or more and not far in the future"
+            ),
+            (
+                "read(); print('{\"event\": \"e\", \"frame\": 0}\\n' * 300, flush=True); time.sleep(60)",
+                "has printed more than 256 events for one block"
+            ),
+            (
+                "read(); sys.stdout.write('x' * 10_000_000); sys.stdout.flush(); time.sleep(60)",
+                "has printed a line of more than 1 MiB, or lines faster than they are read"
+            ),
+            ("read(); time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
+            ("time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
+        ] {
+            let timeout: ParameterValue = .number(message.contains("3.0 s") ? 3 : 10)
+            let start = RunningProgram.now
+            let result = try await run(program(declared(rest)), Self.noise, ["timeout_s": timeout])
+            #expect(result.outcome.failedInputs == 1)
+            #expect(
+                result.notices.contains { $0.contains("exec:exec python3 ") && $0.contains(": \(message); run it in a shell to see why") },
+                "\(result.notices)")
+            #expect(result.stream.summary?.reason == .error)
+            #expect(RunningProgram.now - start < 30)
+        }
+    }
+
+    @Test func `failure before the stream: the input is refused with a message`() async throws {
+        for (text, message) in [
+            ("import time; time.sleep(60)", "has not declared its outputs within 3.0 s; it prints them first, as one line of JSON"),
+            ("print('{}', flush=True)", "its first line declares neither \"outputs\" nor \"events\""),
+            ("print('hello', flush=True)", "has printed a line that is not JSON (invalid JSON at byte 1): hello"),
+            (
+                "print('{\"outputs\": [{\"name\": \"A\"}]}', flush=True)",
+                "its first line has the name \"A\"; names are lower-case letters, digits and _, at most 64"
+            ),
+            (
+                "print('{\"outputs\": [{\"name\": \"a\", \"count\": 99999}]}', flush=True)",
+                "its first line declares the output \"a\" with a \"count\" that is no whole number from 1 to 16384"
+            ),
+            (
+                "print('{\"outputs\": [{\"name\": \"a\", \"unti\": \"dB\"}]}', flush=True)",
+                "its first line declares \"a\" with the unknown key \"unti\""
+            ),
+            ("raise SystemExit(5)", "ended with exit code 5"),
+        ] {
+            let result = try await run(program(text), Self.noise, ["timeout_s": .number(message.contains("3.0 s") ? 3 : 10)])
+            #expect(result.outcome.failedInputs == 1 && result.outcome.streams == 0)
+            #expect(result.notices.contains { $0.contains(message) }, "\(result.notices)")
+        }
+        let missing = try await run("hemiola-no-such-program", Self.noise)
+        #expect(missing.notices.contains { $0.contains("exec:hemiola-no-such-program: the command was not found: ") }, "\(missing.notices)")
+    }
+
+    @Test func `policy retry from a file: the block is sent again, at most three times`() async throws {
+        let file = folder("count")
+        let rest = """
+            open('\(file)', 'a').write('x')
+            if os.path.getsize('\(file)') < 3: read(); sys.exit(1)
+            while read(): print('{"a": 7}', flush=True)
+            """
+        let result = try await run(program(declared(rest)), Self.noise, ["on_error": .text("retry")])
+        #expect(result.outcome.failedInputs == 0)
+        #expect(result.values("a").allSatisfy { $0 == [7] })
+        #expect(result.notices.count { $0.hasSuffix("ended with exit code 1; starting it again") } == 2)
+        let always = try await run(program(declared("read(); sys.exit(1)")), Self.noise, ["on_error": .text("retry")])
+        #expect(always.outcome.failedInputs == 1)
+        #expect(always.notices.count { $0.hasSuffix("starting it again") } == 2)
+    }
+
+    @Test func `policy skip: a warning, and null from there on`() async throws {
+        let rest = "read(); print('{\"a\": 7}', flush=True); read(); sys.exit(1)"
+        let result = try await run(program(declared(rest)), Self.noise, ["on_error": .text("skip")])
+        #expect(result.outcome.failedInputs == 0)
+        #expect(result.values("a").first == [7] && result.values("a").dropFirst().allSatisfy { $0[0].isNaN })
+        #expect(result.notices.count == 1 && result.notices[0].hasSuffix("ended with exit code 1; its values are null from here on"))
+    }
+
+    @Test func `standard error: its lines are warnings`() async throws {
+        let rest = "print('loaded', file=sys.stderr)\nwhile read(): print('{\"a\": 7}', flush=True)"
+        let command = try program(declared(rest))
+        let notices = try await run(command, Self.noise).notices
+        #expect(notices.count == 1 && notices[0].hasPrefix("exec:exec python3 ") && notices[0].hasSuffix(": loaded"))
+    }
+
+    // MARK: - Real time
+
+    @Test func `live: values arrive a block later at the earliest, and nothing is lost`() async throws {
+        let result = try await run(program(Self.peaks), Self.noise, live: true, pause: 50_000)
+        #expect(result.notices.isEmpty)
+        let values = result.values("peak").map { $0[0] }
+        #expect(values.first?.isNaN == true)
+        let expected = Set(peaks(of: Self.noise, size: 1024).map { $0[0] })
+        let known = values.drop { $0.isNaN }
+        #expect(known.count > 20 && known.allSatisfy { expected.contains($0) })
+        #expect(result.events.compactMap { DropReport($0) }.isEmpty)
+        #expect(result.stream.header.analyzers.first?.outputs.latencyFrames == 1024)
+        #expect(result.events.compactMap { Beat($0) }.count == 5)
+    }
+
+    @Test func `live, slow program: the newest blocks win, and the loss is reported`() async throws {
+        let rest = "while read():\n    time.sleep(0.2); print('{\"a\": 7}', flush=True)"
+        let start = RunningProgram.now
+        let result = try await run(program(declared(rest)), TestSignal.silence(frames: 200 * 1024), live: true, pause: 10_000)
+        #expect(RunningProgram.now - start < 20)
+        let losses = result.events.compactMap { DropReport($0) }
+        #expect(losses.allSatisfy { $0.sink == "exec" && $0.client == nil })
+        #expect(losses.reduce(0) { $0 + $1.batches } > 50)
+        #expect(result.stream.batches.count == 200)
+    }
+
+    @Test func `live, program that hangs or crashes: started again, and the run goes on`() async throws {
+        for (rest, message) in [
+            ("read(); time.sleep(60)", "has not answered a block for 2.0 s, and was ended; starting it again in 0.1 s"),
+            ("read(); os.abort()", "was ended by signal 6 (Aborted); starting it again in 0.1 s"),
+        ] {
+            let result = try await run(
+                program(declared(rest)), TestSignal.silence(frames: 400 * 1024), live: true, ["timeout_s": .number(2)])
+            #expect(result.outcome.failedInputs == 0)
+            #expect(result.stream.batches.count == 400)
+            #expect(result.notices.contains { $0.hasSuffix(message) }, "\(result.notices)")
+            #expect(result.notices.contains { $0.hasSuffix("starting it again in 0.2 s") }, "\(result.notices)")
+            #expect(!result.events.compactMap { DropReport($0) }.isEmpty)
+        }
+    }
+
+    // MARK: - Rules of analyzers
+
+    @Test func `listing the outputs: the program is started and ended, and not for a selection`() throws {
+        let text = "import os\nopen('\(folder("pids"))', 'a').write(str(os.getpid()) + '\\n')\n" + Self.peaks
+        let registry = PluginRegistry(captures: [.scripted([])], analyzers: [.exec], sinks: [.collecting(CollectingSink())])
+        var configuration = PipelineConfiguration(
+            captures: [PluginSpec("scripted", primary: .text("input"))], analyzers: [PluginSpec("exec", primary: .text(try program(text)))],
+            sinks: [PluginSpec("collecting")])
+        configuration.selection = ["exec.peak"]
+        let pipeline = try registry.assemble(configuration)
+        #expect(folder.names == ["program.py"])
+        let described = try pipeline.describeAnalyzers(for: TestSignal.mono)
+        #expect(described.first?.outputs.features.map(\.name) == ["peak", "ends"])
+        let process = try #require(pid_t(folder.text(of: "pids").trimmingCharacters(in: .whitespacesAndNewlines)))
+        #expect(kill(process, 0) == -1)
+    }
+
+    @Test func `conformance`() throws {
+        let text = """
+            import array, json, sys
+            start = json.loads(sys.stdin.buffer.readline())
+            print(json.dumps({"outputs": [{"name": "peak", "minimum": 0}]}), flush=True)
+            size = 4 * start["channels"] * start["block_frames"]
+            while len(block := sys.stdin.buffer.read(size)) == size:
+                print(json.dumps({"peak": max(map(abs, array.array("f", block)))}), flush=True)
+            """
+        try AnalyzerConformanceSuite(.exec, settings: program(text)).run()
+    }
+
+    @Test func `frame map: follows gaps and lost blocks`() {
+        var map = FrameMap(blockFrames: 100)
+        for frame: Int64 in [0, 100, 200, 1000, 1100] { map.append(blockAt: frame) }
+        let mapped: [Int64] = [0, 299, 300, 450, 900].map { (frame: Int64) -> Int64 in map.streamFrame(of: frame) }
+        #expect(mapped == [0, 299, 1000, 1150, 1600])
+        for number in 0..<1000 { map.append(blockAt: Int64(2000 + 300 * number)) }
+        #expect(map.streamFrame(of: 100_400) == 301_700)
+    }
+}

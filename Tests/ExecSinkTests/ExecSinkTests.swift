@@ -1,0 +1,224 @@
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaProcesses
+import HemiolaSignal
+import HemiolaTesting
+import JSONLinesSink
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ExecSink
+
+@Suite(.serialized) struct ExecSinkTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        folder = try TemporaryFolder()
+    }
+
+    /// Warnings of a sink.
+    private final class Warnings: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    private func sink(_ command: String, _ settings: [String: ParameterValue] = [:]) throws -> any Sink {
+        try sink(.text(command), settings)
+    }
+
+    private func sink(_ command: ParameterValue, _ settings: [String: ParameterValue] = [:]) throws -> any Sink {
+        try SinkPlugin.exec.make(
+            SinkPlugin.exec.about.values(from: PluginSpec("exec", settings: settings.merging(["command": command]) { $1 })))
+    }
+
+    private func context(live: Bool = false, _ warnings: Warnings = Warnings()) -> SinkContext {
+        SinkContext(name: "exec", isLive: live, mayUseStandardOutput: false, warn: { warnings.add($0) })
+    }
+
+    private static let header: StreamHeader = {
+        var levels = AnalyzerOutputs()
+        _ = levels.add(Feature("rms_db", .decibels, minimum: -120, "RMS level of the mono mix."))
+        return StreamHeader(
+            source: StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "file", name: "song.wav"),
+            isLive: false, batching: .standard, seed: 0,
+            analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)])
+    }()
+
+    private static func block(_ number: Int, count: Int = 64) -> BatchBlock {
+        let storage = BatchStorage(capacity: count, width: 1, samplesPerBatch: 0, channelCount: 2)
+        for batch in number * count..<(number + 1) * count {
+            var events = EventList()
+            if batch % 10 == 0 { events.append(Onset(strength: 1), at: Double(batch)) }
+            storage.openRow[0] = -20 - Float(batch % 7) / 3
+            storage.complete(.init(number: Int64(batch), frame: Int64(batch) * 1024, frameCount: 1024, isPartial: false), events: &events)
+        }
+        return BatchBlock(storage)
+    }
+
+    private static let summary = StreamSummary(frames: 1024, batches: 1, reason: .endOfInput)
+
+    private func run(_ sink: any Sink, _ context: SinkContext, blocks: Int = 50) async throws {
+        try await sink.open(context)
+        try await sink.begin(Self.header)
+        for number in 0..<blocks { try await sink.write(Self.block(number)) }
+        try await sink.write([Event(at: 1.5, Onset(strength: 2))])
+        try await sink.end(Self.summary)
+        try await sink.close()
+    }
+
+    private func error(_ body: () async throws -> Void) async -> SinkError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? SinkError
+        }
+    }
+
+    @Test func `input of the program: the bytes that json-lines writes`() async throws {
+        try await run(sink("cat > \(folder("exec.jsonl"))"), context())
+        let lines = try SinkPlugin.jsonLines.make(
+            SinkPlugin.jsonLines.about.values(from: PluginSpec("json-lines", primary: .text(folder("file.jsonl")))))
+        try await run(lines, context())
+        let bytes = try folder.text(of: "exec.jsonl")
+        #expect(try bytes == folder.text(of: "file.jsonl"))
+        #expect(bytes.utf8.count > 200_000)
+    }
+
+    @Test func `list of arguments: no shell`() async throws {
+        let path = folder("out $HOME.jsonl")
+        try await run(sink(.texts(["tee", path])), context())
+        #expect(try folder.text(of: "out $HOME.jsonl").hasSuffix("\"reason\":\"end-of-input\"}\n"))
+    }
+
+    @Test func `output of the program: its lines are warnings where another sink has standard output`() async throws {
+        let warnings = Warnings()
+        try await run(sink("wc -l; echo done >&2"), context(warnings))
+        // A header, 50 · 64 batches, an onset in every tenth batch, one between batches, an end.
+        #expect(warnings.all == ["exec:wc -l; echo done >&2: \(2 + 3200 + 320 + 1)", "exec:wc -l; echo done >&2: done"])
+    }
+
+    @Test func `program that reads enough and ends: no error`() async throws {
+        let error = await error { try await run(sink("head -n 2 > \(folder("two"))"), context()) }
+        #expect(error?.remedy == .finish)
+        #expect(try recordTypes(folder.text(of: "two")) == ["header", "batch"])
+    }
+
+    @Test func `program that fails, from a file: an error with command, exit code and last line`() async throws {
+        let error = await error { try await run(sink("head -n 1 >/dev/null; echo no light found >&2; exit 4"), context()) }
+        #expect(error?.remedy == .giveUp)
+        #expect(
+            error?.message
+                == "exec:head -n 1 >/dev/null; echo no light found >&2; exit 4: ended with exit code 4: no light found; "
+                + "run it in a shell to see why, or set on_error=retry or skip")
+    }
+
+    @Test func `program that fails after the end of its input: an error`() async throws {
+        let error = await error { try await run(sink("cat >/dev/null; exit 7"), context()) }
+        #expect(error?.message == "exec:cat >/dev/null; exit 7: ended with exit code 7")
+    }
+
+    @Test func `missing program: an error that names it`() async throws {
+        let error = await error { try await run(sink("hemiola-no-such-program --x"), context()) }
+        #expect(error?.message.hasPrefix("exec:hemiola-no-such-program --x: the command was not found: ") == true)
+        let list = await self.error { try await sink(.texts(["/nonexistent/program"])).open(context()) }
+        #expect(list?.message == "exec:/nonexistent/program: cannot be started: No such file or directory; check the command")
+    }
+
+    @Test func `program that never reads, from a file: ended at the time limit, an error`() async throws {
+        let start = RunningProgram.now
+        let error = await error { try await run(sink("sleep 60", ["timeout_s": .number(0.5)]), context()) }
+        #expect(error?.message.hasPrefix("exec:sleep 60: has not read its input for 0.5 s, and was ended") == true)
+        #expect(RunningProgram.now - start < 10)
+    }
+
+    @Test func `program that never reads, live: each call waits for half a second at most, then it is started again`() async throws {
+        let warnings = Warnings()
+        let sink = try sink("sleep 60", ["timeout_s": .number(1.2)])
+        try await sink.open(context(live: true, warnings))
+        try await sink.begin(Self.header)
+        var remedies: [Remedy] = []
+        let block = Self.block(0, count: 2000)
+        while remedies.count < 10, remedies.last != .reopen {
+            let start = RunningProgram.now
+            if let error = await error({ try await sink.write(block) }) { remedies.append(error.remedy) }
+            #expect(RunningProgram.now - start < 5)
+        }
+        #expect(remedies == [.retry, .retry, .reopen])
+        #expect(warnings.all == ["exec:sleep 60: has not read its input for 1.2 s, and was ended; starting it again in 0.1 s"])
+        try? await sink.close()
+        var isOpen = false
+        for _ in 0..<100 where !isOpen {
+            let error = await error { try await sink.open(context(live: true, warnings)) }
+            #expect(error == nil || error?.remedy == .reopen)
+            isOpen = error == nil
+            usleep(20_000)
+        }
+        try #require(isOpen)
+        try await sink.begin(Self.header)
+        try await sink.close()
+    }
+
+    @Test func `call that failed with retry: each record is sent once`() async throws {
+        // Reads after one second, so that several calls time out.
+        let sink = try sink("sleep 1.2; cat > \(folder("slow.jsonl"))")
+        try await sink.open(context(live: true))
+        try await sink.begin(Self.header)
+        var retries = 0
+        for number in 0..<50 {
+            while let error = await error({ try await sink.write(Self.block(number)) }) {
+                try #require(error.remedy == .retry)
+                retries += 1
+            }
+        }
+        try await sink.end(Self.summary)
+        try await sink.close()
+        #expect(retries > 0)
+        let types = try recordTypes(folder.text(of: "slow.jsonl"))
+        #expect(types.count { $0 == "batch" } == 3200)
+        #expect(types.count { $0 == "header" } == 1)
+    }
+
+    @Test func `policy skip: a warning, and the rest is not sent`() async throws {
+        let warnings = Warnings()
+        try await run(sink("exit 3", ["on_error": .text("skip")]), context(warnings))
+        #expect(warnings.all == ["exec:exit 3: ended with exit code 3; the rest is not sent to it"])
+    }
+
+    @Test func `program that does not end: ended after the time limit, with a warning`() async throws {
+        let warnings = Warnings()
+        try await run(sink("cat >/dev/null; sleep 60", ["timeout_s": .number(0.3)]), context(warnings))
+        #expect(
+            warnings.all == ["exec:cat >/dev/null; sleep 60: had not ended 0.3 s after the end of its input, and was ended"])
+    }
+
+    @Test func `settings: a command is required, without NUL`() {
+        for (command, message) in [
+            (ParameterValue.text(" "), "command: the command is empty; write exec:COMMAND, for example exec:./program"),
+            (.texts([]), "command: the command is empty; write exec:COMMAND, for example exec:./program"),
+            (.text("a\0b"), "command: the command contains a NUL character"),
+        ] {
+            #expect {
+                try sink(command)
+            } throws: {
+                "\($0)" == message
+            }
+        }
+    }
+
+    @Test func `conformance`() async throws {
+        try await SinkConformanceSuite(.exec, settings: "cat >/dev/null").run()
+    }
+}
+
+/// The types of the records of a text.
+private func recordTypes(_ text: String) throws -> [String] {
+    try text.split(separator: "\n").map { line in
+        let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return try #require(record?["type"] as? String)
+    }
+}
