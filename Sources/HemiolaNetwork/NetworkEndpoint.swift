@@ -29,8 +29,9 @@ public struct NetworkEndpoint: Sendable, Hashable, CustomStringConvertible {
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             host = text[text.index(after: text.startIndex)..<end]
             let rest = text[text.index(after: end)...]
-            if !rest.isEmpty { port = rest.hasPrefix(":") ? rest.dropFirst() : rest }
-        } else if text.count(where: { $0 == ":" }) == 1, let colon = text.firstIndex(of: ":") {
+            // Behind the bracket only `:PORT` is a port.
+            if !rest.isEmpty { port = rest.hasPrefix(":") ? rest.dropFirst() : "" }
+        } else if !text.contains("/"), text.count(where: { $0 == ":" }) == 1, let colon = text.firstIndex(of: ":") {
             host = text[..<colon]
             port = text[text.index(after: colon)...]
         }

@@ -108,7 +108,7 @@ import Testing
         (
             ["schema", "--analyzer", "+nothing"],
             "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, spectrum, visualizer, beat, cqt, chroma, "
-                + "musical-key, chords, pitch, structure, vamp"
+                + "musical-key, chords, pitch, structure, vamp, exec"
         ),
     ])
     func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) async {

@@ -86,8 +86,11 @@ import Testing
                 do {
                     _ = try PluginRegistry.standard.assemble(configuration)
                 } catch {
-                    // The examples of vamp name a library that need not be installed.
-                    #expect("\(error)".hasPrefix("analyzers[0]: there is no Vamp library \"vamp-example-plugins\" in "))
+                    // The examples of vamp name a library that need not be installed, and a placeholder for a program.
+                    let reasons = [
+                        "there is no Vamp library \"vamp-example-plugins\" in ", "vamp-example-plugins:percussiononsets has no program",
+                    ]
+                    #expect(reasons.contains { "\(error)".hasPrefix("analyzers[0]: \($0)") }, "\(error)")
                 }
             }
         }
@@ -150,7 +153,7 @@ import Testing
     @Test func `README of the folder: lists every plugin once, with its folder`() throws {
         let plugins = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Plugins").standardized
         let text = try String(contentsOf: plugins.appending(path: "README.md"), encoding: .utf8)
-        let rows = text.matches(of: #/\n\| \[`([a-z-]+)`\]\(([A-Za-z\/]+)\) \| ([a-z]+) /#)
+        let rows = text.matches(of: #/\n\| \[`([a-z0-9-]+)`\]\(([A-Za-z0-9\/]+)\) \| ([a-z]+) /#)
         #expect(rows.map { String($0.output.1) }.sorted() == Self.pages.map(\.about.id).sorted())
         for row in rows {
             let readMe = try String(contentsOf: plugins.appending(path: "\(row.output.2)/README.md"), encoding: .utf8)

@@ -26,12 +26,12 @@ final class OS2LFixture {
     private let start = ContinuousClock.now
     private var number: Int64 = 0
 
-    init(_ settings: String, lead: Double? = nil) async throws {
+    init(_ settings: String, lead: Double = 0) async throws {
         sink = try SinkPlugin.os2l.make(settings: settings)
         let reports = reports
         try await sink.open(
             SinkContext(
-                name: "os2l", lead: lead, isLive: true,
+                name: "os2l", isLive: true, lead: lead,
                 controls: ControlPort(submit: { _, _, _ in }, report: { reports.drop($0) }),
                 warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) }))
         try await sink.begin(.test(isLive: true))

@@ -61,7 +61,7 @@ import Testing
     @Test func `lead_ms and delay_ms: shift the time`() async throws {
         let server = try TCPServer()
         var times: [Double] = []
-        for (settings, lead) in [("delay_ms=-100", Optional(0.1)), ("delay_ms=100", 0.2), ("delay_ms=300", nil)] {
+        for (settings, lead) in [("delay_ms=-100", 0.1), ("delay_ms=100", 0.2), ("delay_ms=300", 0)] {
             let fixture = try await OS2LFixture("127.0.0.1:\(server.port),\(settings)", lead: lead)
             let receiver = try server.accept()
             try await fixture.write()

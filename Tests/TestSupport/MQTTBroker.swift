@@ -86,14 +86,22 @@ public final class MQTTSubscriber {
         /// Whether it was kept by the broker from before the subscription.
         public var isRetained: Bool
         public var qualityOfService: Int
+
+        public init(topic: String, payload: String, isRetained: Bool, qualityOfService: Int) {
+            (self.topic, self.payload, self.isRetained, self.qualityOfService) = (topic, payload, isRetained, qualityOfService)
+        }
     }
 
     private let program: ChildProcess
 
     fileprivate init(port: Int, _ filter: String, _ arguments: [String]) throws {
         program = try ChildProcess(
-            try MQTTBroker.path(of: "mosquitto_sub"),
-            ["-d", "-h", "127.0.0.1", "-p", "\(port)", "-t", filter, "-q", "2", "-F", "message %r %q %t %p"] + arguments)
+            // To a pipe it would write whole blocks.
+            "/usr/bin/stdbuf",
+            [
+                "-oL", try MQTTBroker.path(of: "mosquitto_sub"), "-d", "-h", "127.0.0.1", "-p", "\(port)", "-t", filter, "-q", "2", "-F",
+                "message %r %q %t %p",
+            ] + arguments)
         while let line = try program.readLine() {
             if line.hasPrefix("Subscribed ") { return }
         }

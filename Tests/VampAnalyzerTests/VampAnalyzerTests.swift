@@ -1,6 +1,7 @@
 import AnalysisSupport
 import Foundation
 import Hemiola
+import HemiolaEngine
 import HemiolaForeign
 import HemiolaSignal
 import HemiolaTesting

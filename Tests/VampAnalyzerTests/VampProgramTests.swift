@@ -37,7 +37,7 @@ let program: String = {
                   Returns what it gets
                   output Steps-1: 6 values per step; Channels, gain, scale, seconds,
                   nanoseconds, last sample
-                  output beats: events, s
+                  output beats: events
                   output frames: events with 1 value; At 10 Hz
                   output notes: events with values, Hz; Any number of values
                   parameter gain: 0...10 dB, default 1; The factor
@@ -78,7 +78,7 @@ let program: String = {
     @Test func `library that is not named: not loaded`() throws {
         // The name is that of an example on the page of vamp.
         let folder = try folder(["vamp-example-plugins": "crashes"])
-        for arguments in [["plugins"], ["plugins", "vamp"], ["plugins", "--json"], ["analyze", "--capture", "tone:sine,duration=0.1"]] {
+        for arguments in [["plugins"], ["plugins", "vamp"], ["plugins", "--json"], ["analyze", "--capture", "tone:sine,seconds=0.1"]] {
             let outcome = try run(arguments, folder)
             #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(arguments)")
         }
@@ -86,7 +86,7 @@ let program: String = {
 
     @Test func `real time: the records of a run that is not paced`() throws {
         let folder = try folder(["good": "none"])
-        let arguments = ["analyze", "--capture", "tone:sine,duration=0.7", "--analyzer", "vamp:good:probe", "--select", "event,batch,end"]
+        let arguments = ["analyze", "--capture", "tone:sine,seconds=0.7", "--analyzer", "vamp:good:probe", "--select", "event,batch,end"]
         let fast = try run(arguments, folder)
         let paced = try run(arguments + ["--realtime"], folder)
         #expect(fast.status == 0 && fast.errors.isEmpty && paced.status == 0)
