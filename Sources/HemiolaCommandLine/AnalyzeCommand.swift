@@ -17,7 +17,6 @@ struct AnalyzeCommand: Command {
               hemiola analyze more --output-dir results -j0 --resume
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
-              hemiola analyze song.flac --analyzer '+exec:python3 my_analyzer.py'
 
             The extension of the output path selects the format: .jsonl, .json or none for JSON Lines, .csv for a table; \
             append .zst to compress; .mid for the notes of a melody (analyzer pitch). The file is created when the run is complete. With --realtime it is written line by line \

@@ -24,9 +24,7 @@ struct ListenCommand: Command {
               hemiola listen --json | jq -c '[.t, .levels.rms_db]'
               hemiola listen --device app:Firefox -o 'evening-{time}.jsonl'
               hemiola listen --wait --sink socket --sink presets
-              hemiola listen --sink web --sink presets --control midi:/dev/snd/midiC1D0
               hemiola listen --capture tone:clicks
-              hemiola listen --sink 'exec:python3 -u lights.py'
 
             A <device> is a name or description from "hemiola devices", auto (monitor of the default output), auto-input (the \
             default input, unless it is a headset), or app:NAME (the sound of one application; silence while it plays nothing).

@@ -32,7 +32,9 @@ import Testing
         let program = try #require(root["command"] as? [String: Any])
         let subcommands = try #require(program["subcommands"] as? [[String: Any]])
         commands = ([program] + subcommands).enumerated().map { index, command in
-            let names = (command["arguments"] as? [[String: Any]] ?? []).flatMap { $0["names"] as? [[String: String]] ?? [] }
+            // Hidden options are those that Hemiola passes to its own child processes.
+            let arguments = (command["arguments"] as? [[String: Any]] ?? []).filter { $0["shouldDisplay"] as? Bool != false }
+            let names = arguments.flatMap { $0["names"] as? [[String: String]] ?? [] }
             return Command(
                 name: index == 0 ? nil : command["commandName"] as? String,
                 options: names.map { ($0["kind"] == "long" ? "--" : "-") + ($0["name"] ?? "") })
