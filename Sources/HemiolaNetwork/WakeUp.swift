@@ -19,6 +19,8 @@ public final class WakeUp: Sendable {
     private let reader: Int32
     private let writer: Int32
 
+    /// A pair of sockets that wakes a waiting thread.
+    ///
     /// - Throws: No file descriptor is left.
     public init() throws(SinkError) {
         var ends: [Int32] = [-1, -1]
@@ -83,6 +85,8 @@ public struct ReconnectDelay: Sendable {
     private let last: Double
     private var pause: Double
 
+    /// Pauses that begin with the first one.
+    ///
     /// - Parameters:
     ///   - first: The first pause, in seconds.
     ///   - last: The longest pause, in seconds.

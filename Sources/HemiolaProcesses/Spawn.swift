@@ -18,7 +18,7 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     public var description: String { String(cString: strerror(number)) }
 }
 
-/// What a new process is made of. The only caller of `posix_spawn` in Hemiola.
+/// What a new process is made of. Programs of the user and tools such as ffmpeg are started with it.
 ///
 /// The process has the default action for every signal, none blocked, and no descriptors but the three standard ones: also none that
 /// Hemiola itself inherited, and none of a pipe that another thread is just creating.
