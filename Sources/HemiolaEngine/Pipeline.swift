@@ -129,7 +129,9 @@ public final class Pipeline: Sendable {
     /// The outputs that the analyzers declare for a stream of this format. Only before the run; opens nothing, except for analyzers that
     /// use something outside of this process.
     ///
-    /// - Parameter startsExternals: Whether an ``Hemiola/ExternalAnalyzer`` is started for its outputs; false: it is listed without any.
+    /// - Parameters:
+    ///   - format: The format of the stream.
+    ///   - startsExternals: Whether an `ExternalAnalyzer` is started for its outputs; false: it is listed without any.
     public func describeAnalyzers(
         for format: StreamFormat, startsExternals: Bool = true
     ) throws(AnalyzerError) -> [StreamHeader.Analyzer] {

@@ -69,7 +69,7 @@ public final class RunningProgram {
     /// - Parameters:
     ///   - command: The program.
     ///   - hasInput: Whether `write` sends it bytes; else its input is empty.
-    ///   - output: Where its standard output goes.
+    ///   - destination: Where its standard output goes.
     ///   - pipeSize: The size of the pipes in bytes, at least a page; nil: that of the system, 64 KiB.
     ///   - report: Receives the lines of standard error: at most 400 bytes of each, 20 at once, then 5 a second.
     /// - Throws: It cannot be started. A command for the shell always can: a missing program is an exit with code 127.
