@@ -64,6 +64,9 @@ extension System {
                 version: text(from: symbol("pa_get_library_version", of: "libpulse.so.0"))),
             Library("cairo", package: "libcairo2", use: "hemiola render", version: Picture.libraryVersion),
             Library("libebur128", package: "libebur128-1", use: "the analyzer loudness", version: loudnessLibraryVersion),
+            Library(
+                "libasound", package: "libasound2", use: "MIDI through ALSA, midi:alsa",
+                version: text(from: symbol("snd_asoundlib_version", of: "libasound.so.2"))),
             Library("libmosquitto", package: "libmosquitto1", use: "the sink mqtt", version: mosquittoVersion),
             Library(
                 "libqrencode", package: "libqrencode4", use: "the QR code of the web sink",
