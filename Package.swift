@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "HemiolaSpectrum", targets: ["HemiolaSpectrum"]),
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
         .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
+        .library(name: "HemiolaFieldMaps", targets: ["HemiolaFieldMaps"]),
         .library(name: "HemiolaEvaluation", targets: ["HemiolaEvaluation"]),
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
@@ -79,7 +80,7 @@ let package = Package(
             "HemiolaCommandLine",
             uses: [
                 "HemiolaEngine", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation", "HemiolaOutput", "Hemiola",
-                "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
+                "HemiolaSignal", "HemiolaFieldMaps", "HemiolaYAML", "CBuildRecord", arguments,
             ]),
 
         // 4
@@ -89,7 +90,8 @@ let package = Package(
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
-                "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
+                "JSONLinesSink", "NotesSink", "PresetsSink", "SummarySink", socketSink, webSink,
+                "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -131,8 +133,11 @@ let package = Package(
             "HemiolaBridge",
             uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix, nioHTTP, nioWebSocket]),
 
+        module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaYAML", "HemiolaSignal", "CFieldMaps"]),
+
         // 1
         module("Hemiola", uses: ["HemiolaSignal"]),
+        module("HemiolaYAML", uses: ["HemiolaSignal", "CYAML"]),
         module("HemiolaTonal", uses: ["HemiolaSignal"], settings: lifetimeSettings),
         module("HemiolaVisualizer", uses: ["HemiolaSignal"]),
         module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lifetimeSettings),
@@ -150,6 +155,8 @@ let package = Package(
         cLibrary("CSndFile"),
         cLibrary("CYAML", isLoadedOnDemand: true),
         cLibrary("CZstd", isLoadedOnDemand: true),
+        // Field maps, compiled into the program.
+        .target(name: "CFieldMaps", exclude: ["Maps"]),
         // The files of Plugins/Sinks/Web/Page, compiled into the program.
         .target(name: "CWebPage"),
         // The commit and the compiler, which packaging/build records in the program.
@@ -182,6 +189,8 @@ let package = Package(
         tests(
             "HemiolaTonalTests", uses: ["HemiolaTonal", "HemiolaSpectrum", "HemiolaSignal"], resources: [.process("vectors.json")],
             exclude: ["make_vectors.py"]),
+        tests("HemiolaFieldMapsTests", uses: ["HemiolaFieldMaps", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests("HemiolaYAMLTests", uses: ["HemiolaYAML", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
