@@ -57,6 +57,7 @@ let package = Package(
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
         .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
         .library(name: "HemiolaFieldMaps", targets: ["HemiolaFieldMaps"]),
+        .library(name: "HemiolaNetwork", targets: ["HemiolaNetwork"]),
         .library(name: "HemiolaEvaluation", targets: ["HemiolaEvaluation"]),
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
@@ -134,6 +135,7 @@ let package = Package(
             uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix, nioHTTP, nioWebSocket]),
 
         module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaYAML", "HemiolaSignal", "CFieldMaps"]),
+        module("HemiolaNetwork", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaSignal"]),
 
         // 1
         module("Hemiola", uses: ["HemiolaSignal"]),
@@ -191,6 +193,7 @@ let package = Package(
             exclude: ["make_vectors.py"]),
         tests("HemiolaFieldMapsTests", uses: ["HemiolaFieldMaps", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaYAMLTests", uses: ["HemiolaYAML", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),

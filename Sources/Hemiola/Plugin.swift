@@ -156,11 +156,14 @@ public struct SinkPlugin: Plugin {
         public var events: [RecordType]
         /// The files that it writes, so that no two results are written to one path.
         public var outputs: [Output]
+        /// It sends each event at the event's own time: it gets events as soon as they are detected, and `lead_ms` as
+        /// `SinkContext.lead`.
+        public var schedulesEvents: Bool
 
         /// The needs of a sink: rows and events, and what is named.
         public init(
             analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
-            spareStandardOutput: Bool = false, events: [RecordType] = [], outputs: [Output] = []
+            spareStandardOutput: Bool = false, events: [RecordType] = [], outputs: [Output] = [], schedulesEvents: Bool = false
         ) {
             self.analyzers = analyzers
             self.samples = samples
@@ -169,6 +172,7 @@ public struct SinkPlugin: Plugin {
             self.spareStandardOutput = spareStandardOutput
             self.events = events
             self.outputs = outputs
+            self.schedulesEvents = schedulesEvents
         }
     }
 

@@ -80,6 +80,9 @@ public struct SinkContext: Sendable {
     public var answersInputs: Bool
     /// Whether the result of an interrupted input is kept, if it replaces no other; false: it is removed.
     public var keepsInterruptedResults: Bool
+    /// The time by which a sink that schedules events (`SinkPlugin.Needs.schedulesEvents`) sends them before they occur, in seconds;
+    /// negative: after. 0 for every other sink.
+    public var lead: Double
 
     /// A context; by default for tests, with a closed control port and everything selected.
     public init(
@@ -88,7 +91,8 @@ public struct SinkContext: Sendable {
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
         endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, run: Int = 0, syncsFiles: Bool = false,
-        isRunComplete: @escaping @Sendable () -> Bool = { true }, answersInputs: Bool = false, keepsInterruptedResults: Bool = true
+        isRunComplete: @escaping @Sendable () -> Bool = { true }, answersInputs: Bool = false, keepsInterruptedResults: Bool = true,
+        lead: Double = 0
     ) {
         self.name = name
         self.selection = selection
@@ -105,6 +109,7 @@ public struct SinkContext: Sendable {
         self.isRunComplete = isRunComplete
         self.answersInputs = answersInputs
         self.keepsInterruptedResults = keepsInterruptedResults
+        self.lead = lead
     }
 }
 

@@ -251,8 +251,10 @@ public final class Pipeline: Sendable {
                     startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,
                     isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false },
                     answersInputs: supply?.source.results == .sharedOutput,
-                    keepsInterruptedResults: supply?.source.results != .filePerInput),
-                events: entry.selection.adding(types: entry.needs.events.map(\.name)), lead: entry.lead,
+                    keepsInterruptedResults: supply?.source.results != .filePerInput,
+                    lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0),
+                events: entry.selection.adding(types: entry.needs.events.map(\.name)),
+                lead: entry.needs.schedulesEvents ? nil : entry.lead,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }
     }

@@ -8,7 +8,7 @@ struct Architecture {
         "HemiolaCommandLine": 5,
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
-        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaPictures": 2,
+        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaNetwork": 2, "HemiolaPictures": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
         "HemiolaVisualizer": 1, "HemiolaWire": 1, "HemiolaYAML": 1,
         "HemiolaSignal": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CFieldMaps": 0, "CPulse": 0,
