@@ -12,6 +12,7 @@ internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
 internal import MusicalKeyAnalyzer
 internal import NotesSink
+internal import OSCSink
 internal import PCMCapture
 internal import PitchAnalyzer
 internal import PresetsSink
@@ -39,7 +40,7 @@ extension PluginRegistry {
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
         analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
-        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .presets, .summary] + socketSinks,
+        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .osc, .presets, .summary] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 
