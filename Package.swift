@@ -91,7 +91,7 @@ let package = Package(
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
-                "JSONLinesSink", "NotesSink", "OSCSink", "PresetsSink", "SummarySink", socketSink, webSink,
+                "JSONLinesSink", "NotesSink", "OSCSink", "PresetsSink", "SummarySink", "WLEDSink", socketSink, webSink,
                 "Hemiola",
             ]),
         module(
@@ -119,6 +119,7 @@ let package = Package(
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("OSCSink", at: "Sinks/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"]),
+        plugin("WLEDSink", at: "Sinks/WLED", uses: ["HemiolaNetwork"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
@@ -273,6 +274,7 @@ let package = Package(
                 "HemiolaTesting",
                 "Hemiola", "HemiolaSignal",
             ]),
+        tests("WLEDSinkTests", uses: ["WLEDSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",

@@ -22,6 +22,7 @@ internal import StructureAnalyzer
 internal import SummarySink
 internal import ToneCapture
 internal import VisualizerAnalyzer
+internal import WLEDSink
 
 #if Socket
     internal import SocketSink
@@ -40,7 +41,7 @@ extension PluginRegistry {
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
         analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
-        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .osc, .presets, .summary] + socketSinks,
+        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .osc, .presets, .summary, .wled] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 
