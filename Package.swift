@@ -91,7 +91,7 @@ let package = Package(
                 "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink", "CSVSink",
-                "JSONLinesSink", "NotesSink", "OSCSink", "PresetsSink", "SummarySink", "WLEDSink", socketSink, webSink,
+                "JSONLinesSink", "LightsSink", "NotesSink", "OSCSink", "PresetsSink", "SummarySink", "WLEDSink", socketSink, webSink,
                 "Hemiola",
             ]),
         module(
@@ -119,6 +119,9 @@ let package = Package(
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("OSCSink", at: "Sinks/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"]),
+        plugin(
+            "LightsSink", at: "Sinks/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork"],
+            exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"]),
         plugin("WLEDSink", at: "Sinks/WLED", uses: ["HemiolaNetwork"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
@@ -275,6 +278,7 @@ let package = Package(
                 "Hemiola", "HemiolaSignal",
             ]),
         tests("WLEDSinkTests", uses: ["WLEDSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("LightsSinkTests", uses: ["LightsSink", "HemiolaNetwork", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "JSONLinesSinkTests",

@@ -9,6 +9,7 @@ internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
+internal import LightsSink
 internal import LoudnessAnalyzer
 internal import MusicalKeyAnalyzer
 internal import NotesSink
@@ -41,7 +42,7 @@ extension PluginRegistry {
     private static let plugins = PluginRegistry(
         captures: [.file, .pcm, .pulse, .tone],
         analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
-        sinks: [.audio, .beats, .csv, .jsonLines, .notes, .osc, .presets, .summary, .wled] + socketSinks,
+        sinks: [.artnet, .audio, .beats, .csv, .ddp, .jsonLines, .notes, .osc, .presets, .sacn, .summary, .wled] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -67,7 +67,7 @@ import Testing
             "sinks: [live-line]",
             [
                 #"d.yaml:1:9: sinks[0]: there is no sink "live-line"; there are: "#
-                    + "audio, beats, csv, json-lines, notes, osc, presets, summary, wled, socket, web"
+                    + "artnet, audio, beats, csv, ddp, json-lines, notes, osc, presets, sacn, summary, wled, socket, web"
             ]
         ),
         (

@@ -59,7 +59,7 @@ import Testing
         ),
         (
             ["analyze", "a", "--sink", "foo"],
-            "--sink foo: there is no sink \"foo\"; there are: audio, beats, csv, json-lines, notes, osc, presets, summary, wled, socket, web"
+            "--sink foo: there is no sink \"foo\"; there are: artnet, audio, beats, csv, ddp, json-lines, notes, osc, presets, sacn, summary, wled, socket, web"
         ),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
