@@ -52,11 +52,12 @@ let package = Package(
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
         .library(name: "HemiolaWire", targets: ["HemiolaWire"]),
         .library(name: "HemiolaOutput", targets: ["HemiolaOutput"]),
-        .library(name: "HemiolaNetwork", targets: ["HemiolaNetwork"]),
         .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
         .library(name: "HemiolaSpectrum", targets: ["HemiolaSpectrum"]),
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
         .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
+        .library(name: "HemiolaFieldMaps", targets: ["HemiolaFieldMaps"]),
+        .library(name: "HemiolaNetwork", targets: ["HemiolaNetwork"]),
         .library(name: "HemiolaEvaluation", targets: ["HemiolaEvaluation"]),
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
@@ -80,7 +81,7 @@ let package = Package(
             "HemiolaCommandLine",
             uses: [
                 "HemiolaEngine", "HemiolaForeign", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation",
-                "HemiolaOutput", "HemiolaProcesses", "Hemiola", "HemiolaSignal", "CBuildRecord", "CYAML", arguments,
+                "HemiolaOutput", "HemiolaProcesses", "Hemiola", "HemiolaSignal", "CBuildRecord", "HemiolaFieldMaps", "HemiolaYAML", arguments,
             ]),
 
         // 4
@@ -90,8 +91,8 @@ let package = Package(
                 "ExecCapture", "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "ExecAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VampAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink",
-                "CSVSink", "ExecSink", "JSONLinesSink", "MIDISink", "MIDIControlSink", "MQTTSink", "NotesSink", "OS2LSink", "PresetsSink",
-                "SummarySink", socketSink, webSink, "Hemiola",
+                "CSVSink", "ExecSink", "JSONLinesSink", "LightsSink", "MIDISink", "MIDIControlSink", "MQTTSink", "NotesSink", "OS2LSink",
+                "OSCSink", "PresetsSink", "SummarySink", "WLEDSink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -124,8 +125,13 @@ let package = Package(
         plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
         plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaOutput"]),
         plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
+        plugin("OSCSink", at: "Sinks/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaOutput"]),
+        plugin(
+            "LightsSink", at: "Sinks/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork"],
+            exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"]),
+        plugin("WLEDSink", at: "Sinks/WLED", uses: ["HemiolaNetwork"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
-        plugin("OS2LSink", at: "Sinks/OS2L", uses: ["HemiolaNetwork", "HemiolaVisualizer", "HemiolaWire"]),
+        plugin("OS2LSink", at: "Sinks/OS2L", uses: ["HemiolaNetwork", "HemiolaOutput", "HemiolaVisualizer", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
         plugin("SummarySink", at: "Sinks/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("SocketSink", at: "Sinks/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"]),
@@ -136,7 +142,6 @@ let package = Package(
 
         // 2
         module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "CVamp"]),
-        module("HemiolaNetwork", uses: ["Hemiola"]),
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
         module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal"]),
         module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal"]),
@@ -145,8 +150,12 @@ let package = Package(
             "HemiolaBridge",
             uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix, nioHTTP, nioWebSocket]),
 
+        module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaYAML", "HemiolaSignal", "CFieldMaps"]),
+        module("HemiolaNetwork", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaSignal"]),
+
         // 1
         module("Hemiola", uses: ["HemiolaSignal"]),
+        module("HemiolaYAML", uses: ["HemiolaSignal", "CYAML"]),
         module("HemiolaTonal", uses: ["HemiolaSignal"], settings: lifetimeSettings),
         module("HemiolaVisualizer", uses: ["HemiolaSignal"]),
         module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lifetimeSettings),
@@ -167,6 +176,8 @@ let package = Package(
         cLibrary("CVamp"),
         cLibrary("CYAML", isLoadedOnDemand: true),
         cLibrary("CZstd", isLoadedOnDemand: true),
+        // Field maps, compiled into the program.
+        .target(name: "CFieldMaps", exclude: ["Maps"]),
         // The files of Plugins/Sinks/Web/Page, compiled into the program.
         .target(name: "CWebPage"),
         // The commit and the compiler, which packaging/build records in the program.
@@ -200,6 +211,8 @@ let package = Package(
             "HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], resources: [.process("cases.json")],
             exclude: ["make_cases.py"]),
         tests("HemiolaTonalTests", uses: ["References", "HemiolaTonal", "HemiolaSpectrum", "HemiolaSignal"]),
+        tests("HemiolaFieldMapsTests", uses: ["HemiolaFieldMaps", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests("HemiolaYAMLTests", uses: ["HemiolaYAML", "TestSupport", "Hemiola", "HemiolaSignal"]),
         tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
         tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
         tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
@@ -297,7 +310,15 @@ let package = Package(
             "OS2LSinkTests",
             uses: ["OS2LSink", "HemiolaVisualizer", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"], exclude: ["qlcplus.qxw"]),
         tests("MQTTSinkTests", uses: ["MQTTSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
-        tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola"]),
+        tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "OSCSinkTests",
+            uses: [
+                "OSCSink", "BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaNetwork", "HemiolaVisualizer",
+                "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal",
+            ]),
+        tests("WLEDSinkTests", uses: ["WLEDSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("LightsSinkTests", uses: ["LightsSink", "HemiolaNetwork", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "ExecAnalyzerTests",

@@ -1,14 +1,19 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
+internal import HemiolaFieldMaps
 internal import HemiolaSignal
+internal import HemiolaYAML
 
 /// `hemiola check [PIPELINE]`
 struct CheckCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Validate a pipeline file or the defaults file, or print it with all defaults.",
-        usage: "hemiola check [<pipeline>] [--print] [--no-defaults]",
+        abstract: "Validate a pipeline file, a field map or the defaults file, or print it with all defaults.",
+        usage: """
+            hemiola check [<pipeline>] [--print] [--no-defaults]
+            hemiola check --map <name> [--print]
+            """,
         discussion: """
             The pipeline is built but not run: no file is opened except the pipeline file and the Vamp libraries that it names.
 
@@ -16,28 +21,42 @@ struct CheckCommand: Command {
             ~/.config/hemiola/defaults.yaml. --print then prints the pipeline of "hemiola listen" with these defaults, as a pipeline \
             file.
 
+            A field map, which is a list of entries, is validated against the features of all analyzers with their default settings, and \
+            the declared records. A map is for the setting map of a sink: hemiola plugins osc.
+
             Examples:
               hemiola check pipeline.yaml
+              hemiola check map.yaml
+              hemiola check --map touchdesigner --print > map.yaml
               hemiola check pipeline.yaml --print > whole.yaml
-              sed s,song.flac,other.flac, pipeline.yaml | hemiola check -
               hemiola check --print
 
             Exit codes: 0 the file is valid, or there is no defaults file; 2 the file is invalid: one line per problem.
             """)
 
     @Argument(
-        help: ArgumentHelp("The pipeline file; - is standard input. Default: the defaults file.", valueName: "pipeline"),
+        help: ArgumentHelp(
+            "The pipeline file or field map; - is standard input. Default: the defaults file.", valueName: "pipeline"),
         completion: .file())
     var path: String?
 
-    @Flag(help: "Print the pipeline as YAML with all defaults.")
+    @Flag(help: "Print the pipeline as YAML with all defaults, or the field map as it is.")
     var print = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Validate a built-in field map: \(FieldMap.builtInNames.joined(separator: ", ")).", valueName: "name"))
+    var map: String?
 
     @OptionGroup var defaults: DefaultsOptions
 
     func validate() throws {
         if path != nil, defaults.noDefaults {
             throw ValidationError("--no-defaults needs no pipeline file: pipeline files do not use the defaults file")
+        }
+        if map != nil, path != nil || defaults.noDefaults {
+            throw ValidationError("--map is the name of a built-in field map, without a file and --no-defaults")
         }
     }
 
@@ -46,10 +65,47 @@ struct CheckCommand: Command {
     }
 
     func text(with registry: PluginRegistry) throws(Failure) -> String {
+        if let map { return try textOfBuiltIn(map, with: registry) }
         guard let path else { return try textOfDefaults(with: registry) }
-        let plan = try PipelinePlan(registry, pipelineFile: path)
         let title = System.title(of: path)
+        let text = try PipelineFile.text(at: path, title: title)
+        // A text that is no YAML is reported as a pipeline file.
+        if let root = try? YAMLNode.parse(text), case .list = root.content {
+            return try checked(text, title: title, with: registry) { () throws(FieldMapError) in try FieldMap(root, title: title) }
+        }
+        let plan = try PipelinePlan(registry, pipeline: text, title: title)
         return print ? try Self.text(of: plan, title: title, registry) : "\(title): valid\n"
+    }
+
+    private func textOfBuiltIn(_ name: String, with registry: PluginRegistry) throws(Failure) -> String {
+        let text: String
+        do throws(FieldMapError) {
+            text = try FieldMap.text(ofBuiltIn: name)
+        } catch {
+            throw Failure(error.lines)
+        }
+        return try checked(text, title: name, with: registry) { () throws(FieldMapError) in try FieldMap(text, title: name) }
+    }
+
+    /// Resolves a field map against what the program declares.
+    private func checked(
+        _ text: String, title: String, with registry: PluginRegistry, map: () throws(FieldMapError) -> FieldMap
+    ) throws(Failure) -> String {
+        let pages = PluginPage.all(of: registry).filter { $0.role == .analyzer }
+        let analyzers = pages.compactMap { page in
+            (try? page.outputs?.get()).map {
+                StreamHeader.Analyzer(name: page.about.id, id: page.about.id, version: page.about.version, parameters: [], outputs: $0)
+            }
+        }
+        let header = StreamHeader(
+            source: StreamSource(format: PluginPage.format, kind: "", name: ""), isLive: false, batching: .standard, seed: 0,
+            analyzers: analyzers, catalog: registry.catalog)
+        do throws(FieldMapError) {
+            _ = try FieldRoutes(try map(), for: header)
+        } catch {
+            throw Failure(error.lines)
+        }
+        return print ? text : "\(title): valid\n"
     }
 
     private func textOfDefaults(with registry: PluginRegistry) throws(Failure) -> String {

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaYAML
 
 /// A parsed pipeline file: the configuration and the errors of the file itself.
 ///
@@ -251,18 +252,6 @@ struct PipelineFile {
             return nil
         }
         return spec
-    }
-}
-
-extension YAMLNode {
-    /// The value in an error message.
-    fileprivate var shown: String {
-        switch content {
-        case .null: "nothing"
-        case .value(let value): "\"\(value.text)\""
-        case .list: "a list"
-        case .map: "a map"
-        }
     }
 }
 

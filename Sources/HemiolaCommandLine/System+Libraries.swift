@@ -1,6 +1,7 @@
 internal import CBuildRecord
 internal import HemiolaOutput
 internal import HemiolaPictures
+internal import HemiolaYAML
 
 #if canImport(Glibc)
     internal import Glibc

@@ -9,7 +9,7 @@ extension PluginRegistry {
         "select", default: [String](), "Record types, analyzers or features that the sink receives; unset: all.")
     private static let lead = Setting<Double?>(
         "lead_ms", in: -60_000.0...60_000, unit: "ms",
-        "Time by which events are delivered before (negative: after) they occur; unset: as soon as they are detected.")
+        "Time by which events are delivered before (negative: after) they occur; unset: when they are detected; network outputs: 0.")
 
     /// Number of files in parallel: each needs a thread and about 10 MB.
     private static let jobCounts = 1...256

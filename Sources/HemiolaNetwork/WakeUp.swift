@@ -69,16 +69,6 @@ public final class WakeUp: Sendable {
     }
 }
 
-/// The system's monotonic clock.
-public enum MonotonicTime {
-    /// Seconds since an unspecified moment, usually the start of the machine.
-    public static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-}
-
 /// The pauses between attempts to connect: they double up to a limit.
 public struct ReconnectDelay: Sendable {
     private let first: Double

@@ -12,6 +12,7 @@ internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
+internal import LightsSink
 internal import LoudnessAnalyzer
 internal import MIDIControlSink
 internal import MIDISink
@@ -19,6 +20,7 @@ internal import MQTTSink
 internal import MusicalKeyAnalyzer
 internal import NotesSink
 internal import OS2LSink
+internal import OSCSink
 internal import PCMCapture
 internal import PitchAnalyzer
 internal import PresetsSink
@@ -29,6 +31,7 @@ internal import SummarySink
 internal import ToneCapture
 internal import VampAnalyzer
 internal import VisualizerAnalyzer
+internal import WLEDSink
 
 #if Socket
     internal import SocketSink
@@ -50,7 +53,10 @@ extension PluginRegistry {
             .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,
             .exec,
         ],
-        sinks: [.audio, .beats, .csv, .exec, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .presets, .summary] + socketSinks,
+        sinks: [
+            .artnet, .audio, .beats, .csv, .ddp, .exec, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .osc, .presets, .sacn,
+            .summary, .wled,
+        ] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -322,4 +322,31 @@ import Testing
         #expect(median > 1 && median < 500)
         try server.wait(3, for: "the modules to go") { try server.control("list", "short", "modules") == before }
     }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool))
+    func `lead test: the sink receives a beat with each click, half a second apart`() throws {
+        let server = try SoundServer(.pulseAudio)
+        let receiver = try DatagramReceiver()
+        let map = folder("map.yaml")
+        try "- {value: 1, to: /flash, when: beat}".write(toFile: map, atomically: true, encoding: .utf8)
+        let process = try start(["doctor", "--lead", "osc:127.0.0.1:\(receiver.port),map=\(map)", "--clicks", "30"], with: server)
+        var times: [Double] = []
+        while times.count < 8, receiver.receive(timeout: 30) != nil { times.append(ProcessInfo.processInfo.systemUptime) }
+        let outcome = try process.finish(timeout: 60)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.hasPrefix("A click every 0.5 s."))
+        try #require(times.count == 8)
+        let intervals = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
+        // The median: a single one can be late on a busy machine.
+        #expect(abs(intervals[3] - 0.5) < 0.05, "\(intervals)")
+    }
+
+    @Test(arguments: [
+        (["--lead", "osk:1"], "hemiola: --lead osk:1: there is no sink \"osk\"; did you mean osc?"),
+        (["--lead", "osc", "--json"], "hemiola: --lead can be combined with --clicks only; see hemiola doctor --help"),
+    ])
+    func `lead test with a wrong sink or option: one line`(arguments: [String], line: String) throws {
+        let outcome = try ChildProcess.run(Hemiola.path, ["doctor"] + arguments, in: folder.path)
+        #expect(outcome.errorLines == [line] && outcome.status == 2)
+    }
 }

@@ -18,15 +18,22 @@ import ToneCapture
 @Suite(.mayNotHang) struct MIDIControlTests {
     /// The end of a pseudo-terminal that a device would be at.
     private final class Keyboard {
+        /// A link to the terminal: the system gives the number of a closed one to the next that any test opens.
         let path: String
+        private let folder: TemporaryFolder
         private var descriptor: Int32
         private let slave: Int32
 
         init() throws {
             var (main, other, name) = (Int32(-1), Int32(-1), [CChar](repeating: 0, count: 128))
             try #require(openpty(&main, &other, &name, nil, nil) == 0)
-            path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
             (descriptor, slave) = (main, other)
+            // A child process of another test would keep the terminal open.
+            for end in [main, other] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            folder = try TemporaryFolder()
+            path = folder("device")
+            let terminal = String(decoding: name.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: terminal)
         }
 
         deinit { unplug() }
@@ -35,6 +42,7 @@ import ToneCapture
 
         func unplug() {
             guard descriptor >= 0 else { return }
+            unlink(path)
             close(descriptor)
             close(slave)
             descriptor = -1

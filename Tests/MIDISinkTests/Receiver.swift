@@ -23,6 +23,8 @@ final class Receiver: Sendable {
         guard openpty(&main, &sender, &name, nil, nil) == 0 else { throw Failure(what: "no pseudo-terminal") }
         path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
         (descriptor, slave) = (main, sender)
+        // A child process of another test would keep the terminal open.
+        for end in [main, sender] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         start()
     }
 

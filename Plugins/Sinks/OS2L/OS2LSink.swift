@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaNetwork
+internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaVisualizer
 internal import Synchronization
@@ -43,7 +44,7 @@ final class OS2LSender: NonBlockingSink {
         var connection: OS2LConnection?
         var context = SinkContext(name: "os2l")
         var format = StreamFormat(sampleRate: 1, channelCount: 1)
-        var timer = StreamTimer()
+        var clock = StreamClock()
         var count = BeatCount()
     }
 
@@ -68,7 +69,7 @@ final class OS2LSender: NonBlockingSink {
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         state.withLock { state in
             state.format = stream.format
-            (state.timer, state.count) = (StreamTimer(), BeatCount())
+            (state.clock, state.count) = (StreamClock(), BeatCount())
         }
     }
 
@@ -117,16 +118,16 @@ final class OS2LSender: NonBlockingSink {
     // MARK: - Called with the mutex locked
 
     private func note(_ batches: BatchBlock, _ state: inout State) {
-        state.timer.add(end: state.format.seconds(at: batches[batches.count - 1].endFrame), now: MonotonicTime.now)
+        state.clock.add(end: state.format.seconds(at: batches[batches.count - 1].endFrame), at: MonotonicTime.now)
     }
 
     /// The stream time may stand still while the device is lost.
     private func resetTimer(after event: Event, _ state: inout State) {
-        if event.type == .gap || event.type == .device { state.timer = StreamTimer() }
+        if event.type == .gap || event.type == .device { state.clock = StreamClock() }
     }
 
     private func add(_ event: Event, _ state: inout State) {
-        guard let clock = state.timer.clock(at: event.time) else { return }
+        guard let clock = state.clock.time(of: event.time) else { return }
         let due = clock - state.context.lead + delay
         if let beat = Beat(event), beat.confidence >= confidence {
             let place = state.count.add(position: beat.position, at: event.time)

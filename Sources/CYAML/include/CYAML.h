@@ -1,4 +1,4 @@
-// libyaml, loaded on demand. Only HemiolaCommandLine/YAMLEventReader.swift imports this module.
+// libyaml, loaded on demand. Only HemiolaYAML/YAMLEventReader.swift imports this module.
 #ifndef CYAML_H
 #define CYAML_H
 

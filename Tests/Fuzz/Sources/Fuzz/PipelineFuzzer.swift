@@ -3,6 +3,7 @@ import HemiolaPlugins
 
 @testable import Hemiola
 @testable import HemiolaCommandLine
+@testable import HemiolaYAML
 
 extension Fuzzer {
     /// Any text as a pipeline file: every problem has a position in the text; a valid file is equal after it is printed and read again.

@@ -3,7 +3,7 @@ import HemiolaSignal
 import TestSupport
 import Testing
 
-@testable import HemiolaCommandLine
+@testable import HemiolaYAML
 
 @Suite struct YAMLDocumentTests {
     /// A document as one line, with the type of every scalar: `{a: int 1, b: [null]}`.

@@ -1,7 +1,6 @@
+import HemiolaOutput
 import HemiolaSignal
 import Testing
-
-@testable import MIDISink
 
 @Suite struct StreamClockTests {
     private static let batch = 1024 / 44_100.0

@@ -4,7 +4,7 @@ internal import CYAML
 ///
 /// Input: UTF-8, held until the reader is destroyed. Lines and columns count from 1; a column is one Unicode scalar.
 /// Time and memory are linear in the size of the input.
-struct YAMLEventReader: ~Copyable {
+package struct YAMLEventReader: ~Copyable {
     struct Event {
         enum Kind: Equatable {
             case documentStart, documentEnd, streamEnd
@@ -51,7 +51,7 @@ struct YAMLEventReader: ~Copyable {
     }
 
     /// The version of libyaml; nil: not installed.
-    static var libraryVersion: String? {
+    package static var libraryVersion: String? {
         cyaml_load() == nil ? String(cString: yaml_get_version_string()) : nil
     }
 

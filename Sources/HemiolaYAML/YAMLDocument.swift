@@ -1,11 +1,11 @@
-internal import HemiolaSignal
+package import HemiolaSignal
 
 /// A YAML document.
 ///
 /// Scalars have the types of YAML 1.2's core schema (`on` and `no` are text), provided that the value prints as it was written:
 /// `007` and `1e3` stay text, which a numeric setting reads as the number. Anchors, aliases and tags are refused.
-struct YAMLNode {
-    enum Content {
+package struct YAMLNode: Sendable {
+    package enum Content: Sendable {
         case null
         /// A scalar; its type is that of a setting.
         case value(ParameterValue)
@@ -14,35 +14,40 @@ struct YAMLNode {
         case map([Entry])
     }
 
-    struct Entry {
-        var key: String
-        var place: Place
-        var node: YAMLNode
+    package struct Entry: Sendable {
+        package var key: String
+        package var place: Place
+        package var node: YAMLNode
     }
 
     /// Both from 1; a column is one Unicode scalar.
-    struct Place: Hashable {
-        var line: Int
-        var column: Int
+    package struct Place: Sendable, Hashable {
+        package var line: Int
+        package var column: Int
     }
 
-    var content: Content
-    var place: Place
+    package var content: Content
+    package var place: Place
 }
 
 extension YAMLNode {
     /// The error of a text that is not a valid document.
-    struct SyntaxError: Error {
-        var message: String
-        var place: Place?
+    package struct SyntaxError: Error {
+        package var message: String
+        package var place: Place?
 
-        static var size: SyntaxError {
+        package init(message: String, place: Place?) {
+            self.message = message
+            self.place = place
+        }
+
+        package static var size: SyntaxError {
             SyntaxError(message: "the file has more than \(maxByteCount >> 20) MiB; name a pipeline file in YAML", place: nil)
         }
     }
 
     /// Limits the memory for the text.
-    static let maxByteCount = 8 << 20
+    package static let maxByteCount = 8 << 20
     /// Limits the memory for the nodes: a node needs more memory than its one or two characters of text.
     static let maxNodeCount = 100_000
     /// Limits the depth of the stack. A pipeline needs 4 levels.
@@ -51,11 +56,24 @@ extension YAMLNode {
     /// Reads a text that holds at most one document. A byte order mark at its start is ignored.
     ///
     /// - Returns: nil for a text without a document.
-    static func parse(_ text: String) throws(SyntaxError) -> YAMLNode? {
+    package static func parse(_ text: String) throws(SyntaxError) -> YAMLNode? {
         guard text.utf8.count <= maxByteCount else { throw .size }
         let marked = text.unicodeScalars
         var composer = try Composer(marked.first == "\u{FEFF}" ? String(marked.dropFirst()) : text)
         return try composer.document()
+    }
+
+    /// The value in an error message.
+    package var shown: String {
+        switch content {
+        case .null, .value(.none): "nothing"
+        case .value(.boolean(let flag)): "\"\(flag)\""
+        case .value(.integer(let number)): "\"\(number)\""
+        case .value(.number(let number)): "\"\(number)\""
+        case .value(.text(let text)): "\"\(text)\""
+        case .value(.list), .list: "a list"
+        case .map: "a map"
+        }
     }
 
     /// The value of a scalar without quotes.

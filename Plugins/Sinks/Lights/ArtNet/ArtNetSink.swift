@@ -1,0 +1,70 @@
+public import Hemiola
+internal import HemiolaNetwork
+
+extension SinkPlugin {
+    private static let target = Setting<String?>(
+        "target", default: nil, example: "192.168.1.40",
+        "Node: HOST[:PORT], or the broadcast address of the network; default port 6454. It has to be given.")
+    private static let universe = Setting(
+        "universe", default: 0, in: 0...32_767, "First universe: Net, Sub-Net and Universe in one number (Port-Address).")
+    private static let start = Setting("start", default: 1, in: 1...512, "DMX channel of the first light in the first universe.")
+
+    /// Sends universes of DMX by Art-Net 4.
+    public static let artnet = SinkPlugin(
+        "artnet", "Sends DMX universes to lights by Art-Net.",
+        settings: [
+            target.declared, universe.declared, start.declared, LightSettings.pixels.declared, LightSettings.map.declared,
+            LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared, LightSettings.delay.declared,
+            LightSettings.interface.declared,
+        ],
+        primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
+        make: { settings throws(ConfigurationError) in
+            guard let text = settings[target] else {
+                throw ConfigurationError("no node; name it, or the broadcast address: artnet:192.168.1.255", at: target.key)
+            }
+            let lights = LightSettings(settings, hasMap: true)
+            let count = lights.map == nil ? Universe.count(pixels: lights.pixelCount, start: settings[start]) : 1
+            let first = settings[universe]
+            guard first + count - 1 <= 32_767 else {
+                throw ConfigurationError("the lights need \(count) universes from \(first) on; the last is 32767", at: universe.key)
+            }
+            let node = try NetworkTarget(parsing: text, defaultPort: ArtNetMessages.port, at: target.key)
+            let universes = (first..<first + count).map { UInt16($0) }
+            return LightSender(ArtNetMessages(node, universes), lights, universes: (count, settings[start]))
+        })
+}
+
+/// The packet ArtDmx of Art-Net 4 (Artistic Licence, "Specification for the Art-Net 4 Ethernet Communication Protocol"): 18 bytes and 512
+/// channels.
+struct ArtNetMessages: LightProtocol {
+    static let port = 6454
+    private static let opcode: [UInt8] = [0x00, 0x50]
+    private static let version: [UInt8] = [0, 14]
+
+    let receivers: [NetworkTarget]
+    private let universes: [UInt16]
+    /// 1…255; 0 is for senders that do not count.
+    private var sequence: UInt8 = 0
+
+    init(_ target: NetworkTarget, _ universes: [UInt16]) {
+        receivers = [target]
+        self.universes = universes
+    }
+
+    mutating func messages(for frame: [UInt8]) -> [(receiver: Int, bytes: [UInt8])] {
+        sequence = sequence % 255 + 1
+        return universes.indices.map { index in
+            let channels = frame[index * Universe.channelCount..<(index + 1) * Universe.channelCount]
+            var bytes = Array("Art-Net\0".utf8)
+            bytes += Self.opcode
+            bytes += Self.version
+            bytes += [sequence, 0]
+            bytes += [UInt8(universes[index] & 0xFF), UInt8(universes[index] >> 8)]
+            bytes += [UInt8(channels.count >> 8), UInt8(channels.count & 0xFF)]
+            bytes += channels
+            return (0, bytes)
+        }
+    }
+
+    func lastMessages() -> [(receiver: Int, bytes: [UInt8])] { [] }
+}

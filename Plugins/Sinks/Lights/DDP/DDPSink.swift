@@ -1,0 +1,58 @@
+public import Hemiola
+internal import HemiolaNetwork
+
+extension SinkPlugin {
+    private static let target = Setting<String?>(
+        "target", default: nil, example: "192.168.1.30", "Controller: HOST[:PORT]; default port 4048. It has to be given.")
+
+    /// Sends the colours of pixels to an LED controller by the Distributed Display Protocol.
+    public static let ddp = SinkPlugin(
+        "ddp", "Sends colours to the pixels of an LED controller (Distributed Display Protocol).",
+        settings: [
+            target.declared, LightSettings.pixels.declared, LightSettings.effect.declared, LightSettings.brightness.declared,
+            LightSettings.strobe.declared, LightSettings.delay.declared,
+        ],
+        primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
+        make: { settings throws(ConfigurationError) in
+            guard let text = settings[target] else {
+                throw ConfigurationError("no controller; name it: ddp:HOST", at: target.key)
+            }
+            let controller = try NetworkTarget(parsing: text, defaultPort: DDPMessages.port, at: target.key)
+            return LightSender(DDPMessages(controller), LightSettings(settings, hasMap: false))
+        })
+}
+
+/// Messages of the Distributed Display Protocol, version 1 (http://www.3waylabs.com/ddp/): a header of 10 bytes and up to 480 RGB pixels.
+struct DDPMessages: LightProtocol {
+    static let port = 4048
+    /// Bytes of pixels in a message: 480 pixels, which fit into one packet of an Ethernet.
+    static let dataLength = 1440
+    private static let version: UInt8 = 0x40
+    /// The frame is complete and is shown.
+    private static let push: UInt8 = 0x01
+    /// RGB, 8 bits each.
+    private static let dataType: UInt8 = 0x0B
+    /// The default output of the controller.
+    private static let output: UInt8 = 1
+
+    let receivers: [NetworkTarget]
+    /// 1…15; 0 is for senders that do not count.
+    private var sequence: UInt8 = 0
+
+    init(_ target: NetworkTarget) {
+        receivers = [target]
+    }
+
+    mutating func messages(for frame: [UInt8]) -> [(receiver: Int, bytes: [UInt8])] {
+        stride(from: 0, to: frame.count, by: Self.dataLength).map { offset in
+            let data = frame[offset..<min(offset + Self.dataLength, frame.count)]
+            sequence = sequence % 15 + 1
+            var bytes = [Self.version | (data.endIndex == frame.count ? Self.push : 0), sequence, Self.dataType, Self.output]
+            withUnsafeBytes(of: UInt32(offset).bigEndian) { bytes += $0 }
+            withUnsafeBytes(of: UInt16(data.count).bigEndian) { bytes += $0 }
+            return (0, bytes + data)
+        }
+    }
+
+    func lastMessages() -> [(receiver: Int, bytes: [UInt8])] { [] }
+}

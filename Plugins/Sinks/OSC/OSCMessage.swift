@@ -1,0 +1,118 @@
+internal import HemiolaSignal
+
+/// Encodes OSC 1.0 packets (M. Wright, "The Open Sound Control 1.0 Specification", 2002): everything big-endian and in units of 4 bytes.
+struct OSCEncoder {
+    private(set) var bytes: [UInt8] = []
+
+    /// Removes what was encoded, and keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Appends a message.
+    ///
+    /// Numbers become `f`, whole numbers `i` (limited to 32 bits), truth `T` or `F`, text `s`. What does not exist becomes the zero of the
+    /// field's type, because receivers identify arguments by their place.
+    mutating func append(_ address: String, _ values: [ParameterValue], types: [Field.Kind] = []) {
+        append(string: address)
+        append(tags: values, types)
+        for (index, value) in values.enumerated() {
+            switch value {
+            case .number(let number): append(UInt32(Float(number.isFinite ? number : 0).bitPattern))
+            case .integer(let number): append(UInt32(bitPattern: Int32(clamping: number)))
+            case .text(let text): append(string: text)
+            case .boolean: break
+            case .none:
+                if Self.tag(of: types, index) == "s" { append(string: "") } else { append(UInt32(0)) }
+            case .list: preconditionFailure("lists are arguments of their own")
+            }
+        }
+    }
+
+    /// Appends the beginning of a bundle; elements follow, each with its size.
+    mutating func appendBundle(at time: OSCTime) {
+        append(string: "#bundle")
+        append(UInt32(time.value >> 32))
+        append(UInt32(truncatingIfNeeded: time.value))
+    }
+
+    /// Appends an element of a bundle, or a packet of a TCP stream: its size, then its bytes.
+    mutating func append(sized element: [UInt8]) {
+        append(UInt32(element.count))
+        bytes += element
+    }
+
+    private mutating func append(tags values: [ParameterValue], _ types: [Field.Kind]) {
+        var tags = ","
+        for (index, value) in values.enumerated() {
+            switch value {
+            case .number: tags += "f"
+            case .integer: tags += "i"
+            case .text: tags += "s"
+            case .boolean(let flag): tags += flag ? "T" : "F"
+            case .none: tags += Self.tag(of: types, index)
+            case .list: preconditionFailure("lists are arguments of their own")
+            }
+        }
+        append(string: tags)
+    }
+
+    private static func tag(of types: [Field.Kind], _ index: Int) -> String {
+        guard types.indices.contains(index) else { return "f" }
+        return switch types[index] {
+        case .integer: "i"
+        case .text, .choice, .texts: "s"
+        case .number, .numbers, .boolean: "f"
+        }
+    }
+
+    /// Text without zeros, ended by one to four of them.
+    private mutating func append(string: String) {
+        let start = bytes.count
+        bytes.append(contentsOf: string.utf8.lazy.filter { $0 != 0 })
+        let count = bytes.count - start
+        bytes.append(contentsOf: repeatElement(0, count: 4 - count % 4))
+    }
+
+    private mutating func append(_ word: UInt32) {
+        withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+/// The time tag of a bundle: seconds since 1900 in units of 2⁻³² s, as in NTP.
+struct OSCTime: Hashable {
+    var value: UInt64
+
+    /// To be processed on receipt.
+    static let immediately = OSCTime(value: 1)
+
+    init(value: UInt64) {
+        self.value = value
+    }
+
+    /// - Parameter seconds: Since 1970.
+    init(since1970 seconds: Double) {
+        let whole = seconds.rounded(.down)
+        // From 2036 on, NTP counts from 0 again.
+        let era = UInt64(bitPattern: Int64(whole)) &+ 2_208_988_800
+        value = era << 32 | UInt64(min((seconds - whole) * 4_294_967_296, 4_294_967_295))
+    }
+}
+
+/// The syntax of addresses.
+enum OSCAddress {
+    /// What is wrong with an address of a map; nil: nothing.
+    static func fault(in address: String) -> String? {
+        guard address.hasPrefix("/") else { return "\"\(address)\" is not an OSC address; it begins with a slash" }
+        let forbidden = address.unicodeScalars.first { $0.value <= 0x20 || $0.value >= 0x7F || "#*,?[]{}".unicodeScalars.contains($0) }
+        guard forbidden == nil else {
+            return "\"\(address)\" is not an OSC address: spaces, #*,?[]{} and non-ASCII characters are not allowed"
+        }
+        return nil
+    }
+
+    /// A name as a part of an address: characters that are not allowed become `_`.
+    static func part(_ name: String) -> String {
+        String(String.UnicodeScalarView(name.unicodeScalars.map { fault(in: "/\($0)") == nil && $0 != "/" ? $0 : "_" }))
+    }
+}

@@ -1,0 +1,231 @@
+internal import Hemiola
+internal import HemiolaFieldMaps
+internal import HemiolaNetwork
+internal import HemiolaOutput
+internal import HemiolaSignal
+internal import Synchronization
+
+/// The sink `osc`.
+///
+/// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
+final class OSCSender: Sink {
+    private struct State {
+        var context: SinkContext?
+        var sender: (any PacketSender)?
+        var schedule: SendSchedule?
+        var map: FieldMap?
+        var routes: OSCRoutes?
+        var clock = StreamClock()
+        var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    }
+
+    private let settings: OSCSettings
+    private let state = Mutex(State())
+
+    init(_ settings: OSCSettings) {
+        self.settings = settings
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            if let path = settings.map {
+                do throws(FieldMapError) {
+                    state.map = try FieldMap.load(path)
+                } catch {
+                    throw SinkError(error.description)
+                }
+            }
+            let losses = LossReport(context, receiver: settings.target.description)
+            let sender: any PacketSender
+            do throws(NetworkError) {
+                sender = try settings.target.makeSender(options: DatagramSender.Options(interface: settings.interface), losses: losses)
+                try sender.start()
+            } catch {
+                throw SinkError("\(settings.target): \(error.message)")
+            }
+            let isStream = settings.target.transport == .tcp
+            state.schedule = SendSchedule(
+                send: { packet in sender.send(isStream ? Self.framed(packet) : packet) },
+                overflow: { losses.lose(1, because: "too many messages wait for their time") })
+            (state.context, state.sender, state.routes) = (context, sender, nil)
+        }
+    }
+
+    /// On a TCP connection, each packet has its size before it (OSC 1.0).
+    private static func framed(_ packet: [UInt8]) -> [UInt8] {
+        var encoder = OSCEncoder()
+        encoder.append(sized: packet)
+        return encoder.bytes
+    }
+
+    func begin(_ stream: StreamHeader) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
+            guard let context = state.context else { return }
+            do throws(FieldMapError) {
+                state.routes = try OSCRoutes(state.map, settings, header: stream, selection: context.selection)
+            } catch {
+                throw SinkError(error.description)
+            }
+            (state.clock, state.format) = (StreamClock(), stream.format)
+        }
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) {
+        state.withLock { state in
+            guard var routes = state.routes, let schedule = state.schedule else { return }
+            // A copy of the routes would be written to otherwise.
+            state.routes = nil
+            for index in 0..<batches.count {
+                let batch = batches[index]
+                let now = MonotonicTime.now
+                let end = state.format.seconds(at: batch.endFrame)
+                state.clock.add(end: end, at: now)
+                let tag = time(end, state.clock)
+                routes.encode(batch, at: tag) { schedule.add($0, at: now + settings.delay) }
+                for place in batch.events.indices { send(batch.events[place], state, &routes, schedule) }
+            }
+            state.routes = routes
+        }
+    }
+
+    func write(_ events: [Event]) async throws(SinkError) {
+        state.withLock { state in
+            guard var routes = state.routes, let schedule = state.schedule else { return }
+            state.routes = nil
+            for event in events { send(event, state, &routes, schedule) }
+            state.routes = routes
+        }
+    }
+
+    func end(_ summary: StreamSummary) async throws(SinkError) {
+        try await write(summary.lateEvents)
+    }
+
+    func close() async throws(SinkError) {
+        let state = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        state.schedule?.close(within: settings.delay + Self.closeTime)
+        state.sender?.close()
+    }
+
+    /// Seconds that announced events are waited for at the end.
+    private static let closeTime = 1.0
+
+    private func send(_ event: Event, _ state: State, _ routes: inout OSCRoutes, _ schedule: SendSchedule) {
+        let lead = state.context?.lead ?? 0
+        let due = (state.clock.time(of: event.time) ?? MonotonicTime.now) - lead + settings.delay
+        routes.encode(event, at: time(event.time, state.clock)) { schedule.add($0, at: due) }
+    }
+
+    /// The time tag for a time of the stream.
+    private func time(_ streamTime: Double, _ clock: StreamClock) -> OSCTime {
+        guard settings.timeTags == .event, let time = clock.time(of: streamTime) else { return .immediately }
+        return OSCTime(since1970: time + settings.delay + MonotonicTime.wallClockOffset)
+    }
+}
+
+/// The messages of a stream: those of a map, or one for each selected feature and event.
+struct OSCRoutes {
+    /// The longest bundle for UDP: what fits into a packet of an Ethernet without being split.
+    private static let datagramLimit = 1472
+    /// The longest bundle for TCP.
+    private static let streamLimit = 65_536
+
+    private var routes: FieldRoutes
+    private let addresses: [String]
+    /// For events without a map: the address and the stored fields' types of each type of record.
+    private let events: [String: (address: String, types: [Field.Kind])]
+    private let usesBundles: Bool
+    private let limit: Int
+    private var message = OSCEncoder()
+    private var bundle = OSCEncoder()
+
+    init(_ map: FieldMap?, _ settings: OSCSettings, header: StreamHeader, selection: Selection) throws(FieldMapError) {
+        usesBundles = settings.usesBundles
+        limit = settings.target.transport == .udp ? Self.datagramLimit : Self.streamLimit
+        if let map {
+            routes = try FieldRoutes(map, for: header, checkingDestinations: OSCAddress.fault)
+            addresses = map.entries.map(\.destination)
+            events = [:]
+            return
+        }
+        let isSelected = selection.contains("batch")
+        let entries = header.layout.sections.flatMap { section in
+            section.features.filter { isSelected && selection.contains(section.analyzer, $0.feature.name) && $0.feature.count > 0 }
+                .map { column in
+                    FieldMap.Entry(
+                        .feature(analyzer: section.analyzer, feature: column.feature.name, index: nil),
+                        to: "\(settings.prefix)/\(OSCAddress.part(section.analyzer))/\(OSCAddress.part(column.feature.name))")
+                }
+        }
+        routes = try FieldRoutes(FieldMap(title: "osc", entries: entries), for: header)
+        addresses = entries.map(\.destination)
+        events = Dictionary(
+            uniqueKeysWithValues: header.catalog.events.filter { selection.contains($0.name) }.map {
+                type -> (String, (address: String, types: [Field.Kind])) in
+                let kinds = type.fields.filter { $0.source == .stored }.map(\.kind)
+                return (type.name, ("\(settings.prefix)/\(OSCAddress.part(type.name))", kinds))
+            })
+    }
+
+    /// Encodes the messages of a batch.
+    mutating func encode(_ batch: borrowing Batch, at time: OSCTime, _ send: ([UInt8]) -> Void) {
+        var encoder = Encoder(usesBundles: usesBundles, limit: limit, time: time, message: message, bundle: bundle)
+        (message, bundle) = (OSCEncoder(), OSCEncoder())
+        let addresses = addresses
+        routes.forEachValue(of: batch) { encoder.append(addresses[$0], $1, [], send) }
+        encoder.finish(send)
+        (message, bundle) = (encoder.message, encoder.bundle)
+    }
+
+    /// Encodes the messages of an event.
+    mutating func encode(_ event: Event, at time: OSCTime, _ send: ([UInt8]) -> Void) {
+        var encoder = Encoder(usesBundles: usesBundles, limit: limit, time: time, message: OSCEncoder(), bundle: OSCEncoder())
+        if let (address, types) = events[event.type.name] {
+            if let stamped = event.control {
+                let values = [.text(stamped.control.name)] + stamped.control.values.flatMap(\.arguments)
+                encoder.append(address, values, [], send)
+            } else {
+                let isFlat = types.allSatisfy { $0 != .numbers && $0 != .texts }
+                let values = types.indices.flatMap { event[$0].arguments }
+                encoder.append(address, values, isFlat ? types : [], send)
+            }
+        }
+        let addresses = addresses
+        routes.forEachValue(of: event) { encoder.append(addresses[$0], $1, [], send) }
+        encoder.finish(send)
+    }
+
+    /// Collects messages in bundles.
+    private struct Encoder {
+        let usesBundles: Bool
+        let limit: Int
+        let time: OSCTime
+        var message: OSCEncoder
+        var bundle: OSCEncoder
+
+        mutating func append(_ address: String, _ values: [ParameterValue], _ types: [Field.Kind], _ send: ([UInt8]) -> Void) {
+            message.removeAll()
+            message.append(address, values, types: types)
+            guard usesBundles else { return send(message.bytes) }
+            if !bundle.bytes.isEmpty, bundle.bytes.count + 4 + message.bytes.count > limit { finish(send) }
+            if bundle.bytes.isEmpty { bundle.appendBundle(at: time) }
+            bundle.append(sized: message.bytes)
+        }
+
+        mutating func finish(_ send: ([UInt8]) -> Void) {
+            if bundle.bytes.isEmpty { return }
+            send(bundle.bytes)
+            bundle.removeAll()
+        }
+    }
+}
+
+extension ParameterValue {
+    /// The arguments of a message: those of a list, or the value.
+    fileprivate var arguments: [ParameterValue] {
+        if case .list(let items) = self { items } else { [self] }
+    }
+}

@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+extension System {
+    /// A program that plays samples on the default output: the first of `pacat`, `pw-cat` and `aplay` that is installed.
+    final class Player {
+        static let sampleRate = 48_000
+
+        private static let commands = [
+            ["pacat", "--playback", "--raw", "--format=s16le", "--rate=48000", "--channels=1", "--latency-msec=30"],
+            ["pw-cat", "--playback", "--format=s16", "--rate=48000", "--channels=1", "--latency=30ms", "-"],
+            ["aplay", "-q", "-t", "raw", "-f", "S16_LE", "-r", "48000", "-c", "1", "-"],
+        ]
+
+        /// The program's name.
+        let name: String
+        private let process: pid_t
+        private let input: Int32
+
+        /// Starts the program; nil: none is installed, or none can be started.
+        init?() {
+            var ends: [Int32] = [-1, -1]
+            guard pipe(&ends) == 0 else { return nil }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            var actions = posix_spawn_file_actions_t()
+            posix_spawn_file_actions_init(&actions)
+            posix_spawn_file_actions_adddup2(&actions, ends[0], standardInput)
+            posix_spawn_file_actions_addopen(&actions, standardOutput, "/dev/null", O_WRONLY, 0)
+            // A process group of its own: Ctrl-C reaches the parent only, which then ends the child.
+            var attributes = posix_spawnattr_t()
+            posix_spawnattr_init(&attributes)
+            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+            defer {
+                posix_spawn_file_actions_destroy(&actions)
+                posix_spawnattr_destroy(&attributes)
+                close(ends[0])
+            }
+            for command in Self.commands {
+                var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+                defer { for word in words { free(word) } }
+                var child = pid_t()
+                if posix_spawnp(&child, command[0], &actions, &attributes, &words, environ) == 0 {
+                    (name, process, input) = (command[0], child, ends[1])
+                    // Half a second of samples in the pipe would be played after the end.
+                    _ = fcntl(input, Self.setPipeSize, 4096)
+                    _ = fcntl(input, F_SETFL, O_NONBLOCK)
+                    return
+                }
+            }
+            close(ends[1])
+            return nil
+        }
+
+        /// Linux's F_SETPIPE_SZ, which the headers declare only with _GNU_SOURCE.
+        private static let setPipeSize: Int32 = 1031
+
+        /// Plays samples; returns when the program has taken them, or has not for a second.
+        ///
+        /// - Returns: Whether it has taken them all.
+        func play(_ samples: [Int16]) -> Bool {
+            var bytes: [UInt8] = []
+            for sample in samples { withUnsafeBytes(of: sample.littleEndian) { bytes += $0 } }
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                var request = pollfd(fd: input, events: Int16(POLLOUT), revents: 0)
+                guard poll(&request, 1, 1000) > 0, request.revents & Int16(POLLERR) == 0 else { return false }
+                #if canImport(Glibc)
+                    let count = rest.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
+                #else
+                    let count = rest.withUnsafeBytes { Musl.write(input, $0.baseAddress, $0.count) }
+                #endif
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno != EAGAIN, errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+
+        /// Kills the process and waits for its end. Call once.
+        func stop() {
+            close(input)
+            kill(process, SIGKILL)
+            waitpid(process, nil, 0)
+        }
+    }
+}

@@ -1,0 +1,282 @@
+internal import Hemiola
+internal import HemiolaSignal
+package import HemiolaYAML
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+// Limits: the text has at most `maxByteCount` bytes, so that the time and the memory for a map are bounded too.
+
+extension FieldMap {
+    /// The largest map file, in bytes.
+    public static let maxByteCount = 256 << 10
+    /// The most entries of a map.
+    public static let maxEntryCount = 1024
+    /// The longest destination, in bytes.
+    static let maxDestinationLength = 255
+
+    /// Reads a map file, or returns the built-in map of a name.
+    ///
+    /// - Parameter place: A path, which contains a `/` or a `.`, or the name of a built-in map.
+    /// - Throws: All problems of the file, or why it cannot be read.
+    public static func load(_ place: String) throws(FieldMapError) -> FieldMap {
+        guard isPath(place) else { return try builtIn(place) }
+        return try FieldMap(String(decoding: bytes(ofFile: place), as: UTF8.self), title: PathText.shown(place).onOneLine)
+    }
+
+    /// Whether a setting names a file and not a built-in map.
+    public static func isPath(_ place: String) -> Bool {
+        place.contains("/") || place.contains(".")
+    }
+
+    private static func bytes(ofFile path: String) throws(FieldMapError) -> [UInt8] {
+        let title = PathText.shown(path).onOneLine
+        func fail() -> FieldMapError { FieldMapError(["\(title): \(String(cString: strerror(errno)))"]) }
+        // Without waiting: a FIFO without a writer would block.
+        let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw fail() }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw fail() }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FieldMapError(["\(title): not a regular file; name a map in YAML"]) }
+        var bytes = [UInt8](repeating: 0, count: maxByteCount + 1)
+        var count = 0
+        while count < bytes.count {
+            let size = bytes.count - count
+            // The pointer is valid during the call, and the size is that of the rest.
+            let result = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + count, size) }
+            if result == 0 { break }
+            if result < 0 {
+                if errno == EINTR { continue }
+                throw fail()
+            }
+            count += result
+        }
+        guard count <= maxByteCount else {
+            throw FieldMapError(["\(title): the map has more than \(maxByteCount >> 10) KiB; name a map in YAML"])
+        }
+        bytes.removeLast(bytes.count - count)
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw FieldMapError(["\(title): not UTF-8 text"]) }
+        return bytes
+    }
+
+    /// Reads the text of a map.
+    ///
+    /// - Throws: All problems of the text. Whether the names exist is known when they are resolved.
+    public init(_ text: String, title: String) throws(FieldMapError) {
+        guard text.utf8.count <= Self.maxByteCount else {
+            throw FieldMapError(["\(title): the map has more than \(Self.maxByteCount >> 10) KiB; name a map in YAML"])
+        }
+        let root: YAMLNode?
+        do throws(YAMLNode.SyntaxError) {
+            root = try YAMLNode.parse(text)
+        } catch {
+            throw FieldMapError(["\(title)\(error.place.map { ":\($0.line):\($0.column)" } ?? ""): \(error.message)"])
+        }
+        try self.init(root, title: title)
+    }
+
+    /// Reads a parsed document.
+    package init(_ root: YAMLNode?, title: String) throws(FieldMapError) {
+        self.init(title: title, entries: [])
+        guard let root, case .list(let items) = root.content else {
+            let place = root.map { ":\($0.place.line):\($0.place.column)" } ?? ""
+            throw FieldMapError([
+                "\(title)\(place): a field map is a list of entries, for example: - {from: beat.phase, to: /hemiola/phase}"
+            ])
+        }
+        guard items.count <= Self.maxEntryCount else {
+            throw FieldMapError(["\(title): the map has more than \(Self.maxEntryCount) entries"])
+        }
+        var problems: [String] = []
+        for (index, item) in items.enumerated() {
+            var reader = EntryReader(title: title, path: "[\(index)]", place: item.place)
+            let entry = reader.entry(item)
+            problems += reader.problems
+            if let entry { entries.append(entry) }
+        }
+        if !problems.isEmpty { throw FieldMapError(problems) }
+    }
+}
+
+/// Reads one entry and collects its problems.
+private struct EntryReader {
+    private static let keys = ["from", "value", "to", "when", "where", "scale", "type"]
+
+    let title: String
+    let path: String
+    let place: YAMLNode.Place
+    var problems: [String] = []
+
+    init(title: String, path: String, place: YAMLNode.Place) {
+        self.title = title
+        self.path = path
+        self.place = place
+    }
+
+    private mutating func report(_ message: String, _ key: String = "", at place: YAMLNode.Place? = nil) {
+        let place = place ?? self.place
+        problems.append("\(title):\(place.line):\(place.column): \(path)\(key.isEmpty ? "" : ".\(key)"): \(message)")
+    }
+
+    mutating func entry(_ node: YAMLNode) -> FieldMap.Entry? {
+        guard case .map(let items) = node.content else {
+            report("\(node.shown) is not an entry; write {from: ANALYZER.FEATURE, to: DESTINATION}")
+            return nil
+        }
+        var nodes: [String: YAMLNode] = [:]
+        for item in items {
+            guard Self.keys.contains(item.key) else {
+                let hint = item.key.nearest(in: Self.keys).map { "did you mean \($0)?" } ?? "keys: \(Self.keys.joined(separator: ", "))"
+                report("unknown key; \(hint)", item.key.onOneLine, at: item.place)
+                continue
+            }
+            nodes[item.key] = item.node
+        }
+        let trigger = trigger(nodes["when"])
+        var source: FieldMap.Entry.Source?
+        switch (nodes["from"], nodes["value"]) {
+        case (.some, .some(let value)): report("from and value exclude each other", "value", at: value.place)
+        case (.some(let node), nil): source = self.source(node, trigger)
+        case (nil, .some(let node)):
+            if case .value(let value) = node.content {
+                source = .constant(value)
+            } else {
+                report("\(node.shown) is not a value", "value", at: node.place)
+            }
+        case (nil, nil):
+            if case .record? = trigger {
+                source = .allFields
+            } else if trigger != nil, problems.isEmpty {
+                report("the key from is missing; add from: ANALYZER.FEATURE, or when: RECORD")
+            }
+        }
+        if case .constant? = source, let trigger, !trigger.isRecord {
+            report("a value needs when: RECORD, the record with which it is sent")
+        }
+        let conditions = conditions(nodes["where"], trigger)
+        let scale = scale(nodes["scale"])
+        let type = type(nodes["type"])
+        guard let destination = destination(nodes["to"]), let source, let trigger, problems.isEmpty else { return nil }
+        return FieldMap.Entry(
+            source, to: destination, when: trigger, scale: scale, type: type, where: conditions,
+            place: "\(title):\(place.line):\(place.column): \(path)")
+    }
+
+    // MARK: - Keys
+
+    private mutating func trigger(_ node: YAMLNode?) -> FieldMap.Entry.Trigger? {
+        guard let node else { return .batch }
+        guard case .value(.text(let text)) = node.content, !text.isEmpty else {
+            report("\(node.shown) is not the type of a record, or change", "when", at: node.place)
+            return nil
+        }
+        return text == "change" ? .change : .record(text)
+    }
+
+    private mutating func source(_ node: YAMLNode, _ trigger: FieldMap.Entry.Trigger?) -> FieldMap.Entry.Source? {
+        guard case .value(.text(let text)) = node.content, !text.isEmpty else {
+            report("\(node.shown) is not the name of a feature or of a field", "from", at: node.place)
+            return nil
+        }
+        guard let dot = text.firstIndex(of: ".") else {
+            if trigger?.isRecord ?? true { return .field(text) }
+            report("\"\(text.onOneLine)\" is no ANALYZER.FEATURE; a field of a record needs when: RECORD", "from", at: node.place)
+            return nil
+        }
+        var feature = text[text.index(after: dot)...]
+        var index: Int?
+        if feature.hasSuffix("]"), let bracket = feature.firstIndex(of: "[") {
+            guard let number = Int(feature[feature.index(after: bracket)...].dropLast()), number >= 0 else {
+                report("\"\(text.onOneLine)\": the number in brackets is that of a value, from 0", "from", at: node.place)
+                return nil
+            }
+            index = number
+            feature = feature[..<bracket]
+        }
+        return .feature(analyzer: String(text[..<dot]), feature: String(feature), index: index)
+    }
+
+    private mutating func destination(_ node: YAMLNode?) -> String? {
+        guard let node else {
+            report("the key to is missing; add the destination")
+            return nil
+        }
+        let text: String
+        switch node.content {
+        case .value(.text(let value)): text = value
+        case .value(.integer(let number)): text = String(number)
+        default:
+            report("\(node.shown) is not a destination", "to", at: node.place)
+            return nil
+        }
+        guard !text.isEmpty, text.utf8.count <= FieldMap.maxDestinationLength else {
+            report("a destination has 1...\(FieldMap.maxDestinationLength) bytes", "to", at: node.place)
+            return nil
+        }
+        return text
+    }
+
+    private mutating func scale(_ node: YAMLNode?) -> FieldMap.Entry.Scale? {
+        guard let node else { return nil }
+        guard case .list(let items) = node.content, items.count == 4 else {
+            report("a scale is a list of four numbers: [input low, input high, output low, output high]", "scale", at: node.place)
+            return nil
+        }
+        var numbers: [Double] = []
+        for item in items {
+            let number: Double? =
+                switch item.content {
+                case .value(.text(let text)): Double(text)
+                case .value(let value): value.number
+                default: nil
+                }
+            guard let number, number.isFinite else {
+                report("\(item.shown) is not a number", "scale", at: item.place)
+                return nil
+            }
+            numbers.append(number)
+        }
+        guard numbers[0] != numbers[1] else {
+            report("the two ends of the input are equal", "scale", at: node.place)
+            return nil
+        }
+        return FieldMap.Entry.Scale(from: numbers[0], numbers[1], to: numbers[2], numbers[3])
+    }
+
+    private mutating func type(_ node: YAMLNode?) -> FieldMap.Entry.ValueType? {
+        guard let node else { return nil }
+        if case .value(.text(let text)) = node.content, let type = FieldMap.Entry.ValueType(rawValue: text) { return type }
+        let names = FieldMap.Entry.ValueType.allCases.map(\.rawValue).joined(separator: ", ")
+        report("\(node.shown) is not a type; use one of \(names)", "type", at: node.place)
+        return nil
+    }
+
+    private mutating func conditions(
+        _ node: YAMLNode?, _ trigger: FieldMap.Entry.Trigger?
+    ) -> [FieldMap.Entry.Condition] {
+        guard let node else { return [] }
+        guard case .map(let items) = node.content, !items.isEmpty else {
+            report("\(node.shown) is not a map of fields and their values, for example: {position: 1}", "where", at: node.place)
+            return []
+        }
+        if let trigger, !trigger.isRecord { report("where needs when: RECORD, whose fields it names", "where", at: node.place) }
+        return items.compactMap { item in
+            guard case .value(let value) = item.node.content else {
+                report("\(item.node.shown) is not a value", "where", at: item.place)
+                return nil
+            }
+            return FieldMap.Entry.Condition(item.key, is: value)
+        }
+    }
+}
+
+extension FieldMap.Entry.Trigger {
+    /// Whether it is a type of record.
+    var isRecord: Bool {
+        if case .record = self { true } else { false }
+    }
+}

@@ -1,0 +1,126 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// A UDP socket that receives datagrams on this machine. Use from one thread.
+public final class DatagramReceiver {
+    public struct Failure: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    private let descriptor: Int32
+    /// The port that the system chose, or the given one.
+    public let port: Int
+
+    /// Binds a socket.
+    ///
+    /// - Parameters:
+    ///   - port: 0: one that is free.
+    ///   - group: An IPv4 multicast group that it joins on the loopback interface; nil: only 127.0.0.1.
+    public init(port: Int = 0, group: String? = nil) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        self.descriptor = descriptor
+        var one: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        inet_pton(AF_INET, group ?? "127.0.0.1", &address.sin_addr)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutableBytes(of: &address) { bytes in
+            let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
+            return bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
+        }
+        self.port = Int(in_port_t(bigEndian: address.sin_port))
+        guard result else { throw Failure(description: "cannot bind port \(port): \(String(cString: strerror(errno)))") }
+        guard let group else { return }
+        var request = ip_mreqn()
+        inet_pton(AF_INET, group, &request.imr_multiaddr)
+        request.imr_ifindex = Int32(if_nametoindex("lo"))
+        let joined = setsockopt(descriptor, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, &request, socklen_t(MemoryLayout<ip_mreqn>.size))
+        guard joined == 0 else { throw Failure(description: "cannot join \(group): \(String(cString: strerror(errno)))") }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The next datagram; nil when none arrives in time.
+    public func receive(timeout seconds: Double = 5) -> [UInt8]? {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&request, 1, Int32(seconds * Sanitizer.slowness * 1000)) > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        return count < 0 ? nil : Array(bytes[..<count])
+    }
+}
+
+/// A TCP socket that accepts connections on this machine. Use from one thread.
+public final class StreamReceiver {
+    private let listener: Int32
+    private var connection: Int32 = -1
+    public let port: Int
+
+    /// - Parameter port: 0: one that is free.
+    public init(port: Int = 0) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        self.listener = listener
+        var one: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutableBytes(of: &address) { bytes in
+            let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
+            return bind(listener, pointer, length) == 0 && listen(listener, 4) == 0 && getsockname(listener, pointer, &length) == 0
+        }
+        self.port = Int(in_port_t(bigEndian: address.sin_port))
+        guard result else { throw DatagramReceiver.Failure(description: "cannot listen: \(String(cString: strerror(errno)))") }
+    }
+
+    deinit {
+        close(listener)
+        closeConnection()
+    }
+
+    /// Accepts a connection.
+    ///
+    /// - Returns: Whether one was made in time.
+    public func accept(timeout seconds: Double = 5) -> Bool {
+        guard wait(listener, seconds) else { return false }
+        closeConnection()
+        #if canImport(Glibc)
+            connection = Glibc.accept(listener, nil, nil)
+        #else
+            connection = Musl.accept(listener, nil, nil)
+        #endif
+        return connection >= 0
+    }
+
+    /// The next bytes, so many; nil when they do not arrive in time, or the connection ends.
+    public func receive(_ count: Int, timeout seconds: Double = 5) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            guard wait(connection, seconds) else { return nil }
+            var part = [UInt8](repeating: 0, count: count - bytes.count)
+            let size = recv(connection, &part, part.count, 0)
+            if size <= 0 { return nil }
+            bytes += part[..<size]
+        }
+        return bytes
+    }
+
+    public func closeConnection() {
+        if connection >= 0 { close(connection) }
+        connection = -1
+    }
+
+    private func wait(_ descriptor: Int32, _ seconds: Double) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, Int32(seconds * Sanitizer.slowness * 1000)) > 0
+    }
+}
