@@ -123,9 +123,10 @@ let package = Package(
         plugin("ExecSink", at: "Sinks/Exec", uses: ["HemiolaProcesses", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
-        plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaOutput"]),
+        plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaFieldMaps", "HemiolaOutput"]),
         plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
-        plugin("OSCSink", at: "Sinks/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaOutput"]),
+        plugin(
+            "OSCSink", at: "Sinks/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaOutput"], exclude: ["Control/README.md"]),
         plugin(
             "LightsSink", at: "Sinks/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork"],
             exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"]),
@@ -302,7 +303,7 @@ let package = Package(
         tests(
             "MIDIControlTests",
             uses: [
-                "MIDIControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaOutput", "HemiolaVisualizer", "TestSupport",
+                "MIDIControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaFieldMaps", "HemiolaOutput", "HemiolaVisualizer", "TestSupport",
                 "HemiolaTesting", "Hemiola", "HemiolaSignal",
             ]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),

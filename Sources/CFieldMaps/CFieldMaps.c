@@ -4,6 +4,9 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 // A test compares the list with the folder Maps.
+static const unsigned char midi[] = {
+#embed "Maps/midi.yaml"
+};
 static const unsigned char qlcplus[] = {
 #embed "Maps/qlcplus.yaml"
 };
@@ -18,13 +21,14 @@ static const unsigned char touchdesigner[] = {
 };
 
 static const cfieldmaps_map maps[] = {
-    {"qlcplus", qlcplus, sizeof qlcplus},
-    {"resolume", resolume, sizeof resolume},
-    {"synesthesia", synesthesia, sizeof synesthesia},
-    {"touchdesigner", touchdesigner, sizeof touchdesigner},
+    {"midi", midi, sizeof midi, true},
+    {"qlcplus", qlcplus, sizeof qlcplus, false},
+    {"resolume", resolume, sizeof resolume, false},
+    {"synesthesia", synesthesia, sizeof synesthesia, false},
+    {"touchdesigner", touchdesigner, sizeof touchdesigner, false},
 };
 
 cfieldmaps_map cfieldmaps_map_at(unsigned number) {
     if (number < sizeof maps / sizeof *maps) return maps[number];
-    return (cfieldmaps_map){NULL, NULL, 0};
+    return (cfieldmaps_map){NULL, NULL, 0, false};
 }

@@ -22,7 +22,8 @@ struct CheckCommand: Command {
             file.
 
             A field map, which is a list of entries, is validated against the features of all analyzers with their default settings, and \
-            the declared records. A map is for the setting map of a sink: hemiola plugins osc.
+            the declared records; a map of controls, whose entries begin with messages such as /fader/1 and note.36, against the declared \
+            controls. A map is for the setting map of a sink: hemiola plugins osc, hemiola plugins osc-control.
 
             Examples:
               hemiola check pipeline.yaml
@@ -46,7 +47,7 @@ struct CheckCommand: Command {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Validate a built-in field map: \(FieldMap.builtInNames.joined(separator: ", ")).", valueName: "name"))
+            "Validate a built-in field map: \(FieldMap.builtInNames().joined(separator: ", ")).", valueName: "name"))
     var map: String?
 
     @OptionGroup var defaults: DefaultsOptions
@@ -71,25 +72,31 @@ struct CheckCommand: Command {
         let text = try PipelineFile.text(at: path, title: title)
         // A text that is no YAML is reported as a pipeline file.
         if let root = try? YAMLNode.parse(text), case .list = root.content {
-            return try checked(text, title: title, with: registry) { () throws(FieldMapError) in try FieldMap(root, title: title) }
+            let direction = FieldMap.direction(of: root)
+            return try checked(text, title: title, direction, with: registry) { () throws(FieldMapError) in
+                try FieldMap(root, title: title, direction)
+            }
         }
         let plan = try PipelinePlan(registry, pipeline: text, title: title)
         return print ? try Self.text(of: plan, title: title, registry) : "\(title): valid\n"
     }
 
     private func textOfBuiltIn(_ name: String, with registry: PluginRegistry) throws(Failure) -> String {
-        let text: String
+        let map: (direction: FieldMap.Direction, text: String)
         do throws(FieldMapError) {
-            text = try FieldMap.text(ofBuiltIn: name)
+            map = try FieldMap.text(ofBuiltIn: name)
         } catch {
             throw Failure(error.lines)
         }
-        return try checked(text, title: name, with: registry) { () throws(FieldMapError) in try FieldMap(text, title: name) }
+        return try checked(map.text, title: name, map.direction, with: registry) { () throws(FieldMapError) in
+            try FieldMap(map.text, title: name, map.direction)
+        }
     }
 
     /// Resolves a field map against what the program declares.
     private func checked(
-        _ text: String, title: String, with registry: PluginRegistry, map: () throws(FieldMapError) -> FieldMap
+        _ text: String, title: String, _ direction: FieldMap.Direction, with registry: PluginRegistry,
+        map: () throws(FieldMapError) -> FieldMap
     ) throws(Failure) -> String {
         let pages = PluginPage.all(of: registry).filter { $0.role == .analyzer }
         let analyzers = pages.compactMap { page in
@@ -101,7 +108,10 @@ struct CheckCommand: Command {
             source: StreamSource(format: PluginPage.format, kind: "", name: ""), isLive: false, batching: .standard, seed: 0,
             analyzers: analyzers, catalog: registry.catalog)
         do throws(FieldMapError) {
-            _ = try FieldRoutes(try map(), for: header)
+            switch direction {
+            case .output: _ = try FieldRoutes(try map(), for: header)
+            case .input: _ = try ControlRoutes(try map(), controls: registry.catalog.controls)
+            }
         } catch {
             throw Failure(error.lines)
         }

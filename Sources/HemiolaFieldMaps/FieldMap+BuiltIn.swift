@@ -4,24 +4,30 @@ internal import HemiolaSignal
 
 extension FieldMap {
     /// The names of the built-in maps.
-    public static var builtInNames: [String] { builtIn.map { String(cString: $0.name) } }
+    ///
+    /// - Parameter direction: nil: of both directions.
+    public static func builtInNames(_ direction: Direction? = nil) -> [String] {
+        builtIn.filter { direction == nil || $0.direction == direction }.map { String(cString: $0.name) }
+    }
 
     /// The built-in map of a name.
     ///
     /// - Throws: There is no such map.
-    public static func builtIn(_ name: String) throws(FieldMapError) -> FieldMap {
-        try FieldMap(text(ofBuiltIn: name), title: name)
+    public static func builtIn(_ name: String, _ direction: Direction = .output) throws(FieldMapError) -> FieldMap {
+        try FieldMap(entry(name, direction).text, title: name, direction)
     }
 
-    /// The text of the built-in map of a name, with its comments.
+    /// The direction and the text of the built-in map of a name, with its comments.
     ///
     /// - Throws: There is no such map.
-    public static func text(ofBuiltIn name: String) throws(FieldMapError) -> String {
-        if let map = builtIn.first(where: { String(cString: $0.name) == name }) {
-            // The bytes are a constant of the program.
-            return String(decoding: UnsafeBufferPointer(start: map.bytes, count: map.count), as: UTF8.self)
-        }
-        let names = builtInNames
+    public static func text(ofBuiltIn name: String) throws(FieldMapError) -> (direction: Direction, text: String) {
+        let map = try entry(name, nil)
+        return (map.direction, map.text)
+    }
+
+    private static func entry(_ name: String, _ direction: Direction?) throws(FieldMapError) -> cfieldmaps_map {
+        let names = builtInNames(direction)
+        if names.contains(name), let map = builtIn.first(where: { String(cString: $0.name) == name }) { return map }
         let hint =
             name.nearest(in: names).map { "did you mean \($0)?" }
             ?? "built-in maps: \(names.joined(separator: ", ")); write a file as ./NAME"
@@ -33,4 +39,11 @@ extension FieldMap {
         while case let map = cfieldmaps_map_at(UInt32(maps.count)), map.name != nil { maps.append(map) }
         return maps
     }
+}
+
+extension cfieldmaps_map {
+    fileprivate var direction: FieldMap.Direction { is_input ? .input : .output }
+
+    /// The bytes are a constant of the program.
+    fileprivate var text: String { String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self) }
 }

@@ -20,11 +20,14 @@ extension FieldMap {
 
     /// Reads a map file, or returns the built-in map of a name.
     ///
-    /// - Parameter place: A path, which contains a `/` or a `.`, or the name of a built-in map.
+    /// - Parameters:
+    ///   - place: A path, which contains a `/` or a `.`, or the name of a built-in map.
+    ///   - direction: Whether it is a map of an output or of controls.
     /// - Throws: All problems of the file, or why it cannot be read.
-    public static func load(_ place: String) throws(FieldMapError) -> FieldMap {
-        guard isPath(place) else { return try builtIn(place) }
-        return try FieldMap(String(decoding: bytes(ofFile: place), as: UTF8.self), title: PathText.shown(place).onOneLine)
+    public static func load(_ place: String, _ direction: Direction = .output) throws(FieldMapError) -> FieldMap {
+        guard isPath(place) else { return try builtIn(place, direction) }
+        let text = try String(decoding: bytes(ofFile: place), as: UTF8.self)
+        return try FieldMap(text, title: PathText.shown(place).onOneLine, direction)
     }
 
     /// Whether a setting names a file and not a built-in map.
@@ -65,8 +68,12 @@ extension FieldMap {
 
     /// Reads the text of a map.
     ///
+    /// - Parameters:
+    ///   - text: YAML.
+    ///   - title: The file or the name of the map, for messages.
+    ///   - direction: Whether it is a map of an output or of controls.
     /// - Throws: All problems of the text. Whether the names exist is known when they are resolved.
-    public init(_ text: String, title: String) throws(FieldMapError) {
+    public init(_ text: String, title: String, _ direction: Direction = .output) throws(FieldMapError) {
         guard text.utf8.count <= Self.maxByteCount else {
             throw FieldMapError(["\(title): the map has more than \(Self.maxByteCount >> 10) KiB; name a map in YAML"])
         }
@@ -76,11 +83,24 @@ extension FieldMap {
         } catch {
             throw FieldMapError(["\(title)\(error.place.map { ":\($0.line):\($0.column)" } ?? ""): \(error.message)"])
         }
-        try self.init(root, title: title)
+        try self.init(root, title: title, direction)
+    }
+
+    /// The direction of a parsed document: in a map of controls, entries begin with messages, such as `/fader/1` and `note.36`.
+    package static func direction(of root: YAMLNode) -> Direction {
+        guard case .list(let items) = root.content else { return .output }
+        for item in items {
+            guard case .map(let entries) = item.content else { continue }
+            for entry in entries where entry.key == "from" || entry.key == "when" {
+                guard case .value(.text(let text)) = entry.node.content else { continue }
+                return text.hasPrefix("/") || MIDISource.isMessage(text) ? .input : .output
+            }
+        }
+        return .output
     }
 
     /// Reads a parsed document.
-    package init(_ root: YAMLNode?, title: String) throws(FieldMapError) {
+    package init(_ root: YAMLNode?, title: String, _ direction: Direction = .output) throws(FieldMapError) {
         self.init(title: title, entries: [])
         guard let root, case .list(let items) = root.content else {
             let place = root.map { ":\($0.place.line):\($0.place.column)" } ?? ""
@@ -93,7 +113,7 @@ extension FieldMap {
         }
         var problems: [String] = []
         for (index, item) in items.enumerated() {
-            var reader = EntryReader(title: title, path: "[\(index)]", place: item.place)
+            var reader = EntryReader(direction: direction, title: title, path: "[\(index)]", place: item.place)
             let entry = reader.entry(item)
             problems += reader.problems
             if let entry { entries.append(entry) }
@@ -106,12 +126,14 @@ extension FieldMap {
 private struct EntryReader {
     private static let keys = ["from", "value", "to", "when", "where", "scale", "type"]
 
+    let direction: FieldMap.Direction
     let title: String
     let path: String
     let place: YAMLNode.Place
     var problems: [String] = []
 
-    init(title: String, path: String, place: YAMLNode.Place) {
+    init(direction: FieldMap.Direction, title: String, path: String, place: YAMLNode.Place) {
+        self.direction = direction
         self.title = title
         self.path = path
         self.place = place
@@ -138,6 +160,9 @@ private struct EntryReader {
         }
         let trigger = trigger(nodes["when"])
         var source: FieldMap.Entry.Source?
+        if direction == .input, nodes["from"] != nil, let when = nodes["when"] {
+            report("from and when exclude each other: the value of a message, or the message alone", "when", at: when.place)
+        }
         switch (nodes["from"], nodes["value"]) {
         case (.some, .some(let value)): report("from and value exclude each other", "value", at: value.place)
         case (.some(let node), nil): source = self.source(node, trigger)
@@ -151,11 +176,15 @@ private struct EntryReader {
             if case .record? = trigger {
                 source = .allFields
             } else if trigger != nil, problems.isEmpty {
-                report("the key from is missing; add from: ANALYZER.FEATURE, or when: RECORD")
+                let example = direction == .input ? "from: MESSAGE, or when: MESSAGE" : "from: ANALYZER.FEATURE, or when: RECORD"
+                report("the key from is missing; add \(example)")
             }
         }
         if case .constant? = source, let trigger, !trigger.isRecord {
-            report("a value needs when: RECORD, the record with which it is sent")
+            report(
+                direction == .input
+                    ? "a value needs when: MESSAGE, the message with which it is submitted"
+                    : "a value needs when: RECORD, the record with which it is sent")
         }
         let conditions = conditions(nodes["where"], trigger)
         let scale = scale(nodes["scale"])
@@ -171,17 +200,21 @@ private struct EntryReader {
     private mutating func trigger(_ node: YAMLNode?) -> FieldMap.Entry.Trigger? {
         guard let node else { return .batch }
         guard case .value(.text(let text)) = node.content, !text.isEmpty else {
-            report("\(node.shown) is not the type of a record, or change", "when", at: node.place)
+            let expected = direction == .input ? "a message" : "the type of a record, or change"
+            report("\(node.shown) is not \(expected)", "when", at: node.place)
             return nil
         }
+        if direction == .input { return .record(text) }
         return text == "change" ? .change : .record(text)
     }
 
     private mutating func source(_ node: YAMLNode, _ trigger: FieldMap.Entry.Trigger?) -> FieldMap.Entry.Source? {
         guard case .value(.text(let text)) = node.content, !text.isEmpty else {
-            report("\(node.shown) is not the name of a feature or of a field", "from", at: node.place)
+            let expected = direction == .input ? "a message" : "the name of a feature or of a field"
+            report("\(node.shown) is not \(expected)", "from", at: node.place)
             return nil
         }
+        if direction == .input { return .field(text) }
         guard let dot = text.firstIndex(of: ".") else {
             if trigger?.isRecord ?? true { return .field(text) }
             report("\"\(text.onOneLine)\" is no ANALYZER.FEATURE; a field of a record needs when: RECORD", "from", at: node.place)
@@ -263,7 +296,7 @@ private struct EntryReader {
             report("\(node.shown) is not a map of fields and their values, for example: {position: 1}", "where", at: node.place)
             return []
         }
-        if let trigger, !trigger.isRecord { report("where needs when: RECORD, whose fields it names", "where", at: node.place) }
+        if let trigger, !trigger.isRecord, direction == .output { report("where needs when: RECORD, whose fields it names", "where", at: node.place) }
         return items.compactMap { item in
             guard case .value(let value) = item.node.content else {
                 report("\(item.node.shown) is not a value", "where", at: item.place)

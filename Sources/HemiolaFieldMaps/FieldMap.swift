@@ -7,7 +7,18 @@ public import HemiolaSignal
 ///
 /// A map has no names of its own: `from`, `when` and `where` name declared features, records and fields, and `to` is what the output makes
 /// of it, for example an OSC address. ``FieldRoutes`` resolves the names for a stream.
+///
+/// A map of controls is read the other way: `from` and `when` name messages of a device or of another program, and `to` is a control.
+/// ``ControlRoutes`` resolves it.
 public struct FieldMap: Sendable, Hashable {
+    /// The way of the values.
+    public enum Direction: Sendable, Hashable {
+        /// From features and records to what an output sends.
+        case output
+        /// From received messages to controls.
+        case input
+    }
+
     /// One value and its destination.
     public struct Entry: Sendable, Hashable {
         /// What is sent.
@@ -49,7 +60,8 @@ public struct FieldMap: Sendable, Hashable {
             public func callAsFunction(_ value: Double) -> Double {
                 if value.isNaN { return value }
                 let share = min(max((value - values[0]) / (values[1] - values[0]), 0), 1)
-                return values[2] + (values[3] - values[2]) * share
+                // Exact at both ends.
+                return values[2] * (1 - share) + values[3] * share
             }
         }
 

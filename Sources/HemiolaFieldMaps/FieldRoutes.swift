@@ -177,7 +177,7 @@ extension FieldRoutes {
 }
 
 extension FieldMap.Entry {
-    fileprivate func prefix(in map: FieldMap) -> String {
+    func prefix(in map: FieldMap) -> String {
         place.isEmpty ? "\(map.title): " : "\(place)."
     }
 }
@@ -193,7 +193,7 @@ extension Field {
 
 extension ParameterValue {
     /// Whether a field has a value of a map: 1 and 1.0 are the same.
-    fileprivate func isSame(as other: ParameterValue) -> Bool {
+    func isSame(as other: ParameterValue) -> Bool {
         if let number, let other = other.number { return number == other }
         return self == other
     }

@@ -97,6 +97,9 @@ public struct MIDIMessage: Sendable, Hashable {
     /// Whether it sets a controller: byte 1 is its number, byte 2 its value.
     public var isController: Bool { status & 0xF0 == 0xB0 }
 
+    /// Whether it selects a program: byte 1 is its number.
+    public var isProgramChange: Bool { status & 0xF0 == 0xC0 }
+
     /// A byte of the message, 0…`count - 1`.
     public subscript(_ index: Int) -> UInt8 {
         switch index {

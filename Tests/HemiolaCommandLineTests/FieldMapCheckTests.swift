@@ -12,7 +12,7 @@ import Testing
         return try command.text(with: .standard)
     }
 
-    @Test(arguments: ["qlcplus", "resolume", "synesthesia", "touchdesigner"])
+    @Test(arguments: ["midi", "qlcplus", "resolume", "synesthesia", "touchdesigner"])
     func `built-in map: valid with the features of the program, and printed with its comments`(name: String) throws {
         #expect(try check(["--map", name]) == "\(name): valid\n")
         #expect(try check(["--map", name, "--print"]).hasPrefix("# "))

@@ -155,10 +155,12 @@ import Testing
         let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
         let folder = root.appending(path: "Sources/CFieldMaps/Maps").path
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        #expect(FieldMap.builtInNames.map { "\($0).yaml" } == files)
-        for name in FieldMap.builtInNames {
-            #expect(try !FieldMap.load(name).entries.isEmpty)
-            #expect(try FieldMap.text(ofBuiltIn: name) == String(contentsOfFile: "\(folder)/\(name).yaml", encoding: .utf8))
+        #expect(FieldMap.builtInNames().map { "\($0).yaml" } == files)
+        for direction in [FieldMap.Direction.output, .input] {
+            for name in FieldMap.builtInNames(direction) {
+                #expect(try !FieldMap.load(name, direction).entries.isEmpty)
+                #expect(try FieldMap.text(ofBuiltIn: name).text == String(contentsOfFile: "\(folder)/\(name).yaml", encoding: .utf8))
+            }
         }
     }
 }

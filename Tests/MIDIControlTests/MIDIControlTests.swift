@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaEngine
+import HemiolaFieldMaps
 import HemiolaOutput
 import HemiolaSignal
 import HemiolaTesting
@@ -188,6 +189,37 @@ import ToneCapture
         #expect(throws: ConfigurationError.self) { _ = try self.sink("") }
     }
 
+    @Test func `map of one's own: notes, controllers, programs and channels`() async throws {
+        let (keyboard, inbox, folder) = (try Keyboard(), Inbox(), try TemporaryFolder())
+        try folder.write(
+            """
+            - {when: note.60, to: tap, where: {channel: 2}}
+            - {from: controller.7, to: setSpeed.speed, scale: [0, 127, 1, 0.1]}
+            - {value: 3, when: program.5, to: nudge.ms}
+            """, to: "map.yaml")
+        let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
+        try await sink.open(inbox.context())
+        keyboard.send([0x90, 60, 1, 0x91, 60, 1, 0x91, 60, 0, 0xC0, 5, 0xB0, 7, 127])
+        try await inbox.wait { inbox.controls.last?.name == "setSpeed" }
+        try await sink.close()
+        #expect(inbox.controls.map(\.description) == ["tap", "nudge ms=number(3.0)", "setSpeed speed=number(0.1)"])
+    }
+
+    @Test(arguments: [
+        ("- {when: note.128, to: tap}", "[0].when: \"note.128\" is no MIDI message; write note.N"),
+        ("- {from: /fader, to: setSpeed}", "[0].from: \"/fader\" is no MIDI message"),
+        ("- {when: note.1, to: tpa}", "[0].to: there is no control \"tpa\"; did you mean tap?"),
+        ("- {from: note.1, to: nudge.s}", "[0].to: there is no field of nudge \"s\""),
+        ("- {from: note.1, when: note.2, to: tap}", "[0].when: from and when exclude each other"),
+    ])
+    func `map with a typo: refused, with its place`(text: String, message: String) async throws {
+        let (keyboard, folder) = (try Keyboard(), try TemporaryFolder())
+        try folder.write(text, to: "map.yaml")
+        let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
+        let error = await #expect(throws: SinkError.self) { try await sink.open(Inbox().context()) }
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+
     @Test func `conformance tests: passed`() async throws {
         let keyboard = try Keyboard()
         try await SinkConformanceSuite(.midiControl, settings: keyboard.path).run()
@@ -197,8 +229,8 @@ import ToneCapture
         let readMe = try ReadMe("Plugins/Sinks/MIDIControl")
         #expect(readMe.settings(notQuotedFrom: SinkPlugin.midiControl.about).isEmpty)
         let rows = readMe.lines.filter { $0.hasPrefix("| note") || $0.hasPrefix("| controller") }
-        for entry in MIDIControlMap.standard.all {
-            #expect(rows.contains { $0.contains("`\(entry.control)`") }, "\(entry.control)")
+        for entry in try FieldMap.load("midi", .input).entries {
+            #expect(rows.contains { $0.contains("`\(entry.destination)`") }, "\(entry.destination)")
         }
     }
 }

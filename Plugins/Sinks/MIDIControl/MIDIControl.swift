@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaFieldMaps
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import Synchronization
@@ -15,16 +16,20 @@ extension SinkPlugin {
     private static let channel = Setting<Int?>(
         "channel", in: MIDIMessage.channels, "Channel whose messages are controls; unset: all.")
 
+    private static let map = Setting(
+        "map", default: "midi", example: "pads.yaml", "Field map of controls: a file, or the name of a built-in map.")
+
     /// Reads MIDI messages and submits them as controls: tap, nudge, next preset, speed.
     public static let midiControl = SinkPlugin(
         "midi-control", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.",
-        settings: [port.declared, channel.declared], primary: "port",
+        settings: [port.declared, channel.declared, map.declared], primary: "port",
         needs: { _ in Needs(realTime: true) },
         make: { settings throws(ConfigurationError) in
             guard let path = settings[port], !path.isEmpty else {
                 throw ConfigurationError("name a device or a named pipe, as in midi-control:/dev/snd/midiC1D0", at: port.key)
             }
-            return MIDIControlReader(path: path, map: .standard, channel: settings[channel])
+            if settings[map].isEmpty { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: map.key) }
+            return MIDIControlReader(path: path, map: settings[map], channel: settings[channel])
         })
 }
 
@@ -39,17 +44,26 @@ final class MIDIControlReader: Sink {
     }
 
     private let path: String
-    private let map: MIDIControlMap
+    private let map: String
     private let channel: Int?
     private let state = Mutex(State())
 
-    init(path: String, map: MIDIControlMap, channel: Int?) {
+    init(path: String, map: String, channel: Int?) {
         self.path = path
         self.map = map
         self.channel = channel
     }
 
     func open(_ context: SinkContext) async throws(SinkError) {
+        let routes: ControlRoutes
+        do throws(FieldMapError) {
+            // A program may lack controls of the built-in map; a name in a file is an error.
+            routes = try ControlRoutes(
+                FieldMap.load(map, .input), controls: context.catalog.controls, skipsUnknown: !FieldMap.isPath(map),
+                checkingMessages: MIDISource.fault)
+        } catch {
+            throw SinkError(error.description)
+        }
         let device: Int32
         do throws(MIDIDevice.OpenError) {
             device = try MIDIDevice.open(path, for: .input)
@@ -63,7 +77,7 @@ final class MIDIControlReader: Sink {
             throw SinkError("midi-control: cannot create a pipe: \(MIDIDevice.cause(errno)); raise the limit on open files: ulimit -n")
         }
         for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let loop = MIDIControlLoop(path: path, map: map, channel: channel, context: context)
+        let loop = MIDIControlLoop(path: path, routes: routes, channel: channel, context: context)
         let stop = ends.0
         let (thread, code) = startJoinableThread { loop.run(device: device, stop: stop) }
         guard code == 0 else {

@@ -2,6 +2,7 @@
 #ifndef CFIELDMAPS_H
 #define CFIELDMAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /// A field map.
@@ -10,6 +11,8 @@ typedef struct {
     const char *name;
     const unsigned char *bytes;
     size_t count;
+    /// Whether it is a map of controls.
+    bool is_input;
 } cfieldmaps_map;
 
 /// The map of a number, 0….
