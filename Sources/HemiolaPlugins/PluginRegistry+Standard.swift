@@ -54,8 +54,8 @@ extension PluginRegistry {
             .exec,
         ],
         sinks: [
-            .artnet, .audio, .beats, .csv, .ddp, .exec, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .osc, .presets, .sacn,
-            .summary, .wled,
+            .artnet, .audio, .beats, .csv, .ddp, .exec, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .osc, .oscControl,
+            .presets, .sacn, .summary, .wled,
         ] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

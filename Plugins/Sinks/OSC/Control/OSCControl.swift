@@ -1,0 +1,187 @@
+public import Hemiola
+internal import HemiolaFieldMaps
+internal import HemiolaNetwork
+internal import HemiolaSignal
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+extension SinkPlugin {
+    private static let address = Setting(
+        "address", default: "127.0.0.1:9001", example: "0.0.0.0:9001",
+        "UDP port to receive on: PORT or HOST:PORT; 127.0.0.1 for programs of this computer, 0.0.0.0 for all.")
+    private static let map = Setting<String?>(
+        "map", default: nil, example: "faders.yaml", "Field map of controls, a file. Default: PREFIX/CONTROL with its values.")
+    private static let prefix = Setting("prefix", default: "/hemiola", "First part of the default addresses PREFIX/CONTROL.")
+
+    /// Receives OSC messages and submits them as controls.
+    public static let oscControl = SinkPlugin(
+        "osc-control", "Receives Open Sound Control (OSC) messages as controls: tap, nudge, presets, speed, blackout.",
+        settings: [address.declared, map.declared, prefix.declared], primary: "address",
+        needs: { _ in Needs(realTime: true) },
+        make: { settings throws(ConfigurationError) in
+            if let fault = OSCAddress.fault(in: settings[prefix]) { throw ConfigurationError(fault, at: prefix.key) }
+            if let map = settings[map], map.isEmpty {
+                throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.map.key)
+            }
+            let text = settings[address]
+            // A number alone is a port.
+            let isPort = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            let endpoint = try NetworkEndpoint(parsing: isPort ? "127.0.0.1:\(text)" : text, defaultPort: 9001, at: address.key)
+            return OSCControlReader(endpoint, map: settings[map], prefix: settings[prefix])
+        })
+}
+
+/// The sink `osc-control`: writes nothing. A thread of its own receives packets and submits controls.
+///
+/// The mutex is held for a few instructions only; it makes the class `Sendable`.
+final class OSCControlReader: Sink {
+    private let endpoint: NetworkEndpoint
+    private let map: String?
+    private let prefix: String
+    private let running = Mutex<(loop: OSCControlLoop, thread: pthread_t)?>(nil)
+
+    init(_ endpoint: NetworkEndpoint, map: String?, prefix: String) {
+        self.endpoint = endpoint
+        self.map = map
+        self.prefix = prefix
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        var routes: ControlRoutes?
+        do throws(FieldMapError) {
+            routes = try map.map { path throws(FieldMapError) in
+                try ControlRoutes(
+                    FieldMap.load(path, .input), controls: context.catalog.controls, checkingMessages: OSCAddress.fault)
+            }
+        } catch {
+            throw SinkError(error.description)
+        }
+        let listener: DatagramListener
+        do throws(NetworkError) {
+            listener = try DatagramListener(endpoint)
+        } catch {
+            throw SinkError("osc-control: \(error.message)")
+        }
+        let loop = OSCControlLoop(listener, routes: routes, prefix: prefix, wakeUp: try WakeUp(), context: context)
+        let (thread, code) = startJoinableThread { loop.run() }
+        guard code == 0, let thread else {
+            throw SinkError("osc-control: cannot create a thread: \(String(cString: strerror(code))); raise the limit: ulimit -u")
+        }
+        running.withLock { $0 = (loop, thread) }
+    }
+
+    func begin(_ stream: StreamHeader) async {}
+    func write(_ batches: BatchBlock) async {}
+    func end(_ summary: StreamSummary) async {}
+
+    func close() async {
+        let old = running.withLock { $0.take() }
+        guard let old else { return }
+        old.loop.stop()
+        pthread_join(old.thread, nil)
+    }
+}
+
+/// The thread of ``OSCControlReader``.
+final class OSCControlLoop: Sendable {
+    /// Packets that are handled together: of the values of a fader among them, the last counts.
+    private static let blockSize = 64
+    /// Controls in a second, beyond which they are discarded: people and programs send far fewer.
+    private static let rateLimit = 1000
+
+    private let listener: DatagramListener
+    /// nil: the last part of an address is the name of a control.
+    private let routes: ControlRoutes?
+    private let prefix: String
+    private let wakeUp: WakeUp
+    private let context: SinkContext
+    private let isStopped = Atomic(false)
+    /// Warnings that were given, without their details.
+    private let given = Mutex<Set<String>>([])
+
+    init(_ listener: consuming DatagramListener, routes: ControlRoutes?, prefix: String, wakeUp: WakeUp, context: SinkContext) {
+        self.listener = listener
+        self.routes = routes
+        self.prefix = prefix + "/"
+        self.wakeUp = wakeUp
+        self.context = context
+    }
+
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        wakeUp.signal()
+    }
+
+    func run() {
+        var buffer = [UInt8](repeating: 0, count: DatagramListener.maxByteCount)
+        var (second, count) = (0.0, 0)
+        while !isStopped.load(ordering: .relaxed) {
+            guard wakeUp.wait(seconds: nil, for: listener.descriptor).isReadable else { continue }
+            var messages: [OSCMessage] = []
+            for _ in 0..<Self.blockSize {
+                guard let packet = listener.receive(&buffer) else { break }
+                do throws(OSCDecoder.InvalidPacket) {
+                    messages += try OSCDecoder.messages(of: packet)
+                } catch {
+                    warnOnce("packet", "a packet that is not OSC 1.0 was ignored")
+                }
+            }
+            let now = MonotonicTime.now
+            if now - second >= 1 { (second, count) = (now, 0) }
+            for control in controls(of: messages) {
+                count += 1
+                if count > Self.rateLimit {
+                    warnOnce("rate", "more than \(Self.rateLimit) controls in a second; the others are discarded")
+                    break
+                }
+                context.controls.submit(control, from: context.name) { [self] reply in
+                    if case .refused(let reason) = reply { warnOnce(control.name, "\(control.name): \(reason)") }
+                }
+            }
+        }
+    }
+
+    private func controls(of messages: [OSCMessage]) -> [Control] {
+        guard let routes else { return messages.compactMap { control(of: $0) } }
+        return routes.controls(for: messages.map { ReceivedMessage($0.address, $0.values) }).compactMap { address, result in
+            switch result {
+            case .success(let control): return control
+            case .failure(let fault):
+                warnOnce(address, "\(address): \(fault.message)")
+                return nil
+            }
+        }
+    }
+
+    /// The control of a message without a map: the last part of the address is its name, the arguments are its fields in their order.
+    private func control(of message: OSCMessage) -> Control? {
+        // Other addresses are for other receivers of the same messages.
+        guard message.address.hasPrefix(prefix) else { return nil }
+        let name = String(message.address.dropFirst(prefix.count))
+        guard let type = context.catalog.control(name) else {
+            let hint = name.nearest(in: context.catalog.controls.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+            warnOnce("unknown", "there is no control \"\(name.onOneLine)\"\(hint)")
+            return nil
+        }
+        do throws(ControlFault) {
+            return try Control(type) { field in
+                let place = type.fields.firstIndex(of: field) ?? 0
+                guard place < message.values.count else { return nil }
+                return field.converted(message.values[place], message.values)
+            }
+        } catch {
+            warnOnce(name, "\(name): \(error.message)")
+            return nil
+        }
+    }
+
+    private func warnOnce(_ key: String, _ text: String) {
+        // The keys are addresses of a map, names of controls, and three more: their number is bounded.
+        if given.withLock({ $0.insert(key).inserted }) { context.warn("\(context.name): \(text)") }
+    }
+}
