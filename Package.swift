@@ -81,7 +81,8 @@ let package = Package(
             "HemiolaCommandLine",
             uses: [
                 "HemiolaEngine", "HemiolaForeign", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation",
-                "HemiolaOutput", "HemiolaProcesses", "Hemiola", "HemiolaSignal", "CBuildRecord", "HemiolaFieldMaps", "HemiolaYAML", arguments,
+                "HemiolaOutput", "HemiolaProcesses", "Hemiola", "HemiolaSignal", "CBuildRecord", "HemiolaFieldMaps", "HemiolaYAML",
+                arguments,
             ]),
 
         // 4
@@ -303,8 +304,8 @@ let package = Package(
         tests(
             "MIDIControlTests",
             uses: [
-                "MIDIControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaFieldMaps", "HemiolaOutput", "HemiolaVisualizer", "TestSupport",
-                "HemiolaTesting", "Hemiola", "HemiolaSignal",
+                "MIDIControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaFieldMaps", "HemiolaOutput", "HemiolaVisualizer",
+                "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal",
             ]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(

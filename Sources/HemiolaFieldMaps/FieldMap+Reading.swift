@@ -296,7 +296,9 @@ private struct EntryReader {
             report("\(node.shown) is not a map of fields and their values, for example: {position: 1}", "where", at: node.place)
             return []
         }
-        if let trigger, !trigger.isRecord, direction == .output { report("where needs when: RECORD, whose fields it names", "where", at: node.place) }
+        if let trigger, !trigger.isRecord, direction == .output {
+            report("where needs when: RECORD, whose fields it names", "where", at: node.place)
+        }
         return items.compactMap { item in
             guard case .value(let value) = item.node.content else {
                 report("\(item.node.shown) is not a value", "where", at: item.place)
