@@ -1,3 +1,4 @@
+import HemiolaOutput
 import HemiolaSignal
 import Testing
 

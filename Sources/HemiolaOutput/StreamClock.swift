@@ -3,7 +3,7 @@
 /// A batch arrives no earlier than its audio is complete, and often later, because threads wait for a processor. The mapping is therefore
 /// the lower envelope of arrival minus stream time. It rises slowly, because the clocks of sound cards and of the computer differ.
 /// Constant cost, no allocation.
-struct StreamClock {
+public struct StreamClock: Sendable {
     /// Time for which the smallest delay counts at once, because the first batches arrive in groups.
     private static let warmUp = 1.0
     /// Rise of the envelope per second: more than the difference of two usual crystals (50 ppm each). Without an undelayed batch for a
@@ -17,19 +17,22 @@ struct StreamClock {
     private static let longestLateTime = 2.0
 
     /// Monotonic clock minus stream time; nil before the first batch.
-    private(set) var offset: Double?
+    public private(set) var offset: Double?
     private var start = 0.0
     private var last = 0.0
     /// The smallest delay since the envelope was last reached, and that time.
     private var smallestLate = Double.infinity
     private var lateSince = 0.0
 
+    /// A mapping without batches.
+    public init() {}
+
     /// Adds the arrival of a batch.
     ///
     /// - Parameters:
     ///   - end: The end of its audio, in stream time.
     ///   - now: The monotonic clock.
-    mutating func add(end: Double, at now: Double) {
+    public mutating func add(end: Double, at now: Double) {
         let delay = now - end
         guard var envelope = offset else {
             (offset, start, last, lateSince) = (delay, now, now, now)
@@ -52,5 +55,5 @@ struct StreamClock {
     }
 
     /// The monotonic clock at a stream time; nil before the first batch.
-    func time(of streamTime: Double) -> Double? { offset.map { $0 + streamTime } }
+    public func time(of streamTime: Double) -> Double? { offset.map { $0 + streamTime } }
 }
