@@ -90,8 +90,8 @@ let package = Package(
                 "ExecCapture", "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "ExecAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VampAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink",
-                "CSVSink", "ExecSink", "JSONLinesSink", "MIDISink", "MIDIControlSink", "MQTTSink", "NotesSink", "OS2LSink", "PresetsSink",
-                "SummarySink", socketSink, webSink, "Hemiola",
+                "CSVSink", "ExecSink", "JSONLinesSink", "LinkSink", "LinkControlSink", "MIDISink", "MIDIControlSink", "MQTTSink",
+                "NotesSink", "OS2LSink", "PresetsSink", "SummarySink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -121,6 +121,8 @@ let package = Package(
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("ExecSink", at: "Sinks/Exec", uses: ["HemiolaProcesses", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
+        plugin("LinkSink", at: "Sinks/Link", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"]),
+        plugin("LinkControlSink", at: "Sinks/LinkControl", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"]),
         plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
         plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaOutput"]),
         plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
@@ -136,6 +138,7 @@ let package = Package(
 
         // 2
         module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "CVamp"]),
+        module("HemiolaLink", uses: ["Hemiola", "CAbletonLink"]),
         module("HemiolaNetwork", uses: ["Hemiola"]),
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
         module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal"]),
@@ -156,6 +159,8 @@ let package = Package(
 
         // 0
         module("HemiolaSignal", settings: lifetimeSettings),
+        // Ableton Link's C++ headers, compiled into the program where they are installed.
+        .target(name: "CAbletonLink"),
         cLibrary("CALSA", isLoadedOnDemand: true),
         cLibrary("CCairo", isLoadedOnDemand: true),
         cLibrary("CEBUR128", isLoadedOnDemand: true),
@@ -292,6 +297,12 @@ let package = Package(
                 "MIDIControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaOutput", "HemiolaVisualizer", "TestSupport",
                 "HemiolaTesting", "Hemiola", "HemiolaSignal",
             ]),
+        tests(
+            "LinkSinkTests",
+            uses: [
+                "LinkSink", "LinkControlSink", "HemiolaLink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "TestSupport",
+                "HemiolaTesting", "Hemiola", "HemiolaSignal",
+            ]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "OS2LSinkTests",
@@ -343,5 +354,6 @@ let package = Package(
                 arguments,
             ]),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
 )

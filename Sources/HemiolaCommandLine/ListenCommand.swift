@@ -69,7 +69,7 @@ struct ListenCommand: Command {
     @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
-            "Read controls (tap, nudge, presets, speed) from this device, as in midi:/dev/snd/midiC1D0; repeatable.", valueName: "spec"))
+            "Read controls from midi:DEVICE (tap, nudge, presets, speed) or from the Ableton Link session, link; repeatable.", valueName: "spec"))
     var controlInputs: [String] = []
 
     @OptionGroup var replay: ReplayOptions

@@ -12,6 +12,8 @@ internal import FileCapture
 public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
+internal import LinkControlSink
+internal import LinkSink
 internal import LoudnessAnalyzer
 internal import MIDIControlSink
 internal import MIDISink
@@ -50,7 +52,9 @@ extension PluginRegistry {
             .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,
             .exec,
         ],
-        sinks: [.audio, .beats, .csv, .exec, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .presets, .summary] + socketSinks,
+        sinks: [
+            .audio, .beats, .csv, .exec, .jsonLines, .link, .linkControl, .midi, .midiControl, .mqtt, .notes, .os2l, .presets, .summary,
+        ] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 

@@ -59,7 +59,7 @@ import Testing
         ),
         (
             ["analyze", "a", "--sink", "foo"],
-            "--sink foo: there is no sink \"foo\"; there are: audio, beats, csv, exec, json-lines, midi, midi-control, mqtt, notes, os2l, presets, summary, socket, web"
+            "--sink foo: there is no sink \"foo\"; there are: audio, beats, csv, exec, json-lines, link, link-control, midi, midi-control, mqtt, notes, os2l, presets, summary, socket, web"
         ),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
