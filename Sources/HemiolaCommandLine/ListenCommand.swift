@@ -69,7 +69,8 @@ struct ListenCommand: Command {
     @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
-            "Read controls from midi:DEVICE (tap, nudge, presets, speed) or from the Ableton Link session, link; repeatable.", valueName: "spec"))
+            "Read controls (tap, nudge, presets, speed) from midi:DEVICE, or the tempo from Ableton Link: link; repeatable.",
+            valueName: "spec"))
     var controlInputs: [String] = []
 
     @OptionGroup var replay: ReplayOptions
