@@ -92,8 +92,8 @@ let package = Package(
                 "ExecCapture", "FileCapture", "PCMCapture", "PulseCapture", "ToneCapture", "LevelsAnalyzer", "LoudnessAnalyzer",
                 "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "ExecAnalyzer",
                 "SpectrumAnalyzer", "StructureAnalyzer", "VampAnalyzer", "VisualizerAnalyzer", "BeatAnalyzer", "AudioSink", "BeatsSink",
-                "CSVSink", "ExecSink", "JSONLinesSink", "LightsSink", "MIDISink", "MIDIControlSink", "MQTTSink", "NotesSink", "OS2LSink",
-                "OSCSink", "PresetsSink", "SummarySink", "WLEDSink", socketSink, webSink, "Hemiola",
+                "CSVSink", "ExecSink", "JSONLinesSink", "LightsSink", "LinkSink", "LinkControlSink", "MIDISink", "MIDIControlSink",
+                "MQTTSink", "NotesSink", "OS2LSink", "OSCSink", "PresetsSink", "SummarySink", "WLEDSink", socketSink, webSink, "Hemiola",
             ]),
         module(
             "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
@@ -123,6 +123,8 @@ let package = Package(
         plugin("CSVSink", at: "Sinks/CSV", uses: ["HemiolaOutput", "HemiolaWire"]),
         plugin("ExecSink", at: "Sinks/Exec", uses: ["HemiolaProcesses", "HemiolaWire"]),
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
+        plugin("LinkSink", at: "Sinks/Link", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"]),
+        plugin("LinkControlSink", at: "Sinks/LinkControl", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"]),
         plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
         plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaFieldMaps", "HemiolaOutput"]),
         plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
@@ -144,6 +146,7 @@ let package = Package(
 
         // 2
         module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "CVamp"]),
+        module("HemiolaLink", uses: ["Hemiola", "CAbletonLink"]),
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
         module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal"]),
         module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal"]),
@@ -167,6 +170,8 @@ let package = Package(
 
         // 0
         module("HemiolaSignal", settings: lifetimeSettings),
+        // Ableton Link's C++ headers, compiled into the program where they are installed.
+        .target(name: "CAbletonLink"),
         cLibrary("CALSA", isLoadedOnDemand: true),
         cLibrary("CCairo", isLoadedOnDemand: true),
         cLibrary("CEBUR128", isLoadedOnDemand: true),
@@ -307,6 +312,12 @@ let package = Package(
                 "MIDIControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaFieldMaps", "HemiolaOutput", "HemiolaVisualizer",
                 "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal",
             ]),
+        tests(
+            "LinkSinkTests",
+            uses: [
+                "LinkSink", "LinkControlSink", "HemiolaLink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "TestSupport",
+                "HemiolaTesting", "Hemiola", "HemiolaSignal",
+            ]),
         tests("NotesSinkTests", uses: ["NotesSink", "HemiolaTonal", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "OS2LSinkTests",
@@ -366,5 +377,6 @@ let package = Package(
                 arguments,
             ]),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
 )

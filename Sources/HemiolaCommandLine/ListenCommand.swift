@@ -69,7 +69,8 @@ struct ListenCommand: Command {
     @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
-            "Read controls (tap, nudge, presets, speed) from this device, as in midi:/dev/snd/midiC1D0; repeatable.", valueName: "spec"))
+            "Read controls (tap, nudge, presets, speed) from midi:DEVICE, or the tempo from Ableton Link: link; repeatable.",
+            valueName: "spec"))
     var controlInputs: [String] = []
 
     @OptionGroup var replay: ReplayOptions

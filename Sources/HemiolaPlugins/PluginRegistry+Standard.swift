@@ -13,6 +13,8 @@ public import Hemiola
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LightsSink
+internal import LinkControlSink
+internal import LinkSink
 internal import LoudnessAnalyzer
 internal import MIDIControlSink
 internal import MIDISink
@@ -54,8 +56,8 @@ extension PluginRegistry {
             .exec,
         ],
         sinks: [
-            .artnet, .audio, .beats, .csv, .ddp, .exec, .jsonLines, .midi, .midiControl, .mqtt, .notes, .os2l, .osc, .oscControl,
-            .presets, .sacn, .summary, .wled,
+            .artnet, .audio, .beats, .csv, .ddp, .exec, .jsonLines, .link, .linkControl, .midi, .midiControl, .mqtt, .notes, .os2l,
+            .osc, .oscControl, .presets, .sacn, .summary, .wled,
         ] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

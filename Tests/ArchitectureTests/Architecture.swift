@@ -8,12 +8,12 @@ struct Architecture {
         "HemiolaCommandLine": 5,
         "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
-        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaForeign": 2, "HemiolaNetwork": 2, "HemiolaPCM": 2,
-        "HemiolaPictures": 2, "HemiolaProcesses": 2,
+        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaForeign": 2, "HemiolaLink": 2, "HemiolaNetwork": 2,
+        "HemiolaPCM": 2, "HemiolaPictures": 2, "HemiolaProcesses": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
         "HemiolaVisualizer": 1, "HemiolaWire": 1, "HemiolaYAML": 1,
-        "HemiolaSignal": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0, "CFFTW": 0, "CFieldMaps": 0,
-        "CMosquitto": 0, "CPulse": 0,
+        "HemiolaSignal": 0, "CAbletonLink": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0,
+        "CFFTW": 0, "CFieldMaps": 0, "CMosquitto": 0, "CPulse": 0,
         "CQREncode": 0, "CSndFile": 0, "CVamp": 0, "CWebPage": 0, "CYAML": 0,
         "CZstd": 0,
     ]
@@ -22,11 +22,12 @@ struct Architecture {
     /// Modules that name no plugin.
     static let core: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaWire",
-        "HemiolaOutput", "HemiolaBridge", "HemiolaFieldMaps", "HemiolaForeign", "HemiolaNetwork", "HemiolaPCM", "HemiolaPictures",
-        "HemiolaProcesses", "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaOutput", "HemiolaBridge", "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM",
+        "HemiolaPictures", "HemiolaProcesses", "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting",
     ]
     /// C libraries, each with the files or folders that import it.
     static let wrappers: [String: [String]] = [
+        "CAbletonLink": ["Sources/HemiolaLink/LinkSession.swift"],
         "CALSA": ["Plugins/Sinks/MIDI/SequencerPort.swift"],
         "CFFTW": ["Sources/HemiolaSpectrum/RealFFT.swift"],
         "CSndFile": ["Plugins/Captures/File/SoundFile.swift", "Plugins/Sinks/Audio/FLACEncoder.swift"],
@@ -42,8 +43,8 @@ struct Architecture {
     ]
     static let withoutFoundation: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaOutput",
-        "HemiolaFieldMaps", "HemiolaForeign", "HemiolaNetwork", "HemiolaPCM", "HemiolaPictures", "HemiolaProcesses", "HemiolaTonal",
-        "HemiolaYAML", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM", "HemiolaPictures", "HemiolaProcesses",
+        "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting",
     ]
     /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
     /// about 40 MB, into the program.

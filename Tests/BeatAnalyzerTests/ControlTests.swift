@@ -44,6 +44,20 @@ import Testing
         #expect(abs(try #require(analysis.value("bpm", at: 23)) - Self.tempo) < 1)
     }
 
+    @Test(arguments: [0, 1])
+    func `tap while half the tempo is locked: chooses every second beat, and the tempo stays exact`(offset: Int) async throws {
+        let lock = Self.control(Control(.lockTempo, .number(Self.tempo / 2)), at: 8)
+        let tap = Self.control(Control(.tap), at: 0.25 + Double(20 + offset) * Self.period)
+        let analysis = try await Self.analyze([lock, tap])
+        let beats = analysis.beats.filter { $0.time > 12 && $0.time < 18 }
+        #expect(beats.count >= 5)
+        for beat in beats {
+            #expect(abs(beat.beatsPerMinute - Self.tempo / 2) < 0.01)
+            let number = (beat.time - 0.25) / Self.period
+            #expect(abs(number - number.rounded()) < 0.1 && Int(number.rounded()) % 2 == offset, "at \(beat.time)")
+        }
+    }
+
     @Test func `tap: four even taps set tempo and phase`() async throws {
         // Taps on every second beat.
         let taps = (0..<4).map { Self.control(Control(.tap), at: 0.25 + Double(12 + 2 * $0) * Self.period) }

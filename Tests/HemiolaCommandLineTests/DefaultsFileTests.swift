@@ -67,7 +67,7 @@ import Testing
             "sinks: [live-line]",
             [
                 #"d.yaml:1:9: sinks[0]: there is no sink "live-line"; there are: "#
-                    + "artnet, audio, beats, csv, ddp, exec, json-lines, midi, midi-control, mqtt, notes, os2l, osc, osc-control, presets, sacn, summary, wled, socket, web"
+                    + "artnet, audio, beats, csv, ddp, exec, json-lines, link, link-control, midi, midi-control, mqtt, notes, os2l, osc, osc-control, presets, sacn, summary, wled, socket, web"
             ]
         ),
         (

@@ -59,7 +59,7 @@ import Testing
         ),
         (
             ["analyze", "a", "--sink", "foo"],
-            "--sink foo: there is no sink \"foo\"; there are: artnet, audio, beats, csv, ddp, exec, json-lines, midi, midi-control, mqtt, notes, os2l, osc, osc-control, presets, sacn, summary, wled, socket, web"
+            "--sink foo: there is no sink \"foo\"; there are: artnet, audio, beats, csv, ddp, exec, json-lines, link, link-control, midi, midi-control, mqtt, notes, os2l, osc, osc-control, presets, sacn, summary, wled, socket, web"
         ),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],

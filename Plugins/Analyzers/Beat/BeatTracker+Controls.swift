@@ -29,6 +29,14 @@ extension BeatTracker {
     /// Handles a tap at a beat. Of several taps at the same time, the start of a batch, only the first counts.
     mutating func tap(at moment: Double) {
         if moment == taps.last { return }
+        if let lockedTempo {
+            // The tempo is fixed: a tap is the phase, and a series of taps no other tempo.
+            _ = taps.add(moment)
+            replaceDistribution(lockedTempo, beat: moment)
+            isKnown = true
+            (nextTime, period) = (moment + 60 / lockedTempo, 60 / lockedTempo)
+            return
+        }
         guard let tempo = taps.add(moment), space.tempi.contains(tempo) else {
             if correction.tapAge != nil { applyCorrection() }
             correction.tapAge = (time - moment) / frameSeconds

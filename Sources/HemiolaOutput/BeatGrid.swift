@@ -2,7 +2,7 @@
 ///
 /// The first beats are fitted by least squares (gains 2(2n − 1)/(n(n + 1)) and 6/(n(n + 1)) of the n-th beat); the gains stop at those
 /// of a critically damped alpha-beta filter, so that a change of tempo is followed within ten beats.
-struct BeatGrid {
+public struct BeatGrid: Sendable {
     /// Gains of the steady filter, for the time and for the period of a beat. With 0.1, ±5 ms of jitter become ±1 ms.
     private static let (timeGain, periodGain) = (0.1, 0.1 * 0.1 / 1.9)
     /// Distance from the grid, in periods, and ratio of periods, above which a beat is not part of the grid.
@@ -14,30 +14,33 @@ struct BeatGrid {
     private static let countAfterChange = 3
 
     /// The number of the last beat, and its time on the grid.
-    private(set) var index = 0
-    private(set) var anchor = 0.0
+    public private(set) var index = 0
+    public private(set) var anchor = 0.0
     /// Seconds per beat.
-    private(set) var period = 0.5
+    public private(set) var period = 0.5
     /// Beats of the fit; 0: there is no grid.
-    private(set) var count = 0
+    public private(set) var count = 0
     private var outliers = 0
     private var meanError = 0.0
 
+    /// A grid without beats.
+    public init() {}
+
     /// The time of a beat, which may be a fraction.
-    func time(of beat: Double) -> Double { anchor + (beat - Double(index)) * period }
+    public func time(of beat: Double) -> Double { anchor + (beat - Double(index)) * period }
 
     /// Renumbers the beats: each gets a number that is larger by `count`.
-    mutating func renumber(by count: Int) { index += count }
+    public mutating func renumber(by count: Int) { index += count }
 
     /// Forgets all beats; numbers continue.
-    mutating func reset() { (count, outliers, meanError) = (0, 0, 0) }
+    public mutating func reset() { (count, outliers, meanError) = (0, 0, 0) }
 
     /// Adds an announced beat.
     ///
     /// - Parameters:
     ///   - time: The time of the beat.
     ///   - announced: The period that is announced with it.
-    mutating func add(_ time: Double, period announced: Double) {
+    public mutating func add(_ time: Double, period announced: Double) {
         guard count > 0 else { return begin(at: time, index: index + 1, period: announced) }
         let steps = ((time - anchor) / period).rounded()
         let error = time - anchor - steps * period

@@ -1,0 +1,171 @@
+public import Hemiola
+internal import HemiolaLink
+internal import HemiolaNetwork
+internal import HemiolaOutput
+internal import HemiolaSignal
+internal import Synchronization
+
+extension SinkPlugin {
+    private static let quantum = Setting<Int?>(
+        "quantum", in: 1...64, "Beats per bar of the session; unset: those of the music, and 4 until they are known.")
+    private static let startStop = Setting(
+        "start_stop", default: false, "Start peers with the first beat, and stop them after hold_s and at the end.")
+    private static let hold = Setting(
+        "hold_s", default: 4.0, in: 0...3600, unit: .seconds,
+        "Time without beats after which the next ones set tempo and beat anew. At least 1.5 beats.")
+    private static let delay = Setting(
+        "delay_ms", default: 0.0, in: -1_000...10_000, unit: .milliseconds,
+        "Time by which the beats of the session are later than those of the music; negative: earlier.")
+
+    /// Sets tempo and beats of the Ableton Link session.
+    public static let link = linkSink { context, sharesStart throws(SinkError) in try LinkSession(context, sharesStart: sharesStart) }
+
+    /// The sink with a function that joins a session.
+    static func linkSink(
+        joining join: @escaping @Sendable (SinkContext, _ sharesStart: Bool) throws(SinkError) -> any LinkTimeline
+    ) -> SinkPlugin {
+        SinkPlugin(
+            "link", "Sets tempo and beats of the Ableton Link session: peers in the network follow the music.",
+            settings: [quantum.declared, startStop.declared, hold.declared, delay.declared],
+            needs: { _ in
+                Needs(analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true, events: [.beat])
+            },
+            make: { settings in
+                LinkSender(
+                    SessionAlignment(quantum: settings[quantum], hold: settings[hold]), sharesStart: settings[startStop],
+                    delay: settings[delay] / 1000, joining: join)
+            })
+    }
+}
+
+/// The sink `link`: converts the times of beats to the monotonic clock, and sets the session's timeline.
+///
+/// `writeIfReady` runs on the analysis thread: it takes the time of each batch, and leaves batches with events to the sink's thread, as
+/// Link may wait for its own thread. The mutex makes the class `Sendable`.
+final class LinkSender: NonBlockingSink {
+    /// Time for which Link's thread may send the last change before the session is left.
+    private static let farewell = Duration.milliseconds(50)
+    /// Seconds between two reports of changes by peers.
+    private static let reportInterval = 10.0
+
+    private struct State {
+        var session: (any LinkTimeline)?
+        var context = SinkContext(name: "link")
+        var format = StreamFormat(sampleRate: 1, channelCount: 1)
+        var clock = StreamClock()
+        var alignment: SessionAlignment
+        /// The number of peers that was reported last.
+        var peers = 0
+        /// Whether this sink has started the peers.
+        var isPlaying = false
+        var lastReport = -Double.infinity
+    }
+
+    private let sharesStart: Bool
+    private let delay: Double
+    private let join: @Sendable (SinkContext, Bool) throws(SinkError) -> any LinkTimeline
+    private let initial: SessionAlignment
+    private let state: Mutex<State>
+
+    init(
+        _ alignment: SessionAlignment, sharesStart: Bool, delay: Double,
+        joining join: @escaping @Sendable (SinkContext, _ sharesStart: Bool) throws(SinkError) -> any LinkTimeline
+    ) {
+        self.sharesStart = sharesStart
+        self.delay = delay
+        self.join = join
+        initial = alignment
+        state = Mutex(State(alignment: alignment))
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        let session = try join(context, sharesStart)
+        state.withLock { $0 = State(session: session, context: context, alignment: initial) }
+    }
+
+    func begin(_ stream: StreamHeader) async {
+        state.withLock { state in
+            (state.format, state.clock) = (stream.format, StreamClock())
+        }
+    }
+
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
+        state.withLockIfAvailable { state in
+            let now = MonotonicTime.now
+            guard state.session?.peerCount == state.peers, !state.alignment.isOver(at: now) else { return false }
+            for index in 0..<batches.count where !batches[index].events.isEmpty { return false }
+            note(batches, now, &state)
+            return true
+        } ?? false
+    }
+
+    func write(_ batches: BatchBlock) async {
+        state.withLock { state in
+            let now = MonotonicTime.now
+            note(batches, now, &state)
+            reportPeers(now, &state)
+            for index in 0..<batches.count {
+                let batch = batches[index]
+                for place in batch.events.indices { add(batch.events[place], now, &state) }
+            }
+            if state.alignment.isOver(at: now) { pause(now, &state) }
+        }
+    }
+
+    func write(_ events: [Event]) async {
+        state.withLock { state in
+            let now = MonotonicTime.now
+            reportPeers(now, &state)
+            for event in events { add(event, now, &state) }
+        }
+    }
+
+    func end(_ summary: StreamSummary) async {
+        state.withLock { pause(MonotonicTime.now, &$0) }
+    }
+
+    func close() async {
+        if sharesStart { try? await Task.sleep(for: Self.farewell) }
+        // The session is left when this reference to it is gone, without the lock.
+        let session = state.withLock { $0.session.take() }
+        withExtendedLifetime(session) {}
+    }
+
+    // MARK: - Called with the mutex locked
+
+    private func note(_ batches: BatchBlock, _ now: Double, _ state: inout State) {
+        for index in 0..<batches.count { state.clock.add(end: state.format.seconds(at: batches[index].endFrame), at: now) }
+    }
+
+    private func add(_ event: Event, _ now: Double, _ state: inout State) {
+        guard let session = state.session, let beat = Beat(event),
+            let time = state.clock.time(of: event.time - state.context.lead + delay)
+        else { return }
+        let peerTempo = state.alignment.add(
+            SessionAlignment.AnnouncedBeat(time: time, period: 60 / beat.beatsPerMinute, position: beat.position), now: now, to: session)
+        if let peerTempo, now - state.lastReport >= Self.reportInterval {
+            let (theirs, ours) = (LinkSession.describeTempo(peerTempo), LinkSession.describeTempo(60 / state.alignment.grid.period))
+            state.context.inform("\(state.context.name): a peer set the tempo to \(theirs); that of the music, \(ours), is set again", [])
+            state.lastReport = now
+        }
+        if sharesStart, !state.isPlaying, state.alignment.isFollowing {
+            session.setPlaying(true, at: state.alignment.grid.anchor)
+            state.isPlaying = true
+        }
+    }
+
+    /// There are no beats any more.
+    private func pause(_ now: Double, _ state: inout State) {
+        state.alignment.pause()
+        if state.isPlaying { state.session?.setPlaying(false, at: now) }
+        state.isPlaying = false
+    }
+
+    private func reportPeers(_ now: Double, _ state: inout State) {
+        guard let session = state.session, session.peerCount != state.peers else { return }
+        let count = session.peerCount
+        if count > state.peers { state.alignment.notePeer(now: now) }
+        state.peers = count
+        state.context.inform("\(state.context.name): \(LinkSession.describePeers(count))", [])
+    }
+}

@@ -1,0 +1,157 @@
+public import Hemiola
+internal import HemiolaLink
+internal import HemiolaNetwork
+internal import HemiolaOutput
+internal import HemiolaSignal
+internal import Synchronization
+
+extension SinkPlugin {
+    private static let quantum = Setting(
+        "quantum", default: 4, in: 0...64, "Beats per bar of the session; 0: only its beats are followed, not its bars.")
+    private static let delay = Setting(
+        "delay_ms", default: 0.0, in: -1_000...1_000, unit: .milliseconds,
+        "Time by which the music is later than the session, such as the latency of loudspeaker and microphone.")
+
+    /// Submits tempo and beats of the Ableton Link session as controls.
+    public static let linkControl = linkControlSink { context throws(SinkError) in try LinkSession(context, sharesStart: false) }
+
+    /// The sink with a function that joins a session.
+    static func linkControlSink(
+        joining join: @escaping @Sendable (SinkContext) throws(SinkError) -> any LinkTimeline
+    ) -> SinkPlugin {
+        SinkPlugin(
+            "link-control", "Follows the Ableton Link session: submits its tempo, beats and bars as controls of the beat tracker.",
+            settings: [quantum.declared, delay.declared],
+            needs: { _ in Needs(analyzers: [PluginSpec("beat")], realTime: true, events: [.beat]) },
+            make: { settings in
+                LinkFollower(SessionControls(quantum: settings[quantum]), delay: settings[delay] / 1000, joining: join)
+            })
+    }
+}
+
+/// The sink `link-control`: writes nothing. It reads the session a few times per second, between two batches, and submits controls.
+///
+/// `writeIfReady` runs on the analysis thread: it takes the time of each batch, and leaves the rest to the sink's thread, as Link may
+/// wait for its own thread. The mutexes make the class `Sendable`.
+final class LinkFollower: NonBlockingSink {
+    private struct State {
+        var session: (any LinkTimeline)?
+        var context = SinkContext(name: "link-control")
+        var format = StreamFormat(sampleRate: 1, channelCount: 1)
+        var clock = StreamClock()
+        var controls: SessionControls
+        /// The number of peers that was reported last, and the tempo: the one reported, and the one of the last batch.
+        var peers = 0
+        var reportedTempo: Double?
+        var lastTempo: Double?
+    }
+
+    private let delay: Double
+    private let join: @Sendable (SinkContext) throws(SinkError) -> any LinkTimeline
+    private let initial: SessionControls
+    private let state: Mutex<State>
+    /// Controls whose refusal was reported.
+    private let refused = Mutex<Set<String>>([])
+
+    init(
+        _ controls: SessionControls, delay: Double,
+        joining join: @escaping @Sendable (SinkContext) throws(SinkError) -> any LinkTimeline
+    ) {
+        self.delay = delay
+        self.join = join
+        initial = controls
+        state = Mutex(State(controls: controls))
+    }
+
+    func open(_ context: SinkContext) async throws(SinkError) {
+        let session = try join(context)
+        state.withLock { $0 = State(session: session, context: context, controls: initial) }
+    }
+
+    func begin(_ stream: StreamHeader) async {
+        state.withLock { state in
+            (state.format, state.clock, state.controls) = (stream.format, StreamClock(), initial)
+        }
+    }
+
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
+        state.withLockIfAvailable { state in
+            guard state.session?.peerCount == state.peers,
+                let end = state.clock.time(of: state.format.seconds(at: batches[batches.count - 1].endFrame)), end < state.controls.next
+            else { return false }
+            for index in 0..<batches.count where !batches[index].events.isEmpty { return false }
+            note(batches, &state)
+            return true
+        } ?? false
+    }
+
+    func write(_ batches: BatchBlock) async {
+        state.withLock { state in
+            note(batches, &state)
+            let last = batches[batches.count - 1]
+            guard let session = state.session, let end = state.clock.time(of: state.format.seconds(at: last.endFrame)) else { return }
+            for index in 0..<batches.count {
+                let batch = batches[index]
+                for place in batch.events.indices { add(batch.events[place], session, &state) }
+            }
+            let length = state.format.seconds(at: last.endFrame) - state.format.seconds(at: last.frame)
+            let peers = session.peerCount
+            let now = session.state(at: end - delay, quantum: state.controls.quantum)
+            report(peers, now, &state)
+            for control in state.controls.advance(to: end, batch: length, session: peers > 0 ? now : nil) { submit(control, state.context) }
+        }
+    }
+
+    func write(_ events: [Event]) async {}
+    func end(_ summary: StreamSummary) async {}
+
+    func close() async {
+        // The session is left when this reference to it is gone, without the lock.
+        let session = state.withLock { $0.session.take() }
+        withExtendedLifetime(session) {}
+    }
+
+    // MARK: - Called with the mutex locked
+
+    private func note(_ batches: BatchBlock, _ state: inout State) {
+        let now = MonotonicTime.now
+        for index in 0..<batches.count { state.clock.add(end: state.format.seconds(at: batches[index].endFrame), at: now) }
+    }
+
+    /// Compares a beat of the tracker with the session.
+    private func add(_ event: Event, _ session: any LinkTimeline, _ state: inout State) {
+        guard let beat = Beat(event), let time = state.clock.time(of: event.time) else { return }
+        let there = session.state(at: time - delay, quantum: state.controls.quantum)
+        state.controls.compare(time, position: beat.position, with: there)
+    }
+
+    /// Reports a new number of peers, and a tempo that has stayed the same since the last batch.
+    private func report(_ peers: Int, _ now: LinkState, _ state: inout State) {
+        let name = state.context.name
+        if peers != state.peers {
+            state.peers = peers
+            if peers == 0 { (state.reportedTempo, state.lastTempo) = (nil, nil) }
+            let consequence = peers == 0 ? "; the tempo follows the music" : ""
+            state.context.inform("\(name): \(LinkSession.describePeers(peers))\(consequence)", [])
+        }
+        guard peers > 0 else { return }
+        let tempo = LinkSession.describeTempo(now.beatsPerMinute)
+        let isSteady = state.lastTempo.map { LinkSession.describeTempo($0) == tempo } ?? false
+        if isSteady, state.reportedTempo.map({ LinkSession.describeTempo($0) != tempo }) ?? true {
+            state.context.inform("\(name): the tempo of the session is \(tempo)", [])
+            state.reportedTempo = now.beatsPerMinute
+        }
+        state.lastTempo = now.beatsPerMinute
+    }
+
+    private func submit(_ control: SessionControls.Submission, _ context: SinkContext) {
+        guard let type = context.catalog.control(control.name),
+            let control = try? Control(type, fields: { $0 == type.fields.first ? control.value : nil })
+        else { return }
+        context.controls.submit(control, from: context.name) { [self] reply in
+            // The first refusal of each.
+            guard case .refused(let reason) = reply, refused.withLock({ $0.insert(control.name).inserted }) else { return }
+            context.warn("\(context.name): \(control.name): \(reason)")
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import CAbletonLink
+public import Hemiola
+internal import Synchronization
+
+/// The tempo and the beats that programs in a network share, by Ableton Link. Times are in seconds of the monotonic clock.
+///
+/// A ``LinkSession`` is the real one; tests of sinks have one without a network.
+public protocol LinkTimeline: AnyObject, Sendable {
+    /// The number of other programs in the session. Never blocks.
+    var peerCount: Int { get }
+    /// The state at a time.
+    ///
+    /// - Parameters:
+    ///   - time: The time.
+    ///   - quantum: Beats after which the beats of all peers coincide: a bar.
+    func state(at time: Double, quantum: Double) -> LinkState
+    /// Changes tempo and beats for all peers, at once and without regard to them.
+    ///
+    /// - Parameters:
+    ///   - beatsPerMinute: The tempo; the session limits it to 20…999.
+    ///   - beat: The beat at `time`.
+    ///   - time: The time.
+    ///   - quantum: As for `state`.
+    func set(beatsPerMinute: Double, beat: Double, at time: Double, quantum: Double)
+    /// Starts or stops the peers that share start and stop.
+    func setPlaying(_ isPlaying: Bool, at time: Double)
+}
+
+/// The state of a Link session at a time.
+public struct LinkState: Sendable, Hashable {
+    /// The tempo in BPM.
+    public var beatsPerMinute: Double
+    /// The beat, with its fraction. Its remainder by the quantum is the same for all peers, its magnitude is not.
+    public var beat: Double
+    /// Whether the peers that share start and stop play.
+    public var isPlaying: Bool
+
+    /// A state from its parts.
+    public init(beatsPerMinute: Double, beat: Double, isPlaying: Bool) {
+        self.beatsPerMinute = beatsPerMinute
+        self.beat = beat
+        self.isPlaying = isPlaying
+    }
+}
+
+/// A peer of the Ableton Link session of the network. It leaves the session when it is deallocated, which takes some milliseconds.
+///
+/// Link has a thread and sockets of its own. All methods may be called on any thread; those but `peerCount` may wait a few
+/// microseconds for Link's thread.
+///
+/// `@unchecked Sendable`: the pointer never changes, and the functions that take it are safe on any thread.
+public final class LinkSession: LinkTimeline, @unchecked Sendable {
+    /// The tempo of a session that is new, in BPM.
+    private static let initialTempo = 120.0
+    /// The runs that have a session.
+    private static let runs = Mutex<Set<Int>>([])
+
+    private let session: OpaquePointer
+    private let run: Int
+
+    /// Joins the session of the network, or begins one.
+    ///
+    /// A run has one session at most: a run that follows a tempo which it sets itself would drift.
+    ///
+    /// - Parameters:
+    ///   - context: That of the sink.
+    ///   - sharesStart: Whether start and stop are shared with the peers.
+    /// - Throws: That the run has a session, that the system has no resources, or that the program was built without Link.
+    public init(_ context: SinkContext, sharesStart: Bool) throws(SinkError) {
+        run = context.run
+        guard run == 0 || Self.runs.withLock({ [run] in $0.insert(run).inserted }) else {
+            let remedy = "use --sink link or --control link, and only one of it"
+            throw SinkError("\(context.name): this run is in the Link session already; \(remedy)")
+        }
+        var opened: OpaquePointer?
+        // Unsafe: a C function, which fills the pointer or returns a text that is never freed.
+        let fault = clink_open(Self.initialTempo, sharesStart, &opened)
+        guard let opened else {
+            Self.leave(run)
+            throw SinkError("\(context.name): \(fault.map { String(cString: $0) } ?? "Ableton Link cannot be started")")
+        }
+        session = opened
+    }
+
+    deinit {
+        clink_close(session)
+        Self.leave(run)
+    }
+
+    private static func leave(_ run: Int) {
+        runs.withLock { _ = $0.remove(run) }
+    }
+
+    public var peerCount: Int { clink_peers(session) }
+
+    public func state(at time: Double, quantum: Double) -> LinkState {
+        let state = clink_read(session, time, quantum)
+        return LinkState(beatsPerMinute: state.tempo, beat: state.beat, isPlaying: state.isPlaying)
+    }
+
+    public func set(beatsPerMinute: Double, beat: Double, at time: Double, quantum: Double) {
+        clink_write(session, beatsPerMinute, beat, time, quantum)
+    }
+
+    public func setPlaying(_ isPlaying: Bool, at time: Double) {
+        clink_play(session, isPlaying, time)
+    }
+}
+
+extension LinkSession {
+    /// The text about a number of peers, for the sinks' messages.
+    public static func describePeers(_ count: Int) -> String {
+        switch count {
+        case 0: "no peers in the session"
+        case 1: "1 peer in the session"
+        default: "\(count) peers in the session"
+        }
+    }
+
+    /// A tempo with two decimals, for the sinks' messages.
+    public static func describeTempo(_ beatsPerMinute: Double) -> String {
+        let hundredths = Int((beatsPerMinute * 100).rounded())
+        let fraction = hundredths % 100
+        return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) BPM"
+    }
+}

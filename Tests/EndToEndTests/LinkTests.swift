@@ -1,0 +1,218 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The program and a peer of Ableton Link, in a network of their own that has only a loopback interface.
+@Suite(.serialized, .enabled(if: LinkNetwork.isExpected, "\(LinkNetwork.reason)")) struct LinkTests {
+    /// What a run printed, with the times of `CLOCK_MONOTONIC` at which its lines arrived.
+    private struct Run {
+        var beats: [(arrival: Double, time: Double, due: Double, beatsPerMinute: Double)] = []
+        var controls: [String] = []
+        var (status, errors) = (Int32(0), "")
+
+        /// The monotonic clock at stream time 0: of the lines that arrived soonest after their batch.
+        var start: Double { beats.map { $0.arrival + $0.due - $0.time }.min() ?? .nan }
+    }
+
+    private static let clicks = ["--realtime", "--quiet", "--sink", "json-lines", "--select", "beat,control"]
+
+    private func run(_ arguments: [String], in network: LinkNetwork, each body: (Run) throws -> Void = { _ in }) throws -> Run {
+        let program = try network.start(Hemiola.path, arguments)
+        var run = Run()
+        while let line = try program.readLine(timeout: Hemiola.timeout) {
+            let arrival = ProcessInfo.processInfo.systemUptime
+            guard let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else { continue }
+            if record["type"] as? String == "control" { run.controls.append(record["control"] as? String ?? "") }
+            guard record["type"] as? String == "beat", let time = record["t"] as? Double, let due = record["due_in_s"] as? Double,
+                let tempo = record["bpm"] as? Double
+            else { continue }
+            run.beats.append((arrival, time, due, tempo))
+            try body(run)
+        }
+        let outcome = try program.finish(timeout: Hemiola.timeout)
+        (run.status, run.errors) = (outcome.status, outcome.errors)
+        return run
+    }
+
+    @Test func `sink link: a peer has the tempo of the clicks within 0.1 %, and its beats are on them`() throws {
+        let network = try LinkNetwork()
+        let peer = try network.startPeer(beatsPerMinute: 97)
+        try peer.exchange(for: 1)
+        let run = try run(["analyze", "--capture", "tone:clicks,bpm=128,seconds=24", "--sink", "link"] + Self.clicks, in: network)
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        let states = try network.finish(peer)
+        let steady = states.filter { $0.time > run.start + 12 && $0.time < run.start + 23 }
+        try #require(steady.count > 300 / Int(Sanitizer.slowness))
+        #expect(steady.allSatisfy { $0.peers == 1 })
+        #expect(steady.allSatisfy { abs($0.beatsPerMinute / 128 - 1) < 0.001 }, "\(steady.map(\.beatsPerMinute).minMax)")
+        let errors = steady.map { state -> Double in
+            let beats = state.phase - (state.time - run.start) * 128 / 60
+            return (beats - beats.rounded()) * 60 / 128
+        }.sorted()
+        print("link: phase error in ms: \(errors[0] * 1000)…\(errors[errors.count - 1] * 1000), median \(errors[errors.count / 2] * 1000)")
+        // The tracker's beats are within 10 ms of the clicks; a sanitizer and a loaded computer delay the first line.
+        #expect(abs(errors[errors.count / 2]) < 0.012 * Sanitizer.slowness, "\(errors.minMax)")
+        #expect(errors[errors.count - 1] - errors[0] < 0.006 * Sanitizer.slowness, "\(errors.minMax)")
+    }
+
+    @Test func `the peer leaves and comes back: reported, and it follows again; start_stop starts and stops it`() throws {
+        let network = try LinkNetwork()
+        let peer = try network.startPeer(beatsPerMinute: 97)
+        try peer.exchange(for: 1)
+        var (left, came) = (false, false)
+        let arguments = ["analyze", "--capture", "tone:clicks,bpm=110,seconds=20", "--sink", "link:start_stop=true"]
+        let run = try run(arguments + Self.clicks.filter { $0 != "--quiet" }, in: network) { run in
+            guard let time = run.beats.last?.time else { return }
+            if time > 5, !left {
+                peer.write("leave\n")
+                left = true
+            }
+            if time > 10, !came {
+                peer.write("tempo 85\njoin\n")
+                came = true
+            }
+            try peer.exchange(for: 0.01)
+        }
+        let lines = run.errors.split(separator: "\n").filter { $0.contains("in the session") }
+        #expect(
+            lines == [
+                "hemiola: link: 1 peer in the session", "hemiola: link: no peers in the session", "hemiola: link: 1 peer in the session",
+            ], "\(run.errors)")
+        let states = try network.finish(peer)
+        let last = states.filter { $0.time > run.start + 16 && $0.time < run.start + 19 }
+        #expect(!last.isEmpty && last.allSatisfy { abs($0.beatsPerMinute / 110 - 1) < 0.001 && $0.isPlaying })
+        #expect(states.last?.isPlaying == false)
+    }
+
+    @Test func `control link: the tracker has the session's tempo, and of two clicks that which the session chooses`() throws {
+        let network = try LinkNetwork()
+        let peer = try network.startPeer(beatsPerMinute: 90)
+        try peer.exchange(for: 1)
+        var shifts = 0
+        /// Moves the peer's beats to the clicks with odd or even numbers.
+        func shift(_ run: Run, to parity: Double) throws {
+            try peer.exchange(for: 0.1)
+            while let line = try peer.readLine() {
+                guard let state = LinkNetwork.State(line), state.time > run.beats.last!.arrival else { continue }
+                let clicks = (state.time - run.start) * 3
+                peer.write("shift \((clicks - parity) / 2 - state.phase)\n")
+                shifts += 1
+                return try peer.exchange(for: 0.01)
+            }
+        }
+        let arguments = ["analyze", "--capture", "tone:clicks,bpm=180,seconds=36", "--sink", "link-control"]
+        let run = try run(arguments + Self.clicks, in: network) { run in
+            guard let time = run.beats.last?.time else { return }
+            if time > 6, shifts == 0 { try shift(run, to: 1) }
+            if time > 20, shifts == 1 { try shift(run, to: 0) }
+        }
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        #expect(run.controls.first == "lockTempo" && run.controls.contains("tap"), "\(run.controls)")
+        for (from, parity) in [(14.0, 1), (28, 0)] {
+            let beats = run.beats.filter { $0.time > from && $0.time < from + 6 }
+            #expect(beats.count > 6)
+            #expect(beats.allSatisfy { abs($0.beatsPerMinute - 90) < 0.1 }, "\(beats.map(\.beatsPerMinute))")
+            #expect(beats.allSatisfy { Int(($0.time * 3).rounded()) % 2 == parity }, "\(beats.map(\.time)) \(run.controls)")
+            #expect(beats.allSatisfy { abs($0.time * 3 - ($0.time * 3).rounded()) < 0.06 }, "\(beats.map(\.time))")
+        }
+        _ = try network.finish(peer)
+    }
+
+    @Test func `sockets: none unless the sink is named; then those of Link`() throws {
+        let network = try LinkNetwork()
+        func sockets(_ sinks: [String]) throws -> Int {
+            let arguments = ["analyze", "--capture", "tone:clicks,seconds=3", "--realtime", "--quiet", "--sink", "json-lines:/dev/null"]
+            let program = try network.start(Hemiola.path, arguments + sinks)
+            try program.exchange(for: 1.5)
+            let table = try network.start("/bin/cat", ["/proc/net/udp"]).finish()
+            let outcome = try program.finish(timeout: Hemiola.timeout)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+            return table.lines.count - 1
+        }
+        #expect(try sockets([]) == 0)
+        #expect(try sockets(["--sink", "link"]) > 0)
+    }
+
+    @Test func `no network: the run is as without the sink`() throws {
+        let network = try LinkNetwork(isUp: false)
+        let run = try run(["analyze", "--capture", "tone:clicks,bpm=128,seconds=8", "--sink", "link"] + Self.clicks, in: network)
+        #expect(run.status == 0 && run.errors.isEmpty && run.beats.count > 3, "\(run.errors)")
+    }
+
+    @Test func `own tempo as input: refused with one line`() throws {
+        let network = try LinkNetwork()
+        let outcome = try network.start(
+            Hemiola.path, ["listen", "--capture", "tone:clicks", "--sink", "link", "--control", "link"]
+        ).finish()
+        withExtendedLifetime(network) {}
+        #expect(outcome.status == 3)
+        #expect(
+            outcome.errors.contains("this run is in the Link session already; use --sink link or --control link, and only one of it\n"),
+            "\(outcome.errors)")
+        #expect(outcome.errorLines.count == 1)
+    }
+}
+
+extension [Double] {
+    fileprivate var minMax: String { "\(self.min() ?? .nan)…\(self.max() ?? .nan)" }
+}
+
+/// A network namespace with a loopback interface, which ends with this object.
+private final class LinkNetwork {
+    /// A line of the peer: Scripts/link-peer.cpp.
+    struct State {
+        var time: Double
+        var peers: Int
+        var beatsPerMinute: Double
+        var phase: Double
+        var isPlaying: Bool
+
+        init?(_ line: String) {
+            let parts = line.split(separator: " ").compactMap { Double($0) }
+            guard parts.count == 5 else { return nil }
+            (time, peers, beatsPerMinute, phase, isPlaying) = (parts[0], Int(parts[1]), parts[2], parts[3], parts[4] == 1)
+        }
+    }
+
+    private static let setUp = "ip link set lo up && ip link set lo multicast on && ip route add 224.0.0.0/4 dev lo"
+    private static let peer: Result<(TemporaryFolder, String), any Error> = Result {
+        let folder = try TemporaryFolder()
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts/link-peer.cpp").path
+        let outcome = try ChildProcess.run(
+            "/usr/bin/env", ["g++", "-std=c++17", "-O1", "-w", "-pthread", "-o", folder("peer"), source], timeout: 300)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return (folder, folder("peer"))
+    }
+
+    static let reason = "the kernel allows no network namespace, or one of g++, ip and ableton-link-dev is not installed"
+    static let isExpected: Bool =
+        Tool.isStrict
+        || (Tool.program("g++").isThere && FileManager.default.fileExists(atPath: "/usr/include/ableton/Link.hpp")
+            && (try? ChildProcess.run("/usr/bin/unshare", ["-rn", "sh", "-c", setUp]))?.status == 0)
+
+    private let holder: ChildProcess
+
+    init(isUp: Bool = true) throws {
+        let setUp = isUp ? Self.setUp : ":"
+        holder = try ChildProcess("/usr/bin/unshare", ["-rn", "sh", "-c", "\(setUp) && echo ready && exec sleep 600"])
+        try #require(try holder.readLine() == "ready")
+    }
+
+    /// Starts a program in this network.
+    func start(_ program: String, _ arguments: [String], input: ChildProcess.Input = .nothing) throws -> ChildProcess {
+        try ChildProcess(
+            "/usr/bin/nsenter", ["-U", "--preserve-credentials", "-n", "-t", "\(holder.identifier)", program] + arguments, input: input)
+    }
+
+    func startPeer(beatsPerMinute: Double) throws -> ChildProcess {
+        try start(Self.peer.get().1, ["\(beatsPerMinute)"], input: .bytes([], staysOpen: true))
+    }
+
+    /// Ends the peer.
+    ///
+    /// - Returns: What it printed and was not read.
+    func finish(_ peer: ChildProcess) throws -> [State] {
+        peer.closeInput()
+        return try peer.finish().lines.compactMap(State.init)
+    }
+}

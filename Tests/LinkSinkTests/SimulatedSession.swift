@@ -1,0 +1,77 @@
+import Glibc
+import Hemiola
+import HemiolaLink
+import HemiolaSignal
+import Synchronization
+
+/// A session without a network.
+final class SimulatedSession: LinkTimeline {
+    private struct Timeline {
+        var beatsPerMinute = 120.0
+        var beat = 0.0
+        var time = 0.0
+        var isPlaying = false
+        var peers = 0
+        var changes = 0
+    }
+
+    private let timeline = Mutex(Timeline())
+
+    init(beatsPerMinute: Double = 120, peers: Int = 0, beat: Double = 0, at time: Double = 0) {
+        timeline.withLock {
+            ($0.beatsPerMinute, $0.peers, $0.beat, $0.time) = (beatsPerMinute, peers, beat, time)
+        }
+    }
+
+    var peerCount: Int {
+        get { timeline.withLock { $0.peers } }
+        set { timeline.withLock { $0.peers = newValue } }
+    }
+
+    /// The number of calls of `set`.
+    var changes: Int { timeline.withLock { $0.changes } }
+
+    func state(at time: Double, quantum: Double) -> LinkState {
+        timeline.withLock {
+            LinkState(
+                beatsPerMinute: $0.beatsPerMinute, beat: $0.beat + (time - $0.time) * $0.beatsPerMinute / 60, isPlaying: $0.isPlaying)
+        }
+    }
+
+    func set(beatsPerMinute: Double, beat: Double, at time: Double, quantum: Double) {
+        timeline.withLock {
+            ($0.beatsPerMinute, $0.beat, $0.time) = (beatsPerMinute, beat, time)
+            $0.changes += 1
+        }
+    }
+
+    func setPlaying(_ isPlaying: Bool, at time: Double) { timeline.withLock { $0.isPlaying = isPlaying } }
+
+    /// The distance from the nearest beat at a time, in beats, −0.5…0.5.
+    func error(at time: Double) -> Double {
+        let beat = state(at: time, quantum: 4).beat
+        return beat - beat.rounded()
+    }
+}
+
+/// What a sink reports and submits.
+final class Reports: Sendable {
+    private let texts = Mutex<(information: [String], warnings: [String])>(([], []))
+    private let list = Mutex<[Control]>([])
+
+    var information: [String] { texts.withLock { $0.information } }
+    var warnings: [String] { texts.withLock { $0.warnings } }
+    var controls: [Control] { list.withLock { $0 } }
+
+    func context(_ name: String, controls types: [ControlType] = [], reply answer: ControlReply = .done) -> SinkContext {
+        SinkContext(
+            name: name, catalog: RecordCatalog(controls: types), isLive: true,
+            controls: ControlPort(
+                submit: { control, _, reply in
+                    self.list.withLock { $0.append(control) }
+                    reply?(answer)
+                }, report: { _ in }),
+            warn: { text in self.texts.withLock { $0.warnings.append(text) } },
+            inform: { text, _ in self.texts.withLock { $0.information.append(text) } })
+    }
+}
