@@ -183,10 +183,14 @@ import Testing
         #expect(types.count { $0 == "header" } == 1)
     }
 
-    @Test func `policy skip: a warning, and the rest is not sent`() async throws {
+    @Test func `policy skip: an error without advice, after which the engine goes on without the sink`() async throws {
         let warnings = Warnings()
-        try await run(sink("exit 3", ["on_error": .text("skip")]), context(warnings))
-        #expect(warnings.all == ["exec:exit 3: ended with exit code 3; the rest is not sent to it"])
+        for command in ["exit 3", "cat >/dev/null; exit 3"] {
+            let error = await error { try await run(sink(command, ["on_error": .text("skip")]), context(warnings)) }
+            #expect(error?.remedy == .giveUp)
+            #expect(error?.message == "exec:\(command): ended with exit code 3")
+        }
+        #expect(warnings.all.isEmpty)
     }
 
     @Test func `program that does not end: ended after the time limit, with a warning`() async throws {

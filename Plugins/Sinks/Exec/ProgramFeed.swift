@@ -21,8 +21,6 @@ struct ProgramFeed: ~Copyable {
     private var isPending = false
     /// When the program's pipe took its last byte, while the program does not read.
     private var stallStart: Double?
-    /// Whether the rest of the stream is not sent, because the program failed.
-    private var isSkipping = false
 
     /// Seconds of a write in real time, after which the engine looks whether the run has ended.
     private static let liveWait = 0.5
@@ -41,7 +39,7 @@ struct ProgramFeed: ~Copyable {
         self.context = context
         policy = settings.policy.resolved(isLive: context.isLive)
         buffer.removeAll()
-        (sentCount, isPending, stallStart, isSkipping) = (0, false, nil, false)
+        (sentCount, isPending, stallStart) = (0, false, nil)
         let now = RunningProgram.now
         guard now >= delay.nextStart else {
             throw SinkError("\(settings.name): failed, and is started again later", remedy: .reopen)
@@ -59,7 +57,6 @@ struct ProgramFeed: ~Copyable {
 
     mutating func begin(_ stream: StreamHeader) throws(SinkError) {
         if !isPending {
-            isSkipping = isSkipping && child == nil && policy == .skip
             encoder = RecordEncoder(stream, selection: context.selection, version: HemiolaVersion.current)
         }
         try send { encoder, buffer in encoder.encodeHeader(into: &buffer) }
@@ -69,7 +66,7 @@ struct ProgramFeed: ~Copyable {
     ///
     /// - Parameter encode: Writes the records into the buffer.
     mutating func send(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) throws(SinkError) {
-        guard !isSkipping, let encoder else { return }
+        guard let encoder else { return }
         if !isPending {
             encode(encoder, &buffer)
             isPending = true
@@ -91,7 +88,7 @@ struct ProgramFeed: ~Copyable {
         }
         guard child.exit?.isSuccess == false else { return }
         let message = "\(settings.name): \(child.reasonForEnd)"
-        if policy == .fail { throw SinkError("\(message)") }
+        if policy == .fail || policy == .skip { throw SinkError("\(message)") }
         context.warn(message)
     }
 
@@ -134,7 +131,7 @@ struct ProgramFeed: ~Copyable {
         sentCount = 0
     }
 
-    /// Does what the policy says. Returns where the stream goes on without the program.
+    /// Does what the policy says. Where it is `skip`, the engine goes on without the sink.
     private mutating func fail(_ reason: String) throws(SinkError) {
         child = nil
         discard()
@@ -146,8 +143,7 @@ struct ProgramFeed: ~Copyable {
             context.warn("\(message); starting it again in \(text(pause))")
             throw SinkError(message, remedy: .reopen)
         case .skip:
-            isSkipping = true
-            context.warn("\(message); the rest is not sent to it")
+            throw SinkError(message)
         case .fail, .auto:
             throw SinkError("\(message); run it in a shell to see why, or set on_error=retry or skip")
         }
