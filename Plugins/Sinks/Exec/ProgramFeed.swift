@@ -22,6 +22,13 @@ struct ProgramFeed: ~Copyable {
     /// When the program's pipe took its last byte, while the program does not read.
     private var stallStart: Double?
 
+    /// When the lines of the program are read next, in seconds on the monotonic clock.
+    private var nextReport = 0.0
+
+    /// Bytes that a pipe takes as a whole or not at all: Linux's PIPE_BUF.
+    private static let wholeWrite = 4096
+    /// Seconds between two looks for lines that the program has printed.
+    private static let reportInterval = 0.25
     /// Seconds of a write in real time, after which the engine looks whether the run has ended.
     private static let liveWait = 0.5
     /// Seconds that a program has to end after the end of its input in real time.
@@ -75,6 +82,20 @@ struct ProgramFeed: ~Copyable {
         isPending = false
     }
 
+    /// Sends records if the program's pipe takes them all at once. Never blocks, reports nothing, and allocates nothing.
+    ///
+    /// - Returns: Whether they were sent; false: nothing was sent, and `send` has to be called. That is so also when the program is to be
+    ///   looked after, four times a second.
+    mutating func sendIfReady(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) -> Bool {
+        guard let encoder, let child, !isPending, RunningProgram.now < nextReport else { return false }
+        encode(encoder, &buffer)
+        defer { discard() }
+        guard buffer.count <= Self.wholeWrite else { return false }
+        let count = buffer.count
+        // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
+        return count == 0 || buffer.withUnsafeBytes { child.write($0, within: 0) } == .bytes(count)
+    }
+
     mutating func close() throws(SinkError) {
         defer {
             child = nil
@@ -124,6 +145,7 @@ struct ProgramFeed: ~Copyable {
         }
         discard()
         child?.reportLines()
+        nextReport = RunningProgram.now + Self.reportInterval
     }
 
     private mutating func discard() {
