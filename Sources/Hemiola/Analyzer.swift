@@ -97,7 +97,8 @@ extension SummarizingAnalyzer {
 public protocol ExternalAnalyzer: Analyzer {
     /// Gets the context of the run. Starts nothing: `prepare` does. Not called where only the outputs are listed.
     func open(_ context: AnalyzerContext)
-    /// Why no further hop can be analysed; nil: nothing has failed. Read after every hop; the input ends with this error.
+    /// Why no further hop can be analysed; nil: nothing has failed. Read after every hop. The input ends with this error; where it
+    /// is analysed without this analyzer (`on_error=skip`), `process` is still called, and writes NaN and no events.
     var failure: AnalyzerError? { get }
     /// Ends everything that `prepare` started. Called once after the streams of each input, and after outputs were listed.
     func close()

@@ -15,7 +15,7 @@ public struct PluginDescription: Sendable {
     private var declareSettings: @Sendable () -> [DeclaredSetting]
     /// The setting that the first item without `=` of a SPEC stands for.
     public var primary: String?
-    /// Raised when the outputs' meaning changes.
+    /// Raised when the outputs' meaning changes. A pipeline can require one (`min_version`).
     public var version: Int
     /// The record types that it emits, besides those of the plugin API.
     public var records: [RecordType]

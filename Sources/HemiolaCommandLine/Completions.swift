@@ -36,12 +36,16 @@ struct Completions: Sendable {
 
     static let analyzer = kind { completions, prefix in
         let sign = prefix.hasPrefix("+") ? "+" : ""
-        return completions.specs(String(prefix.dropFirst(sign.count)), completions.registry.analyzers).map { sign + $0 }
+        return completions.specs(
+            String(prefix.dropFirst(sign.count)), completions.registry.analyzers, common: PluginRegistry.commonSettings
+        ).map { sign + $0 }
     }
     static let sink = kind { completions, prefix in
         completions.specs(prefix, completions.registry.sinks, common: PluginRegistry.commonSinkSettings)
     }
-    static let capture = kind { completions, prefix in completions.specs(prefix, completions.registry.captures) }
+    static let capture = kind { completions, prefix in
+        completions.specs(prefix, completions.registry.captures, common: PluginRegistry.commonSettings)
+    }
     static let device = kind { completions, _ in completions.devices }
     static let selection = kind { completions, prefix in completions.selections(prefix) }
     static let plugin = kind { completions, _ in
@@ -72,7 +76,7 @@ struct Completions: Sendable {
         }
         guard let plugin = plugins.first(where: { $0.about.id == prefix[..<colon] }) else { return [] }
         let about = plugin.about
-        let settings = about.settings + common
+        let settings = about.settings + PluginRegistry.shared(common, with: about)
         // The text before the current setting is kept.
         let start = prefix.lastIndex(of: ",").map { prefix.index(after: $0) } ?? prefix.index(after: colon)
         let (head, item) = (prefix[..<start], prefix[start...])

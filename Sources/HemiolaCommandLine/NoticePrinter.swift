@@ -19,14 +19,14 @@ final class NoticePrinter: Sendable {
     func print(_ notice: PipelineNotice) {
         switch notice {
         // Lost audio is reported whatever the verbosity: --quiet hides warnings only.
-        case .captureFailed, .analyzerRefused, .sinkFailed, .gap, .damage:
+        case .captureFailed, .analyzerRefused, .sinkFailed, .noSinkLeft, .gap, .damage:
             console.error(notice.text)
         case .captureWarning:
             console.remark(notice.text)
         case .sinkInformation(_, _, let figure):
             console.remark(notice.text, figure: figure)
         case .silence, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkRecovered, .pacing, .singleJob, .controlRefused,
-            .recording:
+            .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)

@@ -17,6 +17,7 @@ extension PipelineFile {
         } catch {
             throw Failure(Self.line(title, error.place, error.message))
         }
+        if let problem = versionProblem { throw Failure(Self.line(title, place(of: problem.path), problem.description)) }
         var problems = problems
         do throws(ConfigurationError) {
             _ = try registry.assemble(configuration)

@@ -18,7 +18,8 @@ struct PipelineFile {
             switch self {
             case .pipeline:
                 [
-                    "captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "whole_file", "seed", "jobs", "select", "sync",
+                    "min_version", "captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "whole_file", "seed", "jobs",
+                    "select", "sync",
                 ]
             case .defaults: ["device", "analyzers", "sinks"]
             }
@@ -33,6 +34,8 @@ struct PipelineFile {
     private(set) var given: Set<String> = []
     /// By path: `sinks[1].period_s`.
     private(set) var problems: [ConfigurationProblem] = []
+    /// That this program is too old for the file, which explains all other problems.
+    private(set) var versionProblem: ConfigurationProblem?
     /// The place of every path in the file.
     private(set) var places: [String: YAMLNode.Place] = [:]
     /// The file's path of each element of the configuration's lists. Elements that could not be read are in neither.
@@ -110,6 +113,7 @@ struct PipelineFile {
             return report(entry.key, "unknown key; \(hint)")
         }
         switch entry.key {
+        case "min_version": checkVersion(entry)
         case "captures", "inputs", "analyzers", "sinks": readList(entry)
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
         case "rate":
@@ -134,6 +138,17 @@ struct PipelineFile {
             if !configuration.captures.isEmpty { configuration.captures[0].primary = .text(value.text) }
         default: preconditionFailure("the key \(entry.key) is not read")
         }
+    }
+
+    /// Compares the version that the file needs with that of this program.
+    private mutating func checkVersion(_ entry: YAMLNode.Entry) {
+        guard case .value(let value) = entry.node.content, let isMet = HemiolaVersion.isAtLeast(value.text) else {
+            return report(entry.key, "\(entry.node.shown) is not a version; write three numbers, as \(HemiolaVersion.current)")
+        }
+        if isMet { return }
+        let message =
+            "the file needs Hemiola \(value.text), but this is \(HemiolaVersion.current); install a newer version, or lower min_version"
+        versionProblem = ConfigurationProblem(entry.key, message)
     }
 
     private mutating func read<Value>(
@@ -264,11 +279,25 @@ extension PipelineFile {
     static func text(
         _ configuration: PipelineConfiguration, analyzers: [StreamHeader.Analyzer], registry: PluginRegistry
     ) -> String {
-        var text = ""
-        text += list("captures", configuration.captures.map { settings(of: $0, registry.captures.first(id: $0.id)) })
+        var text = "min_version: \(ParameterValue.none.yaml)\n"
+        text += list(
+            "captures",
+            configuration.captures.map {
+                settings(of: $0, registry.captures.first(id: $0.id), common: PluginRegistry.commonSettings)
+            })
         text += list(
             "analyzers",
-            analyzers.map { [("id", .text($0.id))] + ($0.name == $0.id ? [] : [("as", .text($0.name))]) + $0.parameters })
+            analyzers.map { analyzer in
+                let spec = configuration.analyzers.first { $0.name == analyzer.name } ?? PluginSpec(analyzer.id, as: analyzer.name)
+                // Those that the user has named as well as those that sinks need.
+                let common = settings(of: spec, registry.analyzers.first(id: analyzer.id), common: PluginRegistry.commonSettings)
+                return [("id", .text(analyzer.id))] + (analyzer.name == analyzer.id ? [] : [("as", .text(analyzer.name))])
+                    + analyzer.parameters
+                    + common.filter { setting in
+                        PluginRegistry.commonSettings.contains { $0.key == setting.key }
+                            && !analyzer.parameters.contains { $0.key == setting.key }
+                    }
+            })
         text += list(
             "sinks",
             configuration.sinks.map {
@@ -285,12 +314,13 @@ extension PipelineFile {
     }
 
     private static func settings(
-        of spec: PluginSpec, _ about: PluginDescription?, common: [DeclaredSetting] = []
+        of spec: PluginSpec, _ about: PluginDescription?, common: [DeclaredSetting]
     ) -> [(key: String, value: ParameterValue)] {
         let head: [(key: String, value: ParameterValue)] =
             [("id", .text(spec.id))] + (spec.alias.map { [("as", .text($0))] } ?? [])
-        guard var whole = about else { return head }
-        whole.settings += common
+        guard let about else { return head }
+        var whole = about
+        whole.settings += PluginRegistry.shared(common, with: about)
         var problems: [ConfigurationProblem] = []
         guard let values = whole.values(from: spec, path: "", problems: &problems) else { return head }
         return head + values.parameters.map { ($0.key, $0.value) }

@@ -36,7 +36,8 @@ struct PluginPage {
     }
 
     private init(_ plugin: CapturePlugin) {
-        self.init(.capture, plugin.about, outputs: nil) { values in (try? plugin.make(values)) != nil }
+        self.init(.capture, plugin.about, common: PluginRegistry.commonSettings, outputs: nil) { values in (try? plugin.make(values)) != nil
+        }
     }
 
     private init(_ plugin: AnalyzerPlugin) {
@@ -47,7 +48,9 @@ struct PluginPage {
         {
             outputs = Result { () throws(AnalyzerError) in try analyzer.prepare(AnalysisFormat(Self.format)) }
         }
-        self.init(.analyzer, plugin.about, outputs: outputs) { values in (try? plugin.make(values)) != nil }
+        self.init(.analyzer, plugin.about, common: PluginRegistry.commonSettings, outputs: outputs) { values in
+            (try? plugin.make(values)) != nil
+        }
     }
 
     private init(_ plugin: SinkPlugin) {
@@ -57,12 +60,12 @@ struct PluginPage {
     }
 
     private init(
-        _ role: Role, _ about: PluginDescription, common: [DeclaredSetting] = [],
+        _ role: Role, _ about: PluginDescription, common: [DeclaredSetting],
         outputs: Result<AnalyzerOutputs, AnalyzerError>?, accepts: (SettingValues) -> Bool
     ) {
         self.role = role
         self.about = about
-        self.common = common
+        self.common = PluginRegistry.shared(common, with: about)
         self.outputs = outputs
         examples = about.exampleTexts.filter { text in
             var problems: [ConfigurationProblem] = []
@@ -139,7 +142,7 @@ extension PluginPage {
 
     /// - Parameter columns: The width of the terminal.
     func text(columns: Int) -> String {
-        var text = "\(about.id): \(role == .analyzer ? "an" : "a") \(role.rawValue)\n\(about.summary)\n"
+        var text = "\(about.id): \(role == .analyzer ? "an" : "a") \(role.rawValue), version \(about.version)\n\(about.summary)\n"
         text += section("Settings", about.settings, columns)
         text += section("Settings of every \(role.rawValue)", common, columns)
         if !examples.isEmpty {

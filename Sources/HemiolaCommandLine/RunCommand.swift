@@ -12,6 +12,7 @@ struct RunCommand: Command {
         discussion: """
             The keys of a pipeline file. inputs or captures is required; all others are optional:
 
+              min_version: 0.1.0             # the oldest version of Hemiola that can run this file
               inputs: [song.flac]            # paths, relative to the working directory
               captures: ["tone:clicks"]      # capture plugins, with or without inputs
               analyzers:                     # default: levels, spectrum, visualizer, beat
@@ -28,7 +29,8 @@ struct RunCommand: Command {
               select: [levels, end]          # write only these records
               sync: false                    # fsync output files before exiting
 
-            A plugin is a SPEC as on the command line (id:key=value,key=value) or a map. The file is one YAML 1.2 document in \
+            A plugin is a SPEC as on the command line (id:key=value,key=value) or a map. Each accepts on_error (fail, retry, skip) and \
+            min_version, the oldest version of the plugin. The file is one YAML 1.2 document in \
             UTF-8 of at most 8 MiB. Duplicate keys, anchors, aliases and tags are errors.
 
             Examples:

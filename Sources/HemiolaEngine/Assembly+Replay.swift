@@ -49,7 +49,7 @@ extension PluginRegistry {
     ) -> [RecordedNeed] {
         let names = ReservedNames(registry: self, catalog: catalog)
         return entry.needs.analyzers.compactMap { spec in
-            guard let (plugin, values) = declared(spec, "analyzers", names, &problems) else { return nil }
+            guard let (plugin, values, _) = declared(spec, "analyzers", names, &problems) else { return nil }
             let format = AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 2), batching: .standard, seed: 0)
             let outputs = readsFeatures ? try? plugin.make(values).prepare(format) : nil
             return RecordedNeed(

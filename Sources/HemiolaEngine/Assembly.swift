@@ -11,11 +11,23 @@ extension PluginRegistry {
         "lead_ms", in: -60_000.0...60_000, unit: "ms",
         "Time by which events are delivered before (negative: after) they occur; unset: when they are detected; network outputs: 0.")
 
+    private static let minimumVersion = Setting(
+        "min_version", default: 1, in: 1...1_000_000, "The version of the plugin that is needed at least, as \"hemiola plugins\" shows it.")
+
     /// Number of files in parallel: each needs a thread and about 10 MB.
     private static let jobCounts = 1...256
 
+    /// Settings that every capture and analyzer accepts in addition to its own. A plugin that declares one of them handles it itself.
+    public static let commonSettings = [FailurePolicy.setting.declared, minimumVersion.declared]
+
     /// Settings that every sink accepts in addition to its own.
-    public static let commonSinkSettings = [select.declared, lead.declared]
+    public static let commonSinkSettings = [select.declared, lead.declared] + commonSettings
+
+    /// Common settings, except those that a plugin declares itself.
+    package static func shared(_ common: [DeclaredSetting], with about: PluginDescription) -> [DeclaredSetting] {
+        let own = about.keys
+        return common.filter { !own.contains($0.key) }
+    }
 
     /// Builds a pipeline. Plugins are created, but open no file or device.
     ///
@@ -110,7 +122,7 @@ extension PluginRegistry {
         for (index, spec) in configuration.captures.enumerated() {
             let path = "captures[\(index)]"
             guard let plugin = found(spec.id, in: captures, role: "capture", path, &problems),
-                let values = plugin.about.values(from: spec, path: path, problems: &problems)
+                let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, path, &problems)
             else { continue }
             let make = plugin.make
             do throws(ConfigurationError) {
@@ -120,7 +132,8 @@ extension PluginRegistry {
                 }
                 inputs.append(
                     Pipeline.Input(
-                        name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text, capture: capture))
+                        name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text, capture: capture,
+                        policy: ErrorPolicy(values, common)))
             } catch {
                 problems += error.problems.map { $0.below(path) }
             }
@@ -160,6 +173,10 @@ extension PluginRegistry {
                 problems.append(ConfigurationProblem("analyzers", clash))
                 continue
             }
+            if present.policy.onError == .skip {
+                problems.append(
+                    ConfigurationProblem("analyzers", "a sink needs \(spec.name), which cannot be left out; remove its on_error=skip"))
+            }
             for key in spec.settings.keys.sorted() where present.settings.value(key) != declared.values.value(key) {
                 let value = declared.values.value(key)?.text ?? ""
                 let clash = "a sink needs \(spec.name) with \(key)=\(value); name your own one with as=NAME"
@@ -172,10 +189,15 @@ extension PluginRegistry {
     /// The plugin of a SPEC with its settings, checked against the declarations.
     func declared(
         _ spec: PluginSpec, _ path: String, _ names: ReservedNames, _ problems: inout [ConfigurationProblem]
-    ) -> (plugin: AnalyzerPlugin, values: SettingValues)? {
+    ) -> (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy)? {
         guard let plugin = found(spec.id, in: analyzers, role: "analyzer", path, &problems),
-            let values = plugin.about.values(from: spec, path: path, problems: &problems)
+            let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, path, &problems)
         else { return nil }
+        let policy = ErrorPolicy(values, common)
+        if policy.onError == .retry, !policy.isOfPlugin {
+            problems.append(ConfigurationProblem("\(path).on_error", "\(spec.id) fails in the same way again; use fail or skip"))
+            return nil
+        }
         guard Self.isKey(spec.name), !names.contain(spec) else {
             problems.append(
                 ConfigurationProblem(
@@ -185,18 +207,19 @@ extension PluginRegistry {
                             ? "the records use this key" : "allowed are letters, digits, - and _")))
             return nil
         }
-        return (plugin, values)
+        return (plugin, values, policy)
     }
 
     private func makeEntry(
-        _ declared: (plugin: AnalyzerPlugin, values: SettingValues), _ spec: PluginSpec, _ path: String,
+        _ declared: (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy), _ spec: PluginSpec, _ path: String,
         _ problems: inout [ConfigurationProblem]
     ) -> Pipeline.AnalyzerEntry? {
         let (make, values) = (declared.plugin.make, declared.values)
         do throws(ConfigurationError) {
             let analyzer = try PluginInstance { () throws(ConfigurationError) in try make(values) }
             try analyzer.read { analyzer in Result { () throws(ConfigurationError) in try analyzer.load() } }?.get()
-            return Pipeline.AnalyzerEntry(name: spec.name, about: declared.plugin.about, settings: values, analyzer: analyzer)
+            return Pipeline.AnalyzerEntry(
+                name: spec.name, about: declared.plugin.about, settings: values, analyzer: analyzer, policy: declared.policy)
         } catch {
             problems += error.problems.map { $0.below(path) }
             return nil
@@ -217,12 +240,8 @@ extension PluginRegistry {
         var names = SinkNames()
         for (index, spec) in configuration.sinks.enumerated() {
             let path = "sinks[\(index)]"
-            let common = PluginDescription(id: spec.id, settings: { Self.commonSinkSettings })
-            let shared = spec.keeping(common.keys)
             guard let plugin = found(spec.id, in: sinks, role: "sink", path, &problems),
-                let values = plugin.about.values(
-                    from: spec.dropping(common.keys), common: common.settings, path: path, problems: &problems),
-                let commonValues = common.values(from: shared, path: path, problems: &problems)
+                let (values, commonValues) = values(from: spec, of: plugin.about, Self.commonSinkSettings, path, &problems)
             else { continue }
             do throws(ConfigurationError) {
                 let items = commonValues[Self.select].isEmpty ? configuration.selection : commonValues[Self.select]
@@ -230,10 +249,15 @@ extension PluginRegistry {
                 if needs.outputs.isEmpty, case .text(let target)? = values.value("path"), !target.isEmpty {
                     needs.outputs = [SinkPlugin.Output(target)]
                 }
+                let policy = ErrorPolicy(values, commonValues)
+                if policy.onError == .retry, !policy.isOfPlugin, let file = needs.outputs.first(where: \.isReplacedFile) {
+                    let message = "retry would begin \(file.path) again, without the records before; use fail or skip"
+                    problems.append(ConfigurationProblem("\(path).on_error", message))
+                }
                 let entry = Pipeline.SinkEntry(
                     name: names.unused(spec.name), about: plugin.about, sink: try plugin.make(values),
                     selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog),
-                    lead: commonValues[Self.lead].map { $0 / 1000 }, needs: needs)
+                    lead: commonValues[Self.lead].map { $0 / 1000 }, needs: needs, policy: policy)
                 sinkEntries.append((path, entry))
             } catch {
                 problems += error.problems.map { $0.below(path) }
@@ -334,6 +358,27 @@ extension PluginRegistry {
         if !problems.isEmpty { throw ConfigurationError(problems) }
     }
 
+    /// Checks the settings of a SPEC: those of the plugin, and the common ones that the plugin does not declare itself.
+    private func values(
+        from spec: PluginSpec, of about: PluginDescription, _ common: [DeclaredSetting], _ path: String,
+        _ problems: inout [ConfigurationProblem]
+    ) -> (own: SettingValues, common: SettingValues)? {
+        let shared = spec.settings.isEmpty ? common : Self.shared(common, with: about)
+        let keys = shared.map(\.key)
+        guard let values = about.values(from: spec.dropping(keys), common: shared, path: path, problems: &problems),
+            let commonValues = PluginDescription(id: spec.id, settings: { shared }).values(
+                from: spec.keeping(keys), path: path, problems: &problems)
+        else { return nil }
+        if case .integer(let minimum)? = commonValues.value(Self.minimumVersion.key), minimum > about.version {
+            let message =
+                "\(spec.id) has version \(about.version), but version \(minimum) is needed; install a newer version of the program, or "
+                + "lower min_version"
+            problems.append(ConfigurationProblem("\(path).min_version", message))
+            return nil
+        }
+        return (values, commonValues)
+    }
+
     private func found<Kind: Plugin>(
         _ id: String, in plugins: [Kind], role: String, _ path: String, _ problems: inout [ConfigurationProblem]
     ) -> Kind? {
@@ -361,6 +406,28 @@ extension PluginSpec {
     fileprivate func dropping(_ keys: [String]) -> PluginSpec {
         PluginSpec(id, as: alias, primary: primary, settings: settings.filter { !keys.contains($0.key) })
     }
+}
+
+/// What the engine does when a plugin fails.
+struct ErrorPolicy: Sendable, Hashable {
+    var onError: FailurePolicy
+    /// Whether the plugin declares the setting: it tries again by itself.
+    var isOfPlugin: Bool
+
+    /// - Parameters:
+    ///   - values: The plugin's own settings.
+    ///   - common: The common ones.
+    init(_ values: SettingValues, _ common: SettingValues) {
+        let own = values.value(FailurePolicy.setting.key)
+        let value = own ?? common.value(FailurePolicy.setting.key)
+        onError = value.flatMap { FailurePolicy($0) } ?? .auto
+        isOfPlugin = own != nil
+    }
+}
+
+extension SinkPlugin.Output {
+    /// Whether it is a regular file that is written from its start.
+    fileprivate var isReplacedFile: Bool { replacesFile && !path.isEmpty && !OutputTarget(path).isSpecial }
 }
 
 /// Unique names of sinks, for reports: further sinks of the same name get a number.

@@ -2,6 +2,12 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSpectrum
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
 /// Analyses inputs one after another: opens each, divides it into streams, and calls `StreamAnalysis`. Used by one thread.
 final class InputRun {
     /// How a stream ended.
@@ -27,8 +33,14 @@ final class InputRun {
     private let replay: ControlReplay
 
     private var slots: [StreamAnalysis.AnalyzerSlot]
+    /// Those that analyse the current stream: all but the ones that have refused it and are skipped.
+    private var active: [StreamAnalysis.AnalyzerSlot] = []
     /// The analyzers that use something outside of this process; usually none.
-    private let externals: [(name: String, analyzer: any ExternalAnalyzer)]
+    private let externals: [(name: String, analyzer: any ExternalAnalyzer, isSkippable: Bool)]
+    /// The external analyzers whose failure in the current input was reported, because the input is analysed without them.
+    private var skippedExternals: Set<String> = []
+    /// Whether a failure of the current input does not count.
+    private var isSkippable = false
     /// The last bank with its requests and sample rate: files of one format share it.
     private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
     /// The path of the current input, as given.
@@ -68,12 +80,15 @@ final class InputRun {
                 offline: pipeline.configuration.usesLookAhead ? analyzer as? any OfflineAnalyzer : nil)
         }
         self.slots = slots
-        externals = slots.compactMap { slot in slot.analyzer.external.map { (slot.name, $0) } }
+        externals = zip(slots, pipeline.analyzerEntries).compactMap { slot, entry in
+            slot.analyzer.external.map { (slot.name, $0, entry.policy.onError == .skip) }
+        }
     }
 
     /// Analyses an input to its end and passes its streams and its end to the receiver.
     func analyze(_ assignment: Assignment, for receiver: any StreamReceiver) {
-        (streamCount, error, isAtEnd) = (0, nil, false)
+        (streamCount, error, isAtEnd, isSkippable) = (0, nil, false, false)
+        skippedExternals = []
         let path: String
         switch assignment.input {
         case .success(let input):
@@ -82,7 +97,7 @@ final class InputRun {
             analyze(input, assignment.index, for: receiver)
         case .failure(let error):
             path = assignment.source?.capture.primary?.text ?? ""
-            fail(.captureFailed(input: PathText.shown(path), error), for: receiver)
+            fail(.captureFailed(input: PathText.shown(path), error), of: PathText.shown(path), for: receiver)
         }
         receiver.end(
             InputEnd(
@@ -92,24 +107,20 @@ final class InputRun {
     }
 
     /// Reports that the input failed or was incomplete.
-    private func fail(_ notice: PipelineNotice, for receiver: any StreamReceiver) {
+    private func fail(_ notice: PipelineNotice, of name: String, for receiver: any StreamReceiver) {
         error = notice.text
-        receiver.fail(notice)
+        receiver.fail(isSkippable ? .inputSkipped(input: name, reason: notice.text) : notice)
     }
 
     private func analyze(_ input: Pipeline.Input, _ index: Int, for receiver: any StreamReceiver) {
-        let made = input.capture.take()
+        isSkippable = input.policy.onError == .skip
         inputPath = input.path
         deviceSummary = nil
         silence = pipeline.isLive ? SilenceDetector() : nil
         secondsBefore = 0
-        let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
         do throws(CaptureError) {
-            var source = try capture.open(
-                FormatRequest(
-                    sampleRate: pipeline.configuration.requestedSampleRate(isLive: made.isLive), batchFrames: pipeline.batching.batchFrames,
-                    isCancelled: { [pipeline] in pipeline.shouldStop },
-                    warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) }))
+            let (made, capture, first) = try open(input, for: receiver)
+            var source = first
             defer { capture.close() }
             openExternals(input, for: receiver)
             defer { for external in externals { external.analyzer.close() } }
@@ -125,7 +136,45 @@ final class InputRun {
             }
         } catch {
             if error.remedy == .finish { return }
-            fail(.captureFailed(input: input.name, error), for: receiver)
+            fail(.captureFailed(input: input.name, error), of: input.name, for: receiver)
+        }
+    }
+
+    /// Opens the capture of an input, where the policy is `retry` until it succeeds: live without end, a file at most ten times.
+    private func open(
+        _ input: Pipeline.Input, for receiver: any StreamReceiver
+    ) throws(CaptureError) -> (made: any Capture, capture: any Capture, source: StreamSource) {
+        var attempts = 0
+        while true {
+            let made = input.capture.take()
+            let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
+            do throws(CaptureError) {
+                let source = try capture.open(
+                    FormatRequest(
+                        sampleRate: pipeline.configuration.requestedSampleRate(isLive: made.isLive),
+                        batchFrames: pipeline.batching.batchFrames, isCancelled: { [pipeline] in pipeline.shouldStop },
+                        warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) }))
+                return (made, capture, source)
+            } catch {
+                let mayRetry = input.policy.onError == .retry && !input.policy.isOfPlugin && error.remedy != .finish
+                guard mayRetry, made.isLive || attempts < Self.openAttempts, !pipeline.shouldStop else { throw error }
+                attempts += 1
+                if attempts == 1 { receiver.report(.captureTrouble(input: input.name, error)) }
+                pause(for: RetryDelay.seconds(after: attempts))
+                if pipeline.shouldStop { throw error }
+            }
+        }
+    }
+
+    /// Attempts to open a file after the first, in 17 s.
+    private static let openAttempts = 10
+
+    /// Waits, or until the run is to end.
+    private func pause(for seconds: Double) {
+        // Steps of 0.1 s, after which the run's end is noticed.
+        for _ in 0..<Int((seconds * 10).rounded(.up)) where !pipeline.shouldStop {
+            pipeline.noteActivity()
+            usleep(100_000)
         }
     }
 
@@ -139,10 +188,14 @@ final class InputRun {
         }
     }
 
-    /// The failure of an analyzer, as an error of the input.
-    private var externalFailure: CaptureError? {
+    /// The failure of an analyzer, as an error of the input. One that is skipped is reported once; its values are null.
+    private func externalFailure(_ stream: StreamAnalysis, for receiver: any StreamReceiver) -> CaptureError? {
         for external in externals {
-            if let failure = external.analyzer.failure { return CaptureError(failure.message) }
+            guard let failure = external.analyzer.failure else { continue }
+            guard external.isSkippable else { return CaptureError(failure.message) }
+            if skippedExternals.insert(external.name).inserted {
+                receiver.report(.analyzerSkipped(input: stream.header.source.name, analyzer: external.name, failure))
+            }
         }
         return nil
     }
@@ -162,17 +215,17 @@ final class InputRun {
     ) throws(CaptureError) -> Ending {
         let header: StreamHeader
         do {
-            header = try prepare(source)
+            header = try prepare(source, for: receiver)
         } catch {
-            fail(.analyzerRefused(input: source.name, error), for: receiver)
+            fail(.analyzerRefused(input: source.name, error), of: source.name, for: receiver)
             return .over(.error)
         }
         let stream = StreamAnalysis(
-            header, slots: slots, directors: directors, bank: bank!.bank,
+            header, slots: active, directors: directors, bank: bank!.bank,
             batchesPerBlock: pipeline.isLive || pipeline.isPaced ? 1 : BatchBlock.capacity,
             carriesSamples: pipeline.sinkEntries.contains { $0.needs.samples }, silence: silence,
             publish: { receiver.receive($0) })
-        if slots.contains(where: { $0.offline != nil }) {
+        if active.contains(where: { $0.offline != nil }) {
             try analyzeFirstPass(stream, base)
         }
         for director in directors { director.director.prepare(header) }
@@ -189,19 +242,29 @@ final class InputRun {
     }
 
     /// Prepares the analyzers and makes the bank and the header.
-    private func prepare(_ source: StreamSource) throws(AnalyzerError) -> StreamHeader {
+    private func prepare(_ source: StreamSource, for receiver: any StreamReceiver) throws(AnalyzerError) -> StreamHeader {
         let format = AnalysisFormat(source.format, batching: pipeline.batching, seed: pipeline.seed)
         var requests: [SpectrumRequest] = []
         var width = 0
         var analyzers: [StreamHeader.Analyzer] = []
+        active = []
         for index in slots.indices {
-            let outputs = try slots[index].analyzer.prepare(format)
+            let entry = pipeline.analyzerEntries[index]
+            let outputs: AnalyzerOutputs
+            do throws(AnalyzerError) {
+                outputs = try slots[index].analyzer.prepare(format)
+            } catch {
+                guard entry.policy.onError == .skip else { throw error }
+                receiver.report(.analyzerSkipped(input: source.name, analyzer: entry.name, error))
+                continue
+            }
             slots[index].requests = requests.count..<requests.count + outputs.spectra.count
             slots[index].columns = width..<width + outputs.width
             slots[index].hasEvents = !outputs.events.isEmpty
             requests += outputs.spectra
             width += outputs.width
-            analyzers.append(pipeline.analyzerEntries[index].header(outputs))
+            analyzers.append(entry.header(outputs))
+            active.append(slots[index])
         }
         if bank?.requests != requests || bank?.sampleRate != source.format.sampleRate {
             bank = (
@@ -259,7 +322,7 @@ final class InputRun {
             do throws(CaptureError) {
                 switch try stream.advance(capture) {
                 case .frames:
-                    if let error = externalFailure { return .failed(error) }
+                    if let error = externalFailure(stream, for: receiver) { return .failed(error) }
                     if pipeline.isLive, let seconds = stream.takeSilence() {
                         receiver.report(.silence(input: deviceSummary ?? stream.header.source.name, seconds: seconds))
                     }
@@ -301,7 +364,7 @@ final class InputRun {
     private func finish(_ stream: StreamAnalysis, _ ending: Ending, for receiver: any StreamReceiver) -> Ending {
         let late = stream.finish()
         var ending = ending
-        if case .over(.endOfInput) = ending, let error = externalFailure { ending = .failed(error) }
+        if case .over(.endOfInput) = ending, let error = externalFailure(stream, for: receiver) { ending = .failed(error) }
         let reason: StreamSummary.Reason =
             switch ending {
             case .over(let reason): reason
@@ -309,7 +372,7 @@ final class InputRun {
             case .newSource: .formatChange
             case .noReaders: .interrupted
             }
-        let sections = slots.compactMap { slot -> StreamSummary.Section? in
+        let sections = active.compactMap { slot -> StreamSummary.Section? in
             guard let analyzer = slot.analyzer.summarizing else { return nil }
             return StreamSummary.Section(analyzer: slot.name, values: analyzer.summary())
         }
@@ -324,9 +387,9 @@ final class InputRun {
         receiver.end(summary)
         if let damaged {
             // An input that fails is counted once.
-            if case .failed = ending { receiver.report(damaged) } else { fail(damaged, for: receiver) }
+            if case .failed = ending { receiver.report(damaged) } else { fail(damaged, of: name, for: receiver) }
         }
-        for slot in slots {
+        for slot in active {
             if let warning = slot.analyzer.warning {
                 receiver.report(.analyzerWarning(input: name, analyzer: slot.name, warning))
             }

@@ -50,6 +50,8 @@ final class Mailbox: @unchecked Sendable {
     private var isFinished = false
     /// The reader has stopped.
     private var isAbandoned = false
+    /// The reader has stopped, and what it does not get is counted.
+    private var countsRest = false
     /// The reader has processed everything and waits.
     private var isReaderIdle = false
 
@@ -63,6 +65,9 @@ final class Mailbox: @unchecked Sendable {
     /// Whether the sink has given up or its reader has gone.
     var hasNoReader: Bool { condition.locked { isAbandoned } }
 
+    /// Whether the sink was skipped: it has failed, and the run goes on without it.
+    var isSkipped: Bool { condition.locked { countsRest } }
+
     /// Whether the writer has finished.
     var isClosing: Bool { condition.locked { isFinished } }
 
@@ -73,8 +78,10 @@ final class Mailbox: @unchecked Sendable {
             while countedEntries >= capacity && !isAbandoned { condition.wait() }
         }
         guard !isAbandoned else {
+            let counts = countsRest
             condition.unlock()
-            if case .block(_, let replies) = item {
+            if case .block(let block, let replies) = item {
+                if counts { droppedBatches.add(Int64(block.count), ordering: .relaxed) }
                 for reply in replies { reply() }
             }
             return
@@ -137,18 +144,26 @@ final class Mailbox: @unchecked Sendable {
     }
 
     /// The reader stops: items that wait or follow are discarded, and the writer no longer waits.
-    func abandon() {
+    ///
+    /// - Parameters:
+    ///   - isSkipped: Whether the batches that are discarded count as dropped.
+    ///   - item: The item whose delivery failed, which counts too.
+    func abandon(isSkipped: Bool = false, at item: Item? = nil) {
         condition.lock()
         isAbandoned = true
+        countsRest = isSkipped
         let left = entries
         entries.removeAll()
         (countedEntries, eventWeight) = (0, 0)
         condition.unlock()
         condition.broadcast()
+        if isSkipped, case .block(let block, _)? = item { droppedBatches.add(Int64(block.count), ordering: .relaxed) }
         // Every control is answered, also one whose batch is never written.
         for entry in left {
             switch entry {
-            case .block(_, let replies): for reply in replies { reply() }
+            case .block(let block, let replies):
+                if isSkipped { droppedBatches.add(Int64(block.count), ordering: .relaxed) }
+                for reply in replies { reply() }
             case .events(let backlog): for reply in backlog.replies { reply() }
             case .begin, .end, .inputEnd: break
             }

@@ -9,7 +9,8 @@ extension Pipeline {
     /// - Returns: The first sink that cannot write one of its files, and why.
     func firstUnwritableOutput(startTime: Int) -> (sink: String, error: SinkError)? {
         var folders: Set<String> = []
-        for entry in sinkEntries {
+        // The run goes on without the others.
+        for entry in sinkEntries where entry.policy.onError != .skip {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true), template.isPerInput else { continue }
                 if isLive, (try? PathTemplate(OutputTarget.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }

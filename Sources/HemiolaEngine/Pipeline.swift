@@ -25,6 +25,7 @@ public final class Pipeline: Sendable {
         var capture: PluginInstance<any Capture>
         /// The path below the folder that is analysed; nil: there is no such folder.
         var relativePath: String?
+        var policy: ErrorPolicy
     }
 
     /// Where inputs come from while the pipeline runs.
@@ -40,6 +41,7 @@ public final class Pipeline: Sendable {
         var about: PluginDescription
         var settings: SettingValues
         var analyzer: PluginInstance<any Analyzer>
+        var policy: ErrorPolicy
 
         /// Whether it is an ``Hemiola/ExternalAnalyzer``. Only before the run.
         var isExternal: Bool { analyzer.read { $0.external != nil } ?? false }
@@ -54,6 +56,7 @@ public final class Pipeline: Sendable {
         /// Seconds that events are delivered ahead of their time; nil: as soon as they are detected.
         var lead: Double?
         var needs: SinkPlugin.Needs
+        var policy: ErrorPolicy
     }
 
     /// A recording that is sent to the sinks instead of the analysis of inputs.
@@ -223,6 +226,15 @@ public final class Pipeline: Sendable {
         }
         analysis.stop()
         outcome.failedSinks += ends.count { $0 == .failed }
+        outcome.skippedSinks = ends.count { $0 == .skipped }
+        for runner in runners where runner.mailbox.isSkipped {
+            report(.sinkLosses(sink: runner.context.name, batches: runner.mailbox.droppedBatches.load(ordering: .relaxed)))
+        }
+        if outcome.skippedSinks > 0, ends.allSatisfy({ $0 == .skipped || $0 == .failed }) {
+            // Nothing has the results.
+            report(.noSinkLeft)
+            outcome.failedSinks += 1
+        }
         outcome.readerIsGone = ends.contains(.readerIsGone) && !ends.contains(.done)
         outcome.wasStopped = shouldStop
         return outcome
@@ -269,7 +281,7 @@ public final class Pipeline: Sendable {
                     answersInputs: supply?.source.results == .sharedOutput,
                     keepsInterruptedResults: supply?.source.results != .filePerInput),
                 events: entry.selection.adding(types: entry.needs.events.map(\.name)),
-                lead: entry.needs.schedulesEvents ? nil : entry.lead,
+                lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy,
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }
     }

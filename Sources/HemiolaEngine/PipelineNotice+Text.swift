@@ -7,6 +7,12 @@ extension PipelineNotice {
         switch self {
         case .captureFailed(let input, let error):
             return Self.line(input, error.message)
+        case .captureTrouble(let input, let error):
+            return "\(Self.line(input, error.message)); trying again"
+        case .inputSkipped(_, let reason):
+            return "\(reason); this input is skipped"
+        case .analyzerSkipped(let input, let analyzer, let error):
+            return "\(Self.line(input, error.message)); analysed without \(analyzer)"
         case .captureWarning(_, let remark):
             return remark
         case .analyzerRefused(let input, let error):
@@ -42,6 +48,12 @@ extension PipelineNotice {
             return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and replaced by 0"
         case .sinkFailed(_, let error):
             return error.message
+        case .sinkSkipped(_, let error):
+            return "\(error.message); the run goes on without it"
+        case .sinkLosses(let sink, let batches):
+            return "\(sink): batches that were not written: \(batches)"
+        case .noSinkLeft:
+            return "all sinks have failed; the rest was not analysed"
         case .sinkTrouble(_, let error):
             return "\(error.message); retrying"
         case .sinkWarning(_, let remark):

@@ -7,6 +7,12 @@ public enum PipelineNotice: Sendable {
     case captureFailed(input: String, CaptureError)
     /// A capture reports one line to the user, and goes on: that it waits for its source.
     case captureWarning(input: String, String)
+    /// A capture cannot be opened and tries again (`on_error`).
+    case captureTrouble(input: String, CaptureError)
+    /// An input failed or was incomplete, and does not count as failed (`on_error`): the message of the failure.
+    case inputSkipped(input: String, reason: String)
+    /// An analyzer refuses the input's format or has failed, and the input is analysed without it (`on_error`).
+    case analyzerSkipped(input: String, analyzer: String, AnalyzerError)
     /// An analyzer refuses the input's format: it was not analysed.
     case analyzerRefused(input: String, AnalyzerError)
     /// A warning of an analyzer about a stream, in one line; reported once, at the stream's end.
@@ -28,6 +34,12 @@ public enum PipelineNotice: Sendable {
     case sinkTrouble(sink: String, SinkError)
     /// A warning of a sink, in one line; it continues.
     case sinkWarning(sink: String, String)
+    /// A sink failed, and the run goes on without it (`on_error`).
+    case sinkSkipped(sink: String, SinkError)
+    /// Batches that a skipped sink has not written; reported at the end of the run.
+    case sinkLosses(sink: String, batches: Int64)
+    /// All sinks have failed, and at least one was skipped; reported at the end of the run.
+    case noSinkLeft
     /// Information from a sink: one line, and a figure of several lines for terminals, which can be empty.
     case sinkInformation(sink: String, String, figure: [String])
     /// The sink writes again.
@@ -76,6 +88,10 @@ public struct RunOutcome: Sendable, Hashable {
     public var failedInputs = 0
     /// Sinks that failed.
     public var failedSinks = 0
+    /// Inputs that failed or were incomplete, whose captures have `on_error=skip`.
+    public var skippedInputs = 0
+    /// Sinks that failed and have `on_error=skip`.
+    public var skippedSinks = 0
     /// `stop()` was called.
     public var wasStopped = false
     /// All readers of the sinks have closed the output: the rest of the input was not analysed.

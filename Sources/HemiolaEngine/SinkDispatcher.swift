@@ -27,6 +27,8 @@ final class SinkDispatcher: StreamReceiver {
     private var lossesAtStart: [LossCount] = []
     private var reportedLosses: [LossCount] = []
     private var lastLossTime = 0.0
+    /// The skipped sinks whose first losses of the stream were reported. The `end` record has the rest.
+    private var reportedSkips: Set<Int> = []
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     /// Replies that wait for the next block, by sink.
     private var replies: [Int: [Mailbox.Reply]] = [:]
@@ -48,7 +50,8 @@ final class SinkDispatcher: StreamReceiver {
     func makeDirectors() -> [PipelineDirector]? {
         var directors: [PipelineDirector] = []
         for (runner, entry) in zip(runners, pipeline.sinkEntries) {
-            guard let sink = runner.sink.directing else { continue }
+            // A sink that could not be opened and is skipped has no director.
+            guard let sink = runner.sink.directing, !runner.mailbox.isSkipped else { continue }
             do {
                 directors.append(PipelineDirector(try sink.makeDirector(), entry.about))
             } catch {
@@ -76,6 +79,7 @@ final class SinkDispatcher: StreamReceiver {
         lossesAtStart = lossesNow
         reportedLosses = lossesAtStart
         lastLossTime = 0
+        reportedSkips = []
         format = header.format
     }
 
@@ -117,7 +121,7 @@ final class SinkDispatcher: StreamReceiver {
     }
 
     func fail(_ notice: PipelineNotice) {
-        outcome.failedInputs += 1
+        if case .inputSkipped = notice { outcome.skippedInputs += 1 } else { outcome.failedInputs += 1 }
         isInputDone = true
         sendNotice(notice)
     }
@@ -175,6 +179,7 @@ final class SinkDispatcher: StreamReceiver {
             let before = reportedLosses[index]
             let (batches, events) = (count.batches - before.batches, count.events - before.events)
             guard batches > 0 || events > 0 else { continue }
+            if runners[index].mailbox.isSkipped, !reportedSkips.insert(index).inserted { continue }
             losses.append(DropReport(sink: runners[index].context.name, batches: Int(batches), events: Int(events)))
             reportedLosses[index] = count
         }

@@ -9,6 +9,8 @@ actor SinkRunner {
         /// The reader has closed the output, which is not an error.
         case readerIsGone
         case failed
+        /// It has failed, and the run goes on without it.
+        case skipped
     }
 
     /// Attempts before a sink fails. From files, the analysis waits meanwhile. Live there is no limit until the run ends: the mailbox
@@ -25,21 +27,25 @@ actor SinkRunner {
     /// Writes on the analysis thread; nil when the sink does not support it. A function, which costs less to store than a sink.
     private nonisolated let writeIfReady: (@Sendable (BatchBlock) -> Bool)?
     private let executor: ThreadExecutor
+    private let policy: ErrorPolicy
     private let report: @Sendable (PipelineNotice) -> Void
     private var schedule: EventSchedule
     private var header: StreamHeader?
     /// A sink whose `open` failed is not closed.
     private var isOpen = false
+    /// Why the first opening failed, where the run goes on all the same.
+    private var openError: SinkError?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(
-        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, mailbox: Mailbox,
+        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: ErrorPolicy, mailbox: Mailbox,
         report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.sink = sink
         self.context = context
         self.mailbox = mailbox
+        self.policy = policy
         self.report = report
         executor = ThreadExecutor()
         let schedule = EventSchedule(lead: lead, selection: events)
@@ -51,20 +57,30 @@ actor SinkRunner {
         self.schedule = schedule
     }
 
-    /// - Returns: nil on success.
+    /// Opens the sink before the run.
+    ///
+    /// - Returns: The error that ends the run; nil: the sink is open, or the run goes on without it, or `run` opens it again.
     func open() async -> SinkError? {
         do {
             try await sink.open(context)
             isOpen = true
-            return nil
         } catch {
-            return error
+            // A director is made before the run, by the open sink.
+            guard policy.onError == .skip || policy.onError == .retry && sink.directing == nil else { return error }
+            openError = error
+            if policy.onError == .skip {
+                report(.sinkSkipped(sink: context.name, error))
+                mailbox.abandon(isSkipped: true)
+            } else {
+                report(.sinkTrouble(sink: context.name, error))
+            }
         }
+        return nil
     }
 
     /// Closes a sink whose pipeline never ran.
     func closeUnused() async {
-        try? await sink.close()
+        try? await close()
         dismiss()
     }
 
@@ -84,22 +100,24 @@ actor SinkRunner {
     /// Runs until the mailbox is finished or the sink has failed.
     func run() async -> Outcome {
         var outcome = Outcome.done
-        while let next = mailbox.next() {
+        if let openError {
+            outcome = mailbox.isSkipped ? .skipped : await retry(nil, after: openError)
+            if outcome != .done, !mailbox.isSkipped { mailbox.abandon() }
+        }
+        while outcome == .done, let next = mailbox.next() {
             // Once per item, not per attempt: the schedule delivers each event only once.
             let item = scheduled(next)
             do throws(SinkError) {
                 try await deliver(item)
             } catch {
                 outcome = await retry(item, after: error)
-                if case .done = outcome { continue }
-                mailbox.abandon()
-                break
+                if outcome != .done { mailbox.abandon(isSkipped: outcome == .skipped, at: item) }
             }
         }
         do throws(SinkError) {
             try await close()
         } catch {
-            if case .done = outcome { outcome = outcomeReporting(error) }
+            if outcome == .done { outcome = outcomeReporting(error) }
         }
         executor.stop()
         return outcome
@@ -145,13 +163,15 @@ actor SinkRunner {
         for reply in replies { reply() }
     }
 
-    /// Retries as the error's remedy requires.
+    /// Retries as the policy and the error's remedy require.
     ///
+    /// - Parameter item: The item whose delivery failed; nil: the sink could not be opened.
     /// - Returns: `.done` when a retry has delivered the item.
-    private func retry(_ item: Mailbox.Item, after error: SinkError) async -> Outcome {
-        var error = error
+    private func retry(_ item: Mailbox.Item?, after error: SinkError) async -> Outcome {
+        var error = underPolicy(error)
+        if item == nil { error.remedy = .reopen }
         var attempt = 0
-        var isReported = false
+        var isReported = item == nil
         while error.remedy == .retry || error.remedy == .reopen {
             if attempt >= attemptLimit { break }
             attempt += 1
@@ -161,20 +181,34 @@ actor SinkRunner {
                     try? await close()
                     try await sink.open(context)
                     isOpen = true
-                    if let header, !item.isBegin { try await sink.begin(header) }
+                    if let header, item?.isBegin != true { try await sink.begin(header) }
                 }
-                try await deliver(item)
+                if let item { try await deliver(item) }
                 if isReported { report(.sinkRecovered(sink: context.name)) }
                 return .done
             } catch let again {
-                error = again
+                error = underPolicy(again)
+                // A call cannot be repeated before the sink is open.
+                if !isOpen, error.remedy == .retry || item == nil && error.remedy == .giveUp { error.remedy = .reopen }
             }
-            if attempt == Self.silentAttempts, attempt < attemptLimit, error.remedy == .retry || error.remedy == .reopen {
+            if !isReported, attempt == Self.silentAttempts, attempt < attemptLimit, error.remedy == .retry || error.remedy == .reopen {
                 report(.sinkTrouble(sink: context.name, error))
                 isReported = true
             }
         }
         return outcomeReporting(error)
+    }
+
+    /// The error with the remedy that the policy requires. That of a plugin which declares `on_error` is final.
+    private func underPolicy(_ error: SinkError) -> SinkError {
+        if policy.isOfPlugin || error.remedy == .finish { return error }
+        var error = error
+        switch policy.onError {
+        case .auto: break
+        case .fail, .skip: error.remedy = .giveUp
+        case .retry: if error.remedy == .giveUp { error.remedy = .reopen }
+        }
+        return error
     }
 
     private func close() async throws(SinkError) {
@@ -184,13 +218,17 @@ actor SinkRunner {
     }
 
     private var attemptLimit: Int {
-        if mailbox.isLossless { return context.isLive ? Self.pacedAttempts : Self.offlineAttempts }
+        if mailbox.isLossless { return context.isLive && policy.onError != .retry ? Self.pacedAttempts : Self.offlineAttempts }
         return mailbox.isClosing ? Self.lastAttempts : .max
     }
 
     /// The outcome for an error. Reports the error unless the reader has closed the output.
     private func outcomeReporting(_ error: SinkError) -> Outcome {
         if error.remedy == .finish { return .readerIsGone }
+        if policy.onError == .skip {
+            report(.sinkSkipped(sink: context.name, error))
+            return .skipped
+        }
         report(.sinkFailed(sink: context.name, error))
         return .failed
     }

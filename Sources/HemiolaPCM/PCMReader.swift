@@ -48,7 +48,7 @@ package class PCMReader: Capture {
     ///   - kind: The kind of source in records.
     ///   - format: The format of raw samples; nil: a WAV stream.
     ///   - advice: What messages suggest.
-    package init(_ input: Input, name: String, kind: String = "pcm", format: PCMFormat?, advice: PCMAdvice = .pipe) {
+    package required init(_ input: Input, name: String, kind: String = "pcm", format: PCMFormat?, advice: PCMAdvice = .pipe) {
         self.input = input
         self.name = name
         self.kind = kind
@@ -164,6 +164,10 @@ package class PCMReader: Capture {
 
 /// A capture that stores the stream in an unlinked file while it is read, so that it can be read again.
 package final class SpooledPCMReader: PCMReader, RewindableCapture {
+    /// The setting that selects it.
+    package static let setting = Setting(
+        "spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
+
     override package var spools: Bool { true }
 
     package func rewind() throws(CaptureError) {

@@ -1,18 +1,8 @@
 public import Hemiola
 internal import HemiolaSignal
 
-/// What happens when a program fails: it ends with an error, does not answer, or sends what it must not send.
-public enum FailurePolicy: String, SettingChoice {
-    /// `retry` in real time, `fail` from files.
-    case auto
-    /// The failure ends the input or the sink.
-    case fail
-    /// The program is started again.
-    case retry
-    /// The rest of the stream is processed without the program.
-    case skip
-
-    /// The policy in a run.
+extension FailurePolicy {
+    /// The policy of a plugin that starts a program: `auto` is `retry` in real time, and `fail` from files.
     ///
     /// - Parameter isLive: Whether the run takes place in real time.
     public func resolved(isLive: Bool) -> FailurePolicy {
@@ -27,13 +17,9 @@ public struct ProgramSettings: Sendable {
         "The program: text for /bin/sh -c, or in a pipeline file a list of the program and its arguments.")
     private static let timeout = Setting(
         "timeout_s", default: 10.0, in: 0.1...3600, unit: .seconds, "Time in which the program must read, answer or end.")
-    private static let onError = Setting(
-        "on_error", default: FailurePolicy.auto,
-        "When the program fails: end with an error (fail), start it again (retry), go on without it (skip); auto: retry in real time, "
-            + "else fail.")
 
     /// Their declarations, in order. The first is the primary one.
-    public static var declared: [DeclaredSetting] { [command.declared, timeout.declared, onError.declared] }
+    public static var declared: [DeclaredSetting] { [command.declared, timeout.declared, FailurePolicy.setting.declared] }
     /// The key of the primary one.
     public static var primary: String { command.key }
 
@@ -50,7 +36,7 @@ public struct ProgramSettings: Sendable {
     public init(_ settings: SettingValues) throws(ConfigurationError) {
         command = settings[Self.command]
         timeout = settings[Self.timeout]
-        policy = settings[Self.onError]
+        policy = settings[FailurePolicy.setting]
         guard !command.isEmpty else {
             throw ConfigurationError("the command is empty; write exec:COMMAND, for example exec:./program", at: Self.command.key)
         }

@@ -254,6 +254,13 @@ struct ExecAnalyzerTests {
         #expect(missing.notices.contains { $0.contains("exec:hemiola-no-such-program: the command was not found: ") }, "\(missing.notices)")
     }
 
+    @Test func `policy skip, program that fails before its declaration: the stream is analysed without it`() async throws {
+        let result = try await run("exit 5", Self.noise, ["on_error": .text("skip")])
+        #expect(result.outcome.failedInputs == 0 && result.outcome.streams == 1)
+        #expect(result.stream.header.analyzers.isEmpty && result.stream.batches.count == 49)
+        #expect(result.notices.count == 1 && result.notices[0].hasSuffix("; analysed without exec"), "\(result.notices)")
+    }
+
     @Test func `policy retry from a file: the block is sent again, at most three times`() async throws {
         let file = folder("count")
         let rest = """

@@ -111,6 +111,61 @@ import Testing
         #expect(recording.error?.message.contains("was ended by signal 9") == true)
     }
 
+    /// Reads the rest of a capture that is open.
+    private func rest(of capture: any Capture) -> (samples: [Float], error: CaptureError?) {
+        var samples: [Float] = []
+        var buffer = [Float](repeating: 0, count: 4096)
+        do throws(CaptureError) {
+            while true {
+                var span = buffer.mutableSpan
+                switch try capture.read(into: &span) {
+                case .frames(let count): samples += buffer[..<count]
+                case .end: return (samples, nil)
+                default: break
+                }
+            }
+        } catch {
+            return (samples, error)
+        }
+    }
+
+    @Test func `spool: the same samples twice, from one run of the program`() throws {
+        let path = try folder.write(WAVBytes(samples: Self.ramp, encoding: .float32).bytes, to: "a.wav")
+        let command = "echo run >> \(folder("runs")); cat \(path)"
+        let capture = try #require(try capture(command, ["spool": .boolean(true)]) as? any RewindableCapture)
+        _ = try capture.open(FormatRequest())
+        defer { capture.close() }
+        #expect(rest(of: capture).samples == Self.ramp)
+        try capture.rewind()
+        #expect(rest(of: capture).samples == Self.ramp)
+        #expect(try folder.text(of: "runs") == "run\n")
+    }
+
+    @Test(arguments: ["fail", "skip"]) func `spool, program that fails: the same samples and the same end twice`(policy: String) throws {
+        let warnings = Warnings()
+        let settings: [String: ParameterValue] = [
+            "raw": .text("f32le:44100:1"), "spool": .boolean(true), "on_error": .text(policy),
+        ]
+        let capture = try #require(try capture("head -c 8000 /dev/zero; exit 3", settings) as? any RewindableCapture)
+        _ = try capture.open(FormatRequest(warn: { warnings.add($0) }))
+        defer { capture.close() }
+        let first = rest(of: capture)
+        try capture.rewind()
+        let second = rest(of: capture)
+        #expect(first.samples.count == 2000 && second.samples.count == 2000)
+        #expect(first.error?.message == second.error?.message)
+        let message = "exec:head -c 8000 /dev/zero; exit 3: ended with exit code 3"
+        #expect(second.error?.message == (policy == "fail" ? "\(message); run it in a shell to see why, or set on_error=skip" : nil))
+        #expect(warnings.all == (policy == "skip" ? ["\(message); the audio before was analysed"] : []))
+    }
+
+    @Test func `spool with live or retry: refused`() {
+        for setting in [("live", ParameterValue.boolean(true)), ("on_error", .text("retry"))] {
+            #expect(throws: ConfigurationError.self) { try capture("true", ["spool": .boolean(true), setting.0: setting.1]) }
+        }
+        #expect(throws: Never.self) { try capture("true", ["spool": .boolean(false), "live": .boolean(true)]) }
+    }
+
     @Test func `policy skip: a warning and the end`() throws {
         let warnings = Warnings()
         let recording = try record(

@@ -163,6 +163,29 @@ import Testing
         try await sink.close()
     }
 
+    @Test func `write on the analysis thread: whole records or none, in order, and never waits`() async throws {
+        let sink = try #require(try sink("sleep 0.3; cat > \(folder("ready.jsonl"))") as? any NonBlockingSink)
+        try await sink.open(context(live: true))
+        try await sink.begin(Self.header)
+        var (ready, others) = (0, 0)
+        for number in 0..<3000 {
+            let block = Self.block(number, count: 1)
+            let start = RunningProgram.now
+            if sink.writeIfReady(block) {
+                ready += 1
+            } else {
+                while let error = await error({ try await sink.write(block) }) { try #require(error.remedy == .retry) }
+                others += 1
+            }
+            if number < 100 { #expect(RunningProgram.now - start < 0.2) }
+        }
+        try await sink.end(Self.summary)
+        try await sink.close()
+        let numbers = try folder.text(of: "ready.jsonl").matches(of: #/"n":(\d+)/#).compactMap { Int($0.output.1) }
+        #expect(numbers == Array(0..<3000))
+        #expect(ready > 0 && others > 0)
+    }
+
     @Test func `call that failed with retry: each record is sent once`() async throws {
         // Reads after one second, so that several calls time out.
         let sink = try sink("sleep 1.2; cat > \(folder("slow.jsonl"))")
@@ -183,10 +206,14 @@ import Testing
         #expect(types.count { $0 == "header" } == 1)
     }
 
-    @Test func `policy skip: a warning, and the rest is not sent`() async throws {
+    @Test func `policy skip: an error without advice, after which the engine goes on without the sink`() async throws {
         let warnings = Warnings()
-        try await run(sink("exit 3", ["on_error": .text("skip")]), context(warnings))
-        #expect(warnings.all == ["exec:exit 3: ended with exit code 3; the rest is not sent to it"])
+        for command in ["exit 3", "cat >/dev/null; exit 3"] {
+            let error = await error { try await run(sink(command, ["on_error": .text("skip")]), context(warnings)) }
+            #expect(error?.remedy == .giveUp)
+            #expect(error?.message == "exec:\(command): ended with exit code 3")
+        }
+        #expect(warnings.all.isEmpty)
     }
 
     @Test func `program that does not end: ended after the time limit, with a warning`() async throws {

@@ -226,4 +226,64 @@ import Testing
             try PipelinePlan(.standard, pipelineFile: "/dev/zero")
         }
     }
+
+    // MARK: - Versions and errors
+
+    @Test func `min_version that this program has: no problem`() throws {
+        for version in ["0.0.1", "0.1.0", "\"0.1.0\""] {
+            #expect(problems("inputs: [a.wav]\nmin_version: \(version)\n").isEmpty)
+        }
+        #expect(problems("inputs: [a.wav]\nmin_version: null\n").isEmpty)
+    }
+
+    @Test func `min_version above this program: the only problem, with both versions and the way out`() throws {
+        let text = "inputs: [a.wav]\nfuture: 3\nmin_version: 12.0.1\nanalyzers: [telepathy]\n"
+        #expect(
+            problems(text) == [
+                "p.yaml:3:1: min_version: the file needs Hemiola 12.0.1, but this is \(HemiolaVersion.current); "
+                    + "install a newer version, or lower min_version"
+            ])
+        #expect(problems("inputs: [a.wav]\nmin_version: 0.10.0\n").count == 1)
+    }
+
+    @Test(arguments: [
+        "1", "0.1", "0.1.0.0", "v0.1.0", "0.1.-1", "0.1.0-beta", "\"\"", "0..1", "\">= 0.1.0\"", "0.1.99999999999999999999", "[0, 1, 0]",
+    ])
+    func `min_version that is no version: a problem`(version: String) throws {
+        let found = problems("inputs: [a.wav]\nmin_version: \(version)\n")
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("p.yaml:2:1: min_version: ") == true)
+        #expect(found.first?.hasSuffix(" is not a version; write three numbers, as \(HemiolaVersion.current)") == true)
+    }
+
+    @Test func `min_version and on_error of plugins: problems have their place`() throws {
+        let text = """
+            inputs: [a.wav]
+            analyzers:
+              - {id: levels, min_version: 2, on_error: skip}
+              - {id: spectrum, min_version: 99}
+            sinks:
+              - id: json-lines
+                on_error: sometimes
+            """
+        #expect(
+            problems(text) == [
+                "p.yaml:4:20: analyzers[1].min_version: spectrum has version 2, but version 99 is needed; "
+                    + "install a newer version of the program, or lower min_version",
+                "p.yaml:7:5: sinks[0].on_error: \"sometimes\" is not one of auto, fail, retry, skip",
+            ])
+    }
+
+    @Test func `printed pipeline: has on_error and min_version of every plugin, once each`() throws {
+        let text = try printed(
+            """
+            captures: [{id: tone, on_error: skip}]
+            analyzers: [{id: levels, on_error: skip, min_version: 2}, beat]
+            sinks: [{id: exec, command: cat, on_error: retry}, json-lines]
+            """)
+        let count = { (line: String) in text.split(separator: "\n").count { $0.drop { $0 == " " } == line } }
+        #expect(count("on_error: skip") == 2 && count("on_error: auto") == 2 && count("on_error: retry") == 1)
+        #expect(count("min_version: 1") == 4 && count("min_version: 2") == 1 && text.hasPrefix("min_version: null\n"))
+        #expect(try printed(text) == text)
+    }
 }

@@ -30,7 +30,8 @@ import Testing
 
     @Test func `page: settings, examples, outputs, latency, causality`() throws {
         let page = try text("spectrum")
-        #expect(page.hasPrefix("spectrum: an analyzer\n"))
+        let version = try #require(Self.pages.first { $0.about.id == "spectrum" }).about.version
+        #expect(page.hasPrefix("spectrum: an analyzer, version \(version)\n"))
         #expect(page.contains("  size        64...65536 frames, whole; default 2048\n"))
         #expect(page.contains("  max_hz      1...192000 Hz; default unset\n"))
         #expect(page.contains("  bands_db     64 values, dBFS, -120...\n"))

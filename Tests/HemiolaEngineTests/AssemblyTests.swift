@@ -38,7 +38,7 @@ import Testing
             found == [
                 "batch: 100 is outside 256...8192 frames",
                 "rate: 1 is outside 8000...384000 Hz",
-                "captures[0].colour: scripted has no such setting; there are: name",
+                "captures[0].colour: scripted has no such setting; there are: name, on_error, min_version",
                 "captures[1]: there is no capture \"fiel\"; there are: scripted, live",
                 "sinks[1].lead_ms: \"never\" is not a number within -60000...60000 ms",
                 "sinks[2]: there is no sink \"collectin\"; did you mean collecting?",

@@ -7,9 +7,17 @@ extension CapturePlugin {
     /// Reads a WAV stream or raw samples from the standard output of a program that it starts.
     public static let exec = CapturePlugin(
         "exec", "Starts a program and reads a WAV stream or raw samples from its standard output.",
-        settings: ProgramSettings.declared + PCMFormat.settings + [ExecCapture.live.declared], primary: ProgramSettings.primary
+        settings: ProgramSettings.declared + PCMFormat.settings + [ExecCapture.live.declared, SpooledPCMReader.setting.declared],
+        primary: ProgramSettings.primary
     ) { settings throws(ConfigurationError) in
-        ExecCapture(try ProgramSettings(settings), try PCMFormat(settings), isLive: settings[ExecCapture.live])
+        let (program, format, isLive) = (try ProgramSettings(settings), try PCMFormat(settings), settings[ExecCapture.live])
+        let key = SpooledPCMReader.setting.key
+        guard settings[SpooledPCMReader.setting] else { return ExecCapture(program, format, isLive: isLive) }
+        if isLive { throw ConfigurationError("audio in real time is read once; leave out live or spool", at: key) }
+        if program.policy == .retry {
+            throw ConfigurationError("a program that is started again cannot be read twice; use on_error=fail or skip", at: key)
+        }
+        return SpooledExecCapture(program, format, isLive: false)
     }
 }
 
@@ -20,7 +28,7 @@ extension CapturePlugin {
 ///
 /// - Complexity: O(bytes): one copy from the pipe, one conversion. No allocation after `open`, except when the program prints lines on
 ///   standard error, ends or is started again.
-final class ExecCapture: Capture {
+class ExecCapture: Capture {
     static let live = Setting(
         "live", default: false, "The program delivers audio in real time, as a recorder does: it is not paced, and slow sinks lose batches."
     )
@@ -38,6 +46,8 @@ final class ExecCapture: Capture {
     /// When the program delivered the last audio, in seconds on the monotonic clock.
     private var lastTime = 0.0
     private var state = State.reading
+    /// Why the program failed, where its audio is stored and can be read again up to that point.
+    private var failure: CaptureError?
 
     private enum State {
         case reading
@@ -51,6 +61,9 @@ final class ExecCapture: Capture {
     /// Seconds that one `read` waits.
     private static let readWait = 0.1
 
+    /// Whether the audio is stored for a second pass.
+    var spools: Bool { false }
+
     init(_ settings: ProgramSettings, _ format: PCMFormat?, isLive: Bool) {
         self.settings = settings
         rawFormat = format
@@ -58,14 +71,14 @@ final class ExecCapture: Capture {
         policy = settings.policy.resolved(isLive: isLive)
     }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    final func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
         self.request = request
         let source = try start()
         format = source.format
         return source
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    final func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         switch state {
         case .reading: break
         case .over: return .end
@@ -94,6 +107,8 @@ final class ExecCapture: Capture {
                 program.stop()
                 return try fail("has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
             }
+        case .end where failure != nil:
+            return try failAgain()
         case .end:
             if program.end(within: settings.timeout), program.exit?.isSuccess == false { return try fail(program.reasonForEnd) }
             state = .over
@@ -102,7 +117,7 @@ final class ExecCapture: Capture {
         return result
     }
 
-    func close() {
+    final func close() {
         reader?.close()
         reader = nil
         program?.stop()
@@ -131,7 +146,8 @@ final class ExecCapture: Capture {
                 throw CaptureError("\(name): has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
             }
         }
-        let reader = PCMReader(.descriptor(program.output), name: name, kind: "exec", format: rawFormat, advice: .command)
+        let kind = spools ? SpooledPCMReader.self : PCMReader.self
+        let reader = kind.init(.descriptor(program.output), name: name, kind: "exec", format: rawFormat, advice: .command)
         var limited = request
         limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || RunningProgram.now > deadline }
         let source: StreamSource
@@ -176,8 +192,13 @@ final class ExecCapture: Capture {
 
     /// Does what the policy says about a failure while audio is read.
     private func fail(_ error: CaptureError) throws(CaptureError) -> ReadResult {
-        reader?.close()
-        (reader, program) = (nil, nil)
+        if spools {
+            // The second pass reads the audio before the failure.
+            failure = error
+        } else {
+            reader?.close()
+            (reader, program) = (nil, nil)
+        }
         switch policy {
         case .retry:
             state = .lost
@@ -190,7 +211,35 @@ final class ExecCapture: Capture {
             return .end
         case .fail, .auto:
             state = .over
-            throw CaptureError("\(error.message); run it in a shell to see why, or set on_error=retry or skip")
+            throw advised(error)
         }
+    }
+
+    private func advised(_ error: CaptureError) -> CaptureError {
+        CaptureError("\(error.message); run it in a shell to see why, or set on_error=\(spools ? "skip" : "retry or skip")")
+    }
+
+    /// The second pass ends where the program failed.
+    private func failAgain() throws(CaptureError) -> ReadResult {
+        state = .over
+        guard let failure, policy != .skip else { return .end }
+        throw advised(failure)
+    }
+
+    /// Returns to the first frame of the stored audio.
+    fileprivate final func restart() throws(CaptureError) {
+        guard let reader = reader as? SpooledPCMReader else { preconditionFailure("rewind before open") }
+        try reader.rewind()
+        state = .reading
+        lastTime = RunningProgram.now
+    }
+}
+
+/// A capture that stores the audio of the program in an unlinked file, so that it can be read again.
+final class SpooledExecCapture: ExecCapture, RewindableCapture {
+    override var spools: Bool { true }
+
+    func rewind() throws(CaptureError) {
+        try restart()
     }
 }

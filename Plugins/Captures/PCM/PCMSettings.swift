@@ -5,10 +5,8 @@ internal import HemiolaPCM
 struct PCMSettings: Sendable {
     private static let path = Setting(
         "path", default: "-", "Pipe, FIFO or file to read; - is standard input.")
-    private static let spool = Setting(
-        "spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
 
-    static let declared = [path.declared] + PCMFormat.settings + [spool.declared]
+    static let declared = [path.declared] + PCMFormat.settings + [SpooledPCMReader.setting.declared]
 
     var path: String
     /// The format of raw samples; nil for a WAV stream, which declares its own.
@@ -17,7 +15,7 @@ struct PCMSettings: Sendable {
 
     init(_ settings: SettingValues) throws(ConfigurationError) {
         path = settings[Self.path]
-        spools = settings[Self.spool]
+        spools = settings[SpooledPCMReader.setting]
         guard !path.isEmpty else { throw ConfigurationError("the path is empty; - is standard input", at: Self.path.key) }
         format = try PCMFormat(settings)
     }

@@ -15,9 +15,9 @@ extension SinkPlugin {
 
 /// The sink `exec`.
 ///
-/// All methods run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
+/// All methods but `writeIfReady` run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
 /// contended; it makes the class `Sendable`.
-final class ExecSink: Sink {
+final class ExecSink: NonBlockingSink {
     private let feed: Mutex<ProgramFeed>
 
     init(_ settings: ProgramSettings) {
@@ -35,6 +35,14 @@ final class ExecSink: Sink {
     func write(_ batches: BatchBlock) async throws(SinkError) {
         try feed.withLock { feed throws(SinkError) in
             try feed.send { encoder, buffer in
+                for index in 0..<batches.count { encoder.encode(batches[index], into: &buffer) }
+            }
+        }
+    }
+
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
+        feed.withLock { feed in
+            feed.sendIfReady { encoder, buffer in
                 for index in 0..<batches.count { encoder.encode(batches[index], into: &buffer) }
             }
         }

@@ -21,9 +21,14 @@ struct ProgramFeed: ~Copyable {
     private var isPending = false
     /// When the program's pipe took its last byte, while the program does not read.
     private var stallStart: Double?
-    /// Whether the rest of the stream is not sent, because the program failed.
-    private var isSkipping = false
 
+    /// When the lines of the program are read next, in seconds on the monotonic clock.
+    private var nextReport = 0.0
+
+    /// Bytes that a pipe takes as a whole or not at all: Linux's PIPE_BUF.
+    private static let wholeWrite = 4096
+    /// Seconds between two looks for lines that the program has printed.
+    private static let reportInterval = 0.25
     /// Seconds of a write in real time, after which the engine looks whether the run has ended.
     private static let liveWait = 0.5
     /// Seconds that a program has to end after the end of its input in real time.
@@ -41,7 +46,7 @@ struct ProgramFeed: ~Copyable {
         self.context = context
         policy = settings.policy.resolved(isLive: context.isLive)
         buffer.removeAll()
-        (sentCount, isPending, stallStart, isSkipping) = (0, false, nil, false)
+        (sentCount, isPending, stallStart) = (0, false, nil)
         let now = RunningProgram.now
         guard now >= delay.nextStart else {
             throw SinkError("\(settings.name): failed, and is started again later", remedy: .reopen)
@@ -59,7 +64,6 @@ struct ProgramFeed: ~Copyable {
 
     mutating func begin(_ stream: StreamHeader) throws(SinkError) {
         if !isPending {
-            isSkipping = isSkipping && child == nil && policy == .skip
             encoder = RecordEncoder(stream, selection: context.selection, version: HemiolaVersion.current)
         }
         try send { encoder, buffer in encoder.encodeHeader(into: &buffer) }
@@ -69,13 +73,27 @@ struct ProgramFeed: ~Copyable {
     ///
     /// - Parameter encode: Writes the records into the buffer.
     mutating func send(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) throws(SinkError) {
-        guard !isSkipping, let encoder else { return }
+        guard let encoder else { return }
         if !isPending {
             encode(encoder, &buffer)
             isPending = true
         }
         try flush()
         isPending = false
+    }
+
+    /// Sends records if the program's pipe takes them all at once. Never blocks, reports nothing, and allocates nothing.
+    ///
+    /// - Returns: Whether they were sent; false: nothing was sent, and `send` has to be called. That is so also when the program is to be
+    ///   looked after, four times a second.
+    mutating func sendIfReady(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) -> Bool {
+        guard let encoder, let child, !isPending, RunningProgram.now < nextReport else { return false }
+        encode(encoder, &buffer)
+        defer { discard() }
+        guard buffer.count <= Self.wholeWrite else { return false }
+        let count = buffer.count
+        // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
+        return count == 0 || buffer.withUnsafeBytes { child.write($0, within: 0) } == .bytes(count)
     }
 
     mutating func close() throws(SinkError) {
@@ -91,7 +109,7 @@ struct ProgramFeed: ~Copyable {
         }
         guard child.exit?.isSuccess == false else { return }
         let message = "\(settings.name): \(child.reasonForEnd)"
-        if policy == .fail { throw SinkError("\(message)") }
+        if policy == .fail || policy == .skip { throw SinkError("\(message)") }
         context.warn(message)
     }
 
@@ -127,6 +145,7 @@ struct ProgramFeed: ~Copyable {
         }
         discard()
         child?.reportLines()
+        nextReport = RunningProgram.now + Self.reportInterval
     }
 
     private mutating func discard() {
@@ -134,7 +153,7 @@ struct ProgramFeed: ~Copyable {
         sentCount = 0
     }
 
-    /// Does what the policy says. Returns where the stream goes on without the program.
+    /// Does what the policy says. Where it is `skip`, the engine goes on without the sink.
     private mutating func fail(_ reason: String) throws(SinkError) {
         child = nil
         discard()
@@ -146,8 +165,7 @@ struct ProgramFeed: ~Copyable {
             context.warn("\(message); starting it again in \(text(pause))")
             throw SinkError(message, remedy: .reopen)
         case .skip:
-            isSkipping = true
-            context.warn("\(message); the rest is not sent to it")
+            throw SinkError(message)
         case .fail, .auto:
             throw SinkError("\(message); run it in a shell to see why, or set on_error=retry or skip")
         }
