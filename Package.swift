@@ -122,7 +122,7 @@ let package = Package(
         plugin("MusicalKeyAnalyzer", at: "Analyzers/MusicalKey", uses: ["HemiolaTonal"]),
         plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
         plugin("StructureAnalyzer", at: "Analyzers/Structure", uses: ["HemiolaTonal"]),
-        plugin("VampAnalyzer", at: "Analyzers/Vamp", uses: ["HemiolaForeign"]),
+        plugin("VampAnalyzer", at: "Analyzers/Vamp", uses: ["HemiolaForeign", "HemiolaProcesses"]),
         plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"]),
         plugin("AudioSink", at: "Sinks/Audio", uses: ["HemiolaOutput", "CSndFile"]),
         plugin("BeatsSink", at: "Sinks/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
