@@ -42,7 +42,8 @@ enum Text {
     static func title(_ name: String) -> String {
         var words = name.split { $0 == "_" || $0 == "-" }.map(String.init)
         if words.count > 1, ["db", "hz", "cents", "s"].contains(words[words.count - 1]) { words.removeLast() }
-        words = words.map { ["bpm", "mfcc"].contains($0) ? $0.uppercased() : $0 }
+        let terms = ["bpm": "BPM", "mfcc": "MFCC", "min": "minimum", "max": "maximum"]
+        words = words.map { terms[$0] ?? $0 }
         let text = words.joined(separator: " ")
         return text.prefix(1).uppercased() + text.dropFirst()
     }
