@@ -27,7 +27,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service|Demo|Network|Link)Tests|^(O
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-chords accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-midi bench-network bench-peers bench-sinks bench-tonal docs site test-docs screenshots pictures lint format vectors music \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-chords accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-midi bench-network bench-peers bench-sinks bench-tonal docs site test-docs screenshots pictures lint format vectors music vamp-plugin \
 	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -224,6 +224,9 @@ music: ## Render the bundled minuet again.
 
 program: ## Build the program for installation: stripped, with the Swift runtime linked statically.
 	packaging/build >/dev/null
+
+vamp-plugin: ## Build the analyzers beat, spectrum, chroma and musical-key as a Vamp plugin, in .build/vamp/plugin.
+	echo "built $$(packaging/build-vamp): copy it to ~/vamp, or set VAMP_PATH"
 
 install: program ## Install under PREFIX (default /usr/local): `make program && sudo make install`.
 	packaging/install "$$(packaging/build 2>/dev/null)"

@@ -200,11 +200,20 @@ public struct SettingValues: Sendable, Hashable {
         public var key: String
         /// What was given, else the default.
         public var value: ParameterValue
+
+        package init(key: String, value: ParameterValue) {
+            (self.key, self.value) = (key, value)
+        }
     }
 
     package init(_ parameters: [Parameter]) {
         self.parameters = parameters
         values = Dictionary(uniqueKeysWithValues: parameters.map { ($0.key, $0.value) })
+    }
+
+    /// The values, with another one of a setting.
+    public func setting<Value>(_ setting: Setting<Value>, to value: Value) -> SettingValues {
+        SettingValues(parameters.map { $0.key == setting.key ? Parameter(key: $0.key, value: value.parameterValue) : $0 })
     }
 
     /// The value under a key, whatever its type; nil when there is no such setting.

@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaProcesses
 internal import HemiolaSignal
 
 extension CommandLine {
@@ -13,6 +14,7 @@ extension CommandLine {
     ///     @main struct Main { static func main() { CommandLine.run(with: .standard.adding(sinks: [.mine])) } }
     public static func run(with registry: PluginRegistry) -> Never {
         System.prepareProcess()
+        IsolatedAnalyzer.setService("/proc/self/exe", ["plugins", "--run-analyzer"])
         let mainThread = System.MainThread()
         Task(executorPreference: mainThread) {
             let console = Console()

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaProcesses
 
 /// `hemiola plugins [NAME]`
 struct PluginsCommand: Command {
@@ -34,11 +35,16 @@ struct PluginsCommand: Command {
     @Option(parsing: .unconditional, help: ArgumentHelp("The width of the text.", visibility: .hidden))
     var columns: Int?
 
+    /// A child process that runs an isolated analyzer.
+    @Flag(help: ArgumentHelp("Run an analyzer for another process.", visibility: .hidden))
+    var runAnalyzer = false
+
     func validate() throws {
         if vamp, name != nil { throw ValidationError("--vamp lists all Vamp plugins; leave out the name") }
     }
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        if runAnalyzer { IsolatedAnalyzerService.run(registry) }
         let columns = self.columns ?? System.columns(of: System.standardOutput) ?? 80
         if let vampLibrary { VampListing.list(vampLibrary, asJSON: json, columns: min(max(columns, 40), 100)) }
         if vamp {

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaForeign
+internal import HemiolaProcesses
 internal import HemiolaSignal
 
 #if canImport(Glibc)
@@ -25,12 +26,12 @@ enum VampListing {
         var warnings: [String] = []
         for path in VampFolders.libraries {
             let options = ["--vamp-library=\(path)"] + (asJSON ? ["--json"] : ["--columns=\(columns)"])
-            let output = ChildOutput(running: ["plugins"] + options, seconds: seconds, limit: limit)
-            for line in String(decoding: output.bytes, as: UTF8.self).split(separator: "\n") {
+            let (bytes, fault) = read(options)
+            for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
                 if line.hasPrefix("P") { entries.append(String(line.dropFirst())) }
                 if line.hasPrefix("W") { warnings.append(String(line.dropFirst())) }
             }
-            if let fault = fault(of: output.end) { warnings.append("\(PathText.shown(path)): \(fault)") }
+            if let fault { warnings.append("\(PathText.shown(path)): \(fault)") }
         }
         if asJSON { return ("[\(entries.joined(separator: ","))]\n", warnings) }
         guard !entries.isEmpty else {
@@ -42,13 +43,32 @@ enum VampListing {
         return ("\(text)\nTo run one: hemiola analyze FILE --analyzer vamp:LIBRARY:PLUGIN[:OUTPUT]\n", warnings)
     }
 
-    private static func fault(of end: ChildOutput.End) -> String? {
-        switch end {
-        case .exited(0): return nil
-        case .exited(let status): return "the process that reads it has exited with \(status); remove or reinstall it"
-        case .signalled(let signal): return "crashes when it is loaded (signal \(signal)); remove or reinstall it"
-        case .exceededLimit: return "was not read within \(Int(seconds)) s and \(limit >> 20) MB; remove or reinstall it"
-        case .notStarted(let number): return "cannot be read: \(System.CallError(number: number))"
+    /// What the child process writes, and how it failed.
+    private static func read(_ options: [String]) -> (bytes: [UInt8], fault: String?) {
+        var bytes: [UInt8] = []
+        let child: RunningProgram
+        do throws(SystemCallError) {
+            child = try RunningProgram(
+                .arguments(["/proc/self/exe", "plugins"] + options), hasInput: false, output: .pipe, report: { _ in })
+        } catch {
+            return ([], "cannot be read: \(error)")
+        }
+        let deadline = RunningProgram.now + seconds
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        reading: while bytes.count <= limit, RunningProgram.now < deadline {
+            switch buffer.withUnsafeMutableBytes({ child.read(into: $0, within: max(0.001, deadline - RunningProgram.now)) }) {
+            case .bytes(let count): bytes += buffer[..<count]
+            case .timeout: break reading
+            case .end: break reading
+            }
+        }
+        let isComplete = bytes.count <= limit && child.waitForExit(within: max(0.001, deadline - RunningProgram.now))
+        child.end(within: 0)
+        guard isComplete else { return (bytes, "was not read within \(Int(seconds)) s and \(limit >> 20) MB; remove or reinstall it") }
+        switch child.exit {
+        case .code(0), nil: return (bytes, nil)
+        case .code(let status): return (bytes, "the process that reads it has exited with \(status); remove or reinstall it")
+        case .signal(let number): return (bytes, "crashes when it is loaded (signal \(number)); remove or reinstall it")
         }
     }
 

@@ -2,6 +2,19 @@
 public struct Unit: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral {
     /// As the header prints it.
     public let rawValue: String
+    /// Whether numbers are written with all digits, whatever the unit. Units are equal without regard to it.
+    public private(set) var hasAllDigits = false
+
+    /// The same unit for numbers that are written with all digits: those of programs that are compared with others.
+    public var withAllDigits: Unit {
+        var unit = self
+        unit.hasAllDigits = true
+        return unit
+    }
+
+    public static func == (one: Unit, other: Unit) -> Bool { one.rawValue == other.rawValue }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { rawValue = value }
@@ -35,11 +48,14 @@ public struct Unit: RawRepresentable, Sendable, Hashable, Codable, ExpressibleBy
         case decimals(Int)
         /// Rounded to six significant digits.
         case significant
+        /// The fewest digits that read back as the same 32-bit number: at most nine.
+        case all
     }
 
-    /// dB, LUFS, LU and dBTP three decimals, Hz two, seconds six, BPM two, everything else six significant digits.
+    /// dB, LUFS, LU and dBTP three decimals, Hz two, seconds six, BPM two, everything else six significant digits; or all digits.
     public var numberText: NumberText {
-        switch self {
+        if hasAllDigits { return .all }
+        return switch self {
         case .decibels, .loudness, .loudnessUnits, .truePeak, "dB": .decimals(3)
         case .hertz, .beatsPerMinute: .decimals(2)
         case .seconds: .decimals(6)

@@ -20,6 +20,7 @@ extension JSONBuffer {
         switch digits {
         case .decimals(let decimals): append(fixed: value, decimals: decimals)
         case .significant: append(significant: value)
+        case .all: append(all: value)
         }
     }
 }

@@ -204,6 +204,14 @@ extension JSONBuffer {
     }
 }
 
+extension JSONBuffer {
+    /// Appends a 32-bit number with the fewest digits that read back as the same number, at most nine: `0.1`, `1.0e-7`. Both zeros are `0.0`;
+    /// NaN and the infinities are `null`.
+    public mutating func append(all value: Float) {
+        finish(at: text.all(value, at: end(reserving: NumberText.capacity)))
+    }
+}
+
 // MARK: - Arrays of numbers
 
 extension JSONBuffer {
@@ -222,6 +230,12 @@ extension JSONBuffer {
     public mutating func appendSignificant(_ values: Span<Float>) {
         let text = text
         appendAll(values) { text.significant(Double($0), at: $1) }
+    }
+
+    /// Appends the body of an array: every value as `append(all:)` writes it, commas between them, no brackets.
+    public mutating func appendAll(digitsOf values: Span<Float>) {
+        let text = text
+        appendAll(values) { text.all($0, at: $1) }
     }
 
     /// Appends the body of an array of samples: six decimals each, not trimmed (`0.250000`), commas between them, no brackets.

@@ -212,11 +212,23 @@ extension NumberText {
         }
     }
 
-    /// Swift's description of the value, with a decimal point added to texts like `1e+21`.
+    /// All digits of a 32-bit number.
+    @inline(never)
+    func all(_ value: Float, at start: Place) -> Place {
+        // Zero and what is not finite are written as by the other functions.
+        guard value.isFinite, value != 0 else { return significant(Double(value), at: start) }
+        return write(value.description, at: start)
+    }
+
     private func shortest(_ value: Double, at start: Place) -> Place {
+        write(value.description, at: start)
+    }
+
+    /// Swift's description of a number, with a decimal point added to texts like `1e+21`.
+    private func write(_ description: String, at start: Place) -> Place {
         var place = start
         var hasPoint = false
-        for byte in value.description.utf8 where byte != UInt8(ascii: "+") {
+        for byte in description.utf8 where byte != UInt8(ascii: "+") {
             if byte == UInt8(ascii: ".") { hasPoint = true }
             if byte == UInt8(ascii: "e"), !hasPoint {
                 place.storeBytes(of: UInt16(0x302e).littleEndian, as: UInt16.self)  // ".0"

@@ -12,11 +12,13 @@ public struct RecordEncoder: Sendable {
     private enum Digits {
         case decimals(Int)
         case significant
+        case all
 
         init(_ unit: Unit) {
             switch unit.numberText {
             case .decimals(let count): self = .decimals(count)
             case .significant: self = .significant
+            case .all: self = .all
             }
         }
     }
@@ -124,6 +126,7 @@ extension RecordEncoder {
                 switch step.digits {
                 case .decimals(let decimals): buffer.appendFixed(values, decimals: decimals)
                 case .significant: buffer.appendSignificant(values)
+                case .all: buffer.appendAll(digitsOf: values)
                 }
             }
         }
@@ -187,6 +190,7 @@ extension JSONBuffer {
         switch unit.numberText {
         case .decimals(let decimals): append(fixed: value, decimals: decimals)
         case .significant: append(significant: value)
+        case .all: append(all: Float(value))
         }
     }
 

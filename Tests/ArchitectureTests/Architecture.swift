@@ -6,7 +6,7 @@ struct Architecture {
     static let layers = [
         "HemiolaMain": 6,
         "HemiolaCommandLine": 5,
-        "HemiolaPlugins": 4, "HemiolaEngine": 4,
+        "HemiolaPlugins": 4, "HemiolaEngine": 4, "HemiolaVamp": 4,
         "HemiolaTesting": 3,
         "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaForeign": 2, "HemiolaLink": 2, "HemiolaNetwork": 2,
         "HemiolaPCM": 2, "HemiolaPictures": 2, "HemiolaProcesses": 2,
@@ -36,7 +36,7 @@ struct Architecture {
         "CBuildRecord": ["Sources/HemiolaCommandLine/System+Libraries.swift"],
         "CCairo": ["Sources/HemiolaPictures/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
-        "CVamp": ["Sources/HemiolaForeign/VampLibrary.swift", "Sources/HemiolaForeign/VampInstance.swift"],
+        "CVamp": ["Sources/HemiolaForeign/VampLibrary.swift", "Sources/HemiolaForeign/VampInstance.swift", "Sources/HemiolaVamp/"],
         "CZstd": ["Sources/HemiolaOutput/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Web/QRCode.swift"],
         "CMosquitto": ["Plugins/Sinks/MQTT/MosquittoClient.swift"],
         "CWebPage": ["Plugins/Sinks/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
@@ -44,7 +44,7 @@ struct Architecture {
     static let withoutFoundation: Set = [
         "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaOutput",
         "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM", "HemiolaPictures", "HemiolaProcesses",
-        "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting", "HemiolaVamp",
     ]
     /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
     /// about 40 MB, into the program.

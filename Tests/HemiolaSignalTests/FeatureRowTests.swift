@@ -75,7 +75,7 @@ import Testing
     static let texts: [(unit: Unit, text: Unit.NumberText)] = [
         (.decibels, .decimals(3)), ("dB", .decimals(3)), (.hertz, .decimals(2)), (.beatsPerMinute, .decimals(2)),
         (.seconds, .decimals(6)), (.amplitude, .significant), (.ratio, .significant), (.none, .significant),
-        ("furlong", .significant),
+        ("furlong", .significant), (Unit.hertz.withAllDigits, .all), (Unit(rawValue: "furlong").withAllDigits, .all),
     ]
 
     @Test(arguments: texts)
@@ -86,5 +86,6 @@ import Testing
     @Test func `unit: its raw value is its name`() {
         #expect(Unit.decibels.rawValue == "dBFS")
         #expect(Unit(rawValue: "Hz") == .hertz)
+        #expect(Unit.hertz.withAllDigits == .hertz && Unit.hertz.withAllDigits.rawValue == "Hz")
     }
 }

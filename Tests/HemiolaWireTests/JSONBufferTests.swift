@@ -362,6 +362,22 @@ private func printed(significant value: Double) -> String {
         }
     }
 
+    @Test(
+        arguments: [
+            (0.1, "0.1"), (-0.0, "0.0"), (1, "1.0"), (123_456_792, "1.2345679e08"), (1e-7, "1.0e-07"), (-1.25e-38, "-1.25e-38"),
+            (3.4028235e38, "3.4028235e38"), (.nan, "null"), (-.infinity, "null"), (0.333333343, "0.33333334"),
+        ] as [(Float, String)])
+    func `all digits: the shortest text of a 32-bit number`(value: Float, wanted: String) {
+        #expect(text { $0.append(all: value) } == wanted)
+    }
+
+    @Test func `all digits: read back as the same number`() throws {
+        var random = SplitMix64(seed: 7)
+        let values = (0..<20_000).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter(\.isFinite)
+        let read = try numbers(in: text { $0.appendAll(digitsOf: values.span) })
+        #expect(read.map { Float($0).bitPattern } == values.map { $0 == 0 ? 0 : $0.bitPattern })
+    }
+
     /// Parses the body of an array with a strict parser.
     private func numbers(in body: String) throws -> [Double] {
         try #require(JSONSerialization.jsonObject(with: Data("[\(body)]".utf8)) as? [Double])

@@ -39,6 +39,13 @@ enum VampFixtures {
         }
     }
 
+    /// The host that calls the functions of a library in the wrong order.
+    static func carelessHost() throws -> String {
+        try build("careless-host") {
+            ["cc", "-O1", "-I\(root)/Sources/CVamp", "-o", $0, "\(root)/Tests/VampAnalyzerTests/careless-host.c", "-ldl"]
+        }
+    }
+
     private static func build(_ name: String, _ command: (String) -> [String]) throws -> String {
         try built.withLock { built in
             if let path = built[name] { return path }

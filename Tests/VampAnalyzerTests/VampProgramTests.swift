@@ -112,3 +112,125 @@ let program: String = {
         #expect(invalid.errorLines == ["hemiola: pipeline.yaml:3:5: analyzers[0]: good has no plugin \"prob\"; did you mean probe?"])
     }
 }
+
+@Suite(.needsCompiler, .mayNotHang) struct `Program with isolated Vamp plugins` {
+    private static let tone = ["--capture", "tone:sine,seconds=1.5", "--select", "batch,event,dropped,end"]
+
+    /// Runs the probe with a fault.
+    private func run(_ fault: String, _ settings: String, _ arguments: [String] = tone) throws -> ChildProcess.Outcome {
+        let folder = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: VampFixtures.library(fault), toPath: folder("probed.so"))
+        return try ChildProcess.run(
+            program, ["analyze", "--analyzer", "vamp:probed:probe\(settings)"] + arguments, in: folder.path,
+            environment: ["VAMP_PATH": folder.path])
+    }
+
+    /// The batches, each with whether it has values.
+    private func batches(_ outcome: ChildProcess.Outcome) throws -> [Bool] {
+        try outcome.lines.filter { $0.contains(#""type":"batch""#) }.map { line in
+            let record = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let values = try #require((record["vamp"] as? [String: Any])?["steps_1"] as? [Any])
+            return values.contains { $0 is NSNumber }
+        }
+    }
+
+    @Test(arguments: ["", ",block=300", ",channels=mix,step=2000,parameters=gain=3+scale=cubed"])
+    func `no fault: the records of the plugin in the program's process`(settings: String) throws {
+        let expected = try run("none", settings)
+        let isolated = try run("none", "\(settings),isolated=true")
+        #expect(expected.status == 0 && isolated.status == 0 && isolated.errors == expected.errors)
+        #expect(expected.lines.count > 60 && isolated.lines == expected.lines)
+    }
+
+    @Test(.needsVampSDK, arguments: ["amplitudefollower", "fixedtempo", "percussiononsets", "powerspectrum", "spectralcentroid"])
+    func `example plugin: the records of the plugin in the program's process`(plugin: String) throws {
+        let library = try #require(VampFixtures.examples)
+        let song = URL(filePath: #filePath).appending(path: "../../../examples/music/minuet.flac").standardized.path
+        func run(_ settings: String) throws -> ChildProcess.Outcome {
+            try ChildProcess.run(
+                program, ["analyze", song, "--analyzer", "vamp:\(library):\(plugin)\(settings)", "--select", "batch,event,end"])
+        }
+        let expected = try run("")
+        let isolated = try run(",isolated=true")
+        #expect(expected.status == 0 && isolated.status == 0 && isolated.errors.isEmpty)
+        #expect(expected.lines.count > 300 && isolated.lines == expected.lines)
+    }
+
+    @Test func `crash, from a file: a failure in one line`() throws {
+        let outcome = try run("crashes_later", ",isolated=true")
+        #expect(outcome.status == 1 && !outcome.wasKilled)
+        #expect(
+            outcome.errorLines == [
+                "hemiola: sine: probed:probe: was ended by signal 11 (Segmentation fault); report it to the plugin's author, "
+                    + "or set on_error=retry or skip"
+            ])
+    }
+
+    @Test func `crash, from a file with on_error=skip: null from there on, and a warning`() throws {
+        let outcome = try run("crashes_later", ",isolated=true,on_error=skip")
+        let batches = try batches(outcome)
+        #expect(outcome.status == 0 && batches.count > 60 && batches == batches.indices.map { $0 < 20 })
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("signal 11") && outcome.errors.contains("null from here on"))
+    }
+
+    @Test func `crash, from a file with on_error=retry: started again, from the block on`() throws {
+        let outcome = try run("crashes_later", ",isolated=true,on_error=retry")
+        let batches = try batches(outcome)
+        #expect(outcome.status == 0 && batches.count > 60 && batches.allSatisfy(\.self))
+        #expect(outcome.errorLines.count == 3 && outcome.errorLines.allSatisfy { $0.contains("starting it again") })
+    }
+
+    @Test func `crash, in real time: started again after a pause, every batch written, losses counted`() throws {
+        let outcome = try run("crashes_later", ",isolated=true", Self.tone + ["--realtime"])
+        let batches = try batches(outcome)
+        #expect(outcome.status == 0 && batches.count > 60)
+        // Values, none during the pause, values again.
+        let first = try #require(batches.firstIndex(of: true))
+        let pause = try #require(batches[first...].firstIndex(of: false))
+        #expect(batches[pause...].contains(true))
+        #expect(outcome.errors.contains("starting it again in 0.1 s"))
+        #expect(outcome.lines.contains { $0.contains(#""type":"dropped""#) && $0.contains(#""sink":"vamp""#) })
+    }
+
+    @Test func `hang, from a file: a failure after timeout_s`() throws {
+        let start = Date.now
+        let outcome = try run("hangs_later", ",isolated=true,timeout_s=0.5")
+        #expect(outcome.status == 1 && Date.now.timeIntervalSince(start) < 20)
+        #expect(
+            outcome.errorLines == [
+                "hemiola: sine: probed:probe: has not answered for 0.5 s, and was ended; report it to the plugin's author, "
+                    + "or set on_error=retry or skip"
+            ])
+    }
+
+    @Test func `library that crashes when it is loaded: an error of the configuration`() throws {
+        let outcome = try run("crashes", ",isolated=true")
+        #expect(outcome.status == 2 && !outcome.wasKilled)
+        #expect(
+            outcome.errorLines.first?.hasSuffix(
+                "probed:probe: was ended by signal 6 (Aborted); report it to the plugin's author") == true, "\(outcome.errors)")
+    }
+
+    @Test(arguments: [(":nothing", "none"), (",parameters=gain=99", "none"), ("", "refuses"), ("", "no_instance"), (",channel=9", "none")])
+    func `invalid settings, or a plugin that refuses: the message of the plugin in the program's process`(
+        settings: String, fault: String
+    ) throws {
+        let expected = try run(fault, settings)
+        let isolated = try run(fault, "\(settings),isolated=true")
+        #expect(expected.status != 0 && isolated.status == expected.status)
+        // Errors of the configuration quote the SPEC.
+        #expect(isolated.errors.replacing(",isolated=true", with: "") == expected.errors)
+    }
+
+    @Test func `plugin that prints: reported, and not in the records`() throws {
+        let outcome = try run("prints", ",isolated=true")
+        #expect(outcome.status == 0 && outcome.lines.allSatisfy { $0.hasPrefix("{") })
+        #expect(outcome.errors.contains("a line of the plugin"))
+    }
+
+    @Test func `NaN: null, and the warning of the end`() throws {
+        let outcome = try run("not_finite", ",isolated=true")
+        let expected = try run("not_finite", "")
+        #expect(outcome.status == 0 && outcome.lines == expected.lines && outcome.errors == expected.errors && !outcome.errors.isEmpty)
+    }
+}

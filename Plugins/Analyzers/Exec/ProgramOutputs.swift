@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaProcesses
 internal import HemiolaSignal
 internal import HemiolaWire
 
@@ -137,14 +138,6 @@ struct ProgramOutputs: Equatable {
         guard let number = member.double else { throw fault("declares \"\(name)\" with a \"\(key)\" that is no number") }
         return number
     }
-}
-
-/// The program has failed, or has sent what it must not send.
-struct ProgramFault: Error, Equatable {
-    /// In words that follow the program's name.
-    var message: String
-
-    init(_ message: String) { self.message = message }
 }
 
 extension JSONValue {

@@ -6,7 +6,7 @@ internal import HemiolaWire
 /// The conversation with one run of a program: a line that describes the stream, then a block of samples and its answer at a time.
 ///
 /// Used by one thread at a time. Every method returns at the time limit; the memory for what the program prints is bounded.
-final class ProgramSession {
+final class ProgramSession: BlockSession {
     /// An event, and its time in frames since the first frame that the program got.
     struct TimedEvent {
         var frame: Int64
@@ -26,15 +26,18 @@ final class ProgramSession {
     private let settings: ProgramSettings
     private let program: RunningProgram
     private let isCancelled: () -> Bool
-    /// What the program has declared.
-    let outputs: ProgramOutputs
+    private let outputs: ProgramOutputs
+
+    var declared: AnalyzerOutputs { outputs.declared }
 
     /// The values of the last answer, in the order of the row; NaN where there is none.
     private(set) var values: [Float]
     /// The events since the last call of `takeEvents`, with times in frames that the program has got.
     private var events: [TimedEvent] = []
 
+    private let format: StreamFormat
     private let sampleRate: Double
+    private var frames: FrameMap
     private let blockFrames: Int64
     private var framesSent: Int64 = 0
     private var lines = LineSplitter(limit: longestLine)
@@ -55,7 +58,9 @@ final class ProgramSession {
     ) throws(ProgramFault) {
         self.settings = settings
         self.isCancelled = isCancelled
+        self.format = format.format
         sampleRate = Double(format.sampleRate)
+        frames = FrameMap(blockFrames: format.hopFrames)
         blockFrames = Int64(format.hopFrames)
         let program: RunningProgram
         do throws(SystemCallError) {
@@ -96,8 +101,11 @@ final class ProgramSession {
 
     /// Sends a block and waits for its answer, which is then in `values`.
     ///
-    /// - Parameter block: The samples as the program gets them.
-    func exchange(_ block: [UInt8]) throws(ProgramFault) {
+    /// - Parameters:
+    ///   - block: The samples as the program gets them.
+    ///   - frame: The first frame of the block in the stream.
+    func exchange(_ block: [UInt8], at frame: Int64) throws(ProgramFault) {
+        frames.append(blockAt: frame)
         let deadline = RunningProgram.now + settings.timeout
         try readAvailable()
         while let line = lines.next() {
@@ -147,10 +155,13 @@ final class ProgramSession {
     /// Ends the program: SIGTERM, then SIGKILL.
     func stop() { program.stop() }
 
-    /// The events since the last call.
-    func takeEvents() -> [TimedEvent] {
+    func takeEvents() -> [Event] {
         defer { events.removeAll(keepingCapacity: true) }
-        return events
+        return events.map { timed in
+            var event = timed.event
+            event.time = format.seconds(at: frames.streamFrame(of: timed.frame))
+            return event
+        }
     }
 
     // MARK: - Reading

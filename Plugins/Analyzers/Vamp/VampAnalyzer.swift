@@ -179,14 +179,14 @@ extension VampOutput {
         let count = binCount ?? 0
         var text = sentence
         if stepsPerBatch > 1 { text = "\(text.dropLast()); \(count) for each of the at most \(stepsPerBatch) steps that end in the batch." }
-        let unit = Unit(rawValue: self.unit)
+        let unit = Unit(rawValue: self.unit).withAllDigits
         if count == 1, stepsPerBatch == 1 { return Feature(name, unit, in: range, text) }
         return Feature(name, unit, count: count * stepsPerBatch, in: range, text)
     }
 
     /// The event output of any output: a dense one has events at the end of the stream.
     fileprivate func event(named name: String) -> EventOutput {
-        EventOutput(name, Unit(rawValue: unit), isDense ? "\(sentence.dropLast()): steps after the last batch." : sentence)
+        EventOutput(name, Unit(rawValue: unit).withAllDigits, isDense ? "\(sentence.dropLast()): steps after the last batch." : sentence)
     }
 
     /// The description, or the name, as a sentence.

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaForeign
+internal import HemiolaProcesses
 internal import HemiolaSignal
 
 extension AnalyzerPlugin {
@@ -7,7 +8,7 @@ extension AnalyzerPlugin {
     public static let vamp = AnalyzerPlugin(
         "vamp", "Runs a Vamp plugin that is installed on this computer.", settings: VampSettings.declared, primary: "plugin", version: 1
     ) { settings throws(ConfigurationError) in
-        VampAnalyzer(try VampSettings(settings).configuration)
+        try VampSettings(settings).analyzer
     }
 }
 
@@ -39,11 +40,27 @@ struct VampSettings: Sendable {
         "channel", in: 1...StreamFormat.channelCounts.upperBound,
         "The only channel that the plugin reads, 1 the first; unset: see channels.")
 
+    private static let isolated = Setting(
+        "isolated", default: false, "Runs the plugin in a process of its own, so that a crash of it does not end Hemiola.")
+    private static let timeout = Setting(
+        "timeout_s", default: 10.0, in: 0.1...3600, unit: .seconds, "Isolated: time in which the plugin must return from a call.")
+    private static let onError = Setting(
+        "on_error", default: FailurePolicy.auto,
+        "Isolated, when the plugin crashes or exceeds the time: end with an error (fail), start it again (retry), go on without it (skip); "
+            + "auto: retry in real time, else fail.")
+
     static let declared = [
         plugin.declared, parameters.declared, program.declared, block.declared, step.declared, channels.declared, channel.declared,
+        isolated.declared, timeout.declared, onError.declared,
     ]
 
     let configuration: VampStream.Configuration
+    /// The analyzer in a process of its own; nil: in this one.
+    private var isolatedAnalyzer: IsolatedAnalyzer?
+
+    var analyzer: any Analyzer {
+        isolatedAnalyzer.map { BlockAnalyzer($0) } ?? VampAnalyzer(configuration)
+    }
 
     init(_ settings: SettingValues) throws(ConfigurationError) {
         let name = settings[Self.plugin]
@@ -77,5 +94,11 @@ struct VampSettings: Sendable {
         case (.all, nil): configuration.channels = .all
         }
         self.configuration = configuration
+        if settings[Self.isolated] {
+            isolatedAnalyzer = IsolatedAnalyzer(
+                "vamp", settings: settings.setting(Self.isolated, to: false),
+                name: "\(VampFolders.name(of: configuration.library)):\(configuration.plugin)", timeout: settings[Self.timeout],
+                policy: settings[Self.onError], remedy: "report it to the plugin's author")
+        }
     }
 }

@@ -99,6 +99,7 @@ struct MessageEncoder: ~Copyable {
             switch column.unit.numberText {
             case .decimals(let decimals): buffer.appendFixed(values, decimals: decimals)
             case .significant: buffer.appendSignificant(values)
+            case .all: buffer.appendAll(digitsOf: values)
             }
             if column.isArray { buffer.append("]") }
             group.messages.append(.init(topic: column.topic, range: start..<buffer.count))

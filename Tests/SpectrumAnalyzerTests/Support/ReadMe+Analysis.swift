@@ -28,6 +28,7 @@ extension ReadMe {
         switch unit.numberText {
         case .decimals(let count): 0.6 * pow(10, -Double(count))
         case .significant: 1e-6
+        case .all: 1e-7
         }
     }
 

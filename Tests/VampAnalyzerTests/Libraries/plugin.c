@@ -2,6 +2,7 @@
 #include <CVamp.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,11 @@
 #define no_instance 8
 #define no_plugin 9
 #define misfit 10
+// In the block number 20.
+#define crashes_later 11
+#define hangs_later 12
+// Prints on standard output.
+#define prints 13
 #ifndef FAULT
 #define FAULT none
 #endif
@@ -87,6 +93,12 @@ static void add(Probe *probe, int output, unsigned int count) {
 
 static CVampFeatureList *process(CVampHandle handle, const float *const *buffers, int sec, int nsec) {
     Probe *probe = handle;
+    if (FAULT == crashes_later && probe->count == 20) *(volatile int *)8 = 0;
+    while (FAULT == hangs_later && probe->count == 20) sleep(1);
+    if (FAULT == prints && probe->count == 1) {
+        printf("a line of the plugin\n");
+        fflush(stdout);
+    }
     memset(probe->lists, 0, sizeof probe->lists);
     memset(probe->features, 0, sizeof probe->features);
     float *values = probe->values[STEPS];

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaProcesses
 internal import HemiolaSignal
 internal import Synchronization
 
@@ -11,10 +10,10 @@ internal import Synchronization
 
 /// In real time: a thread waits for the answers. Of the blocks that wait for it, the newest are kept.
 ///
-/// `@unchecked Sendable`: `session`, `frames` and `delay` are used by the thread alone once it has started; everything else is behind the
+/// `@unchecked Sendable`: `session` and `delay` are used by the thread alone once it has started; everything else is behind the
 /// mutex.
 final class ParallelExchange: BlockExchange, @unchecked Sendable {
-    let outputs: ProgramOutputs
+    let outputs: AnalyzerOutputs
 
     private struct State {
         var blocks: [(bytes: [UInt8], frame: Int64)] = []
@@ -22,21 +21,21 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         var values: [Float]
         var events: [Event] = []
         var failure: ProgramFault?
+        var warning: String?
         /// Whether the program is not used any more.
         var isOver = false
         /// Whether the program is to be ended in order after the blocks that wait.
         var isFinishing = false
     }
 
-    private let starter: ProgramStarter
+    private let starter: BlockStarter
     private let state: Mutex<State>
     private let isStopping = Atomic<Bool>(false)
     private let work = Semaphore()
     private let end = Semaphore()
     private var hasEnded = false
 
-    private var session: ProgramSession?
-    private var frames: FrameMap
+    private var session: (any BlockSession)?
     private var delay = RestartDelay()
 
     /// Blocks that wait: 186 ms of 1024 frames at 44.1 kHz, for programs that pause now and then.
@@ -46,12 +45,11 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     /// Seconds in which a program has to end at the end of the stream.
     private static let finishTime = 2.0
 
-    init(_ starter: ProgramStarter) throws(ProgramFault) {
+    init(_ starter: BlockStarter) throws(ProgramFault) {
         self.starter = starter
         let session = try starter.session(nil, isCancelled: starter.isCancelled)
-        outputs = session.outputs
+        outputs = session.declared
         state = Mutex(State(values: session.values))
-        frames = FrameMap(blockFrames: starter.format.hopFrames)
         self.session = session
         delay.noteStart(at: RunningProgram.now)
         startThread { [self] in
@@ -63,6 +61,8 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     // MARK: - The analysis thread
 
     var failure: ProgramFault? { state.withLock { $0.failure } }
+
+    var warning: String? { state.withLock { $0.warning } }
 
     func send(_ block: [UInt8], at frame: Int64) {
         state.withLock { state in
@@ -143,21 +143,14 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
             }
             delay.noteStart(at: RunningProgram.now)
             session = try starter.session(outputs, isCancelled: { [self] in mustStop })
-            frames = FrameMap(blockFrames: starter.format.hopFrames)
         }
         guard let session else { return }
-        frames.append(blockAt: block.frame)
-        try session.exchange(block.bytes)
+        try session.exchange(block.bytes, at: block.frame)
         publish(session, values: session.values)
     }
 
-    private func publish(_ session: ProgramSession, values: [Float]?) {
-        var events: [Event] = []
-        for timed in session.takeEvents() {
-            var event = timed.event
-            event.time = starter.format.format.seconds(at: frames.streamFrame(of: timed.frame))
-            events.append(event)
-        }
+    private func publish(_ session: any BlockSession, values: [Float]?) {
+        let events = session.takeEvents()
         state.withLock { state in
             if let values { state.values = values }
             state.events += events.prefix(max(0, Self.maximumEvents - state.events.count))
@@ -171,6 +164,8 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         } catch {
             if !mustStop { starter.warn(error.message) }
         }
+        let warning = session.warning
+        state.withLock { $0.warning = warning }
         publish(session, values: nil)
     }
 
@@ -194,7 +189,8 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
             starter.warn("\(fault.message); its values are null from here on")
         case .fail, .auto:
             state.withLock {
-                $0.failure = ProgramFault("\(fault.message); run it in a shell to see why, or set on_error=retry or skip")
+                $0.failure =
+                    fault.isComplete ? fault : ProgramFault("\(fault.message); \(starter.program.remedy), or set on_error=retry or skip")
             }
         }
         state.withLock { state in

@@ -1,44 +1,38 @@
 internal import Hemiola
-internal import HemiolaProcesses
 internal import HemiolaSignal
 
 /// From files: waits for the answer to each block.
 final class WaitingExchange: BlockExchange {
-    let outputs: ProgramOutputs
+    let outputs: AnalyzerOutputs
     private(set) var failure: ProgramFault?
     private(set) var values: [Float]
+    private(set) var warning: String?
 
-    private let starter: ProgramStarter
-    private var session: ProgramSession?
-    private var frames: FrameMap
+    private let starter: BlockStarter
+    private var session: (any BlockSession)?
     private var events: [Event] = []
     private var isOver = false
 
     /// Runs of the program that may fail at one block.
     private static let maximumAttempts = 3
 
-    init(_ starter: ProgramStarter) throws(ProgramFault) {
+    init(_ starter: BlockStarter) throws(ProgramFault) {
         self.starter = starter
         let session = try starter.session(nil, isCancelled: starter.isCancelled)
         self.session = session
-        outputs = session.outputs
+        outputs = session.declared
         values = session.values
-        frames = FrameMap(blockFrames: starter.format.hopFrames)
     }
 
     func send(_ block: [UInt8], at frame: Int64) {
         var attempts = 0
         while !isOver {
             do throws(ProgramFault) {
-                if session == nil {
-                    session = try starter.session(outputs, isCancelled: starter.isCancelled)
-                    frames = FrameMap(blockFrames: starter.format.hopFrames)
-                }
+                if session == nil { session = try starter.session(outputs, isCancelled: starter.isCancelled) }
                 guard let session else { return }
-                frames.append(blockAt: frame)
-                try session.exchange(block)
+                try session.exchange(block, at: frame)
                 values = session.values
-                collect(session)
+                events += session.takeEvents()
                 return
             } catch {
                 attempts += 1
@@ -61,16 +55,8 @@ final class WaitingExchange: BlockExchange {
             starter.warn("\(fault.message); its values are null from here on")
         } else {
             isOver = true
-            let hint = starter.policy == .retry ? "" : "; run it in a shell to see why, or set on_error=retry or skip"
-            failure = ProgramFault(fault.message + hint)
-        }
-    }
-
-    private func collect(_ session: ProgramSession) {
-        for timed in session.takeEvents() {
-            var event = timed.event
-            event.time = starter.format.format.seconds(at: frames.streamFrame(of: timed.frame))
-            events.append(event)
+            let hint = starter.policy == .retry ? "" : "; \(starter.program.remedy), or set on_error=retry or skip"
+            failure = fault.isComplete ? fault : ProgramFault(fault.message + hint)
         }
     }
 
@@ -86,14 +72,15 @@ final class WaitingExchange: BlockExchange {
         guard let session, !isOver, !starter.isCancelled() else { return stop() }
         do throws(ProgramFault) {
             try session.finish()
-            collect(session)
+            events += session.takeEvents()
+            warning = session.warning
             self.session = nil
         } catch {
-            collect(session)
+            events += session.takeEvents()
             stop()
             if starter.isCancelled() { return }
             if starter.policy == .fail {
-                failure = ProgramFault("\(error.message); run it in a shell to see why, or set on_error=skip")
+                failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip")
             } else {
                 starter.warn(error.message)
             }
