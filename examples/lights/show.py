@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows the pixels of DDP messages in the terminal: a stand-in for an LED strip.
+"""Shows the pixels of DDP messages in the terminal: as an LED strip would.
 
     show.py PORT [FRAMES]     ends after FRAMES frames; default: never
 """
