@@ -215,7 +215,7 @@ struct ExecAnalyzerTests {
             ("read(); time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
             ("time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
         ] {
-            let timeout: ParameterValue = .number(message.contains("3.0 s") ? 3 : 10)
+            let timeout: ParameterValue = .number(message.contains("3.0 s") ? 3 : 50)
             let start = RunningProgram.now
             let result = try await run(program(declared(rest)), Self.noise, ["timeout_s": timeout])
             #expect(result.outcome.failedInputs == 1)
@@ -223,7 +223,7 @@ struct ExecAnalyzerTests {
                 result.notices.contains { $0.contains("exec:exec python3 ") && $0.contains(": \(message); run it in a shell to see why") },
                 "\(result.notices)")
             #expect(result.stream.summary?.reason == .error)
-            #expect(RunningProgram.now - start < 30)
+            #expect(RunningProgram.now - start < 45)
         }
     }
 
