@@ -135,7 +135,7 @@ let package = Package(
         plugin("LinkControlSink", at: "Sinks/LinkControl", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"]),
         plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
         plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaFieldMaps", "HemiolaOutput"]),
-        plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
+        plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
         plugin(
             "OSCSink", at: "Sinks/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaOutput"], exclude: ["Control/README.md"]),
         plugin(

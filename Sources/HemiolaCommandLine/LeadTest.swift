@@ -1,5 +1,11 @@
 internal import Hemiola
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
 /// Plays a click track on the default output while another `hemiola listen` captures it and sends its beats to a sink: the user compares
 /// clicks and flashes, and sets `lead_ms` and `delay_ms` of the sink.
 struct LeadTest {
@@ -74,17 +80,12 @@ struct LeadTest {
     static func samples(of click: Int) -> [Int16] {
         let rate = Double(System.Player.sampleRate)
         let isFirst = click % beatsPerBar == 0
-        // A recursion instead of a library's sine: sin((n+1)w) = 2 cos(w) sin(nw) − sin((n−1)w), with cos(w) by its series.
         let angle = 2 * Double.pi * (isFirst ? 2000 : 1000) / rate
-        let squared = angle * angle
-        let twoCosines = 2 * (1 - squared / 2 + squared * squared / 24 - squared * squared * squared / 720)
-        var (older, old) = (-angle * (1 - squared / 6 + squared * squared / 120), 0.0)
         var samples = [Int16](repeating: 0, count: Int(interval * rate))
         let length = Int(clickLength * rate)
         for index in 0..<length {
             let decay = 1 - Double(index) / Double(length)
-            samples[index] = Int16((old * decay * decay * (isFirst ? 24_000 : 16_000)).rounded())
-            (older, old) = (old, twoCosines * old - older)
+            samples[index] = Int16((sin(angle * Double(index)) * decay * decay * (isFirst ? 24_000 : 16_000)).rounded())
         }
         return samples
     }

@@ -1,3 +1,5 @@
+internal import HemiolaProcesses
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -22,35 +24,20 @@ extension System {
 
         /// Starts the program; nil: none is installed, or none can be started.
         init?() {
-            var ends: [Int32] = [-1, -1]
-            guard pipe(&ends) == 0 else { return nil }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            var actions = posix_spawn_file_actions_t()
-            posix_spawn_file_actions_init(&actions)
-            posix_spawn_file_actions_adddup2(&actions, ends[0], standardInput)
-            posix_spawn_file_actions_addopen(&actions, standardOutput, "/dev/null", O_WRONLY, 0)
-            // A process group of its own: Ctrl-C reaches the parent only, which then ends the child.
-            var attributes = posix_spawnattr_t()
-            posix_spawnattr_init(&attributes)
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-            defer {
-                posix_spawn_file_actions_destroy(&actions)
-                posix_spawnattr_destroy(&attributes)
-                close(ends[0])
-            }
+            guard let ends = try? PipeEnds() else { return nil }
+            defer { close(ends.reader) }
             for command in Self.commands {
-                var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-                defer { for word in words { free(word) } }
-                var child = pid_t()
-                if posix_spawnp(&child, command[0], &actions, &attributes, &words, environ) == 0 {
-                    (name, process, input) = (command[0], child, ends[1])
-                    // Half a second of samples in the pipe would be played after the end.
-                    _ = fcntl(input, Self.setPipeSize, 4096)
-                    _ = fcntl(input, F_SETFL, O_NONBLOCK)
-                    return
-                }
+                // The capture reports a sound server that does not answer, so that the player prints nothing.
+                var spawn = Spawn(.named(command[0]), command.dropFirst().map { Array($0.utf8) })
+                spawn.descriptors = (ends.reader, nil, nil)
+                guard let child = try? spawn.start() else { continue }
+                (name, process, input) = (command[0], child, ends.writer)
+                // Half a second of samples in the pipe would be played after the end.
+                _ = fcntl(input, Self.setPipeSize, 4096)
+                _ = fcntl(input, F_SETFL, O_NONBLOCK)
+                return
             }
-            close(ends[1])
+            close(ends.writer)
             return nil
         }
 

@@ -71,6 +71,35 @@ import Testing
         try await none.sink.close()
     }
 
+    @Test func `map: its topics alone, values at the interval, records at once`() async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe("#")
+        let folder = try TemporaryFolder()
+        let map = try folder.write(
+            """
+            - {from: levels.rms_db, to: stage/level, scale: [-60, 0, 0, 100], type: int}
+            - {from: levels.bands, to: stage/bands}
+            - {from: 'levels.bands[1]', to: stage/second}
+            - {value: "on", to: stage/kick, when: onset}
+            """, to: "map.yaml")
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,map=\(map)")
+        _ = try subscriber.next(Self.status)
+        try await fixture.write([-30, 0.25, .nan], [Event(at: 0.01, Onset(strength: 1))])
+        #expect(try (0..<2).map { _ in try subscriber.next() }.map { "\($0.topic) \($0.payload)" } == ["stage/level 50", "stage/kick on"])
+        try await fixture.write([-60, 0.25, 0.5])
+        #expect(
+            try (0..<3).map { _ in try subscriber.next() }.map { "\($0.topic) \($0.payload)" } == [
+                "stage/level 0", "stage/bands [0.25,0.5]", "stage/second 0.5",
+            ])
+        try await fixture.sink.close()
+        let wrong = try folder.write("- {from: levels.rms, to: stage/#}", to: "wrong.yaml")
+        let error = await #expect(throws: SinkError.self) {
+            _ = try await MQTTFixture("127.0.0.1:\(broker.port),map=\(wrong)")
+        }
+        #expect(error?.message.contains("levels has no feature \"rms\"; did you mean levels.rms_db?") == true)
+        #expect(error?.message.contains("\"stage/#\" is no topic") == true)
+    }
+
     @Test func `qos and retain: of every message; the status is always retained`() async throws {
         let broker = try MQTTBroker()
         let subscriber = try broker.subscribe()

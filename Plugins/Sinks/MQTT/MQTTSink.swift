@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaFieldMaps
 internal import HemiolaNetwork
 internal import HemiolaSignal
 internal import HemiolaWire
@@ -13,6 +14,8 @@ extension SinkPlugin {
     private static let batches = Setting(
         "batches", default: BatchForm.fields,
         "Values of batches: a topic for each feature (fields), all as JSON under one topic (record), or none.")
+    private static let map = Setting<String?>(
+        "map", default: nil, example: "topics.yaml", "Field map of topics, a file, instead of the topics below the prefix.")
     private static let interval = Setting(
         "every_ms", default: 1000.0, in: 0...3_600_000, unit: .milliseconds, "Time between two publications of values; 0: every batch.")
     private static let qualityOfService = Setting(
@@ -33,7 +36,8 @@ extension SinkPlugin {
     public static let mqtt = SinkPlugin(
         "mqtt", "Publishes values and records to an MQTT broker, for home automation and dashboards.",
         settings: [
-            broker.declared, prefix.declared, batches.declared, interval.declared, qualityOfService.declared, retains.declared,
+            broker.declared, prefix.declared, batches.declared, map.declared, interval.declared, qualityOfService.declared,
+            retains.declared,
             user.declared, passwordFile.declared, tls.declared, authorities.declared, certificate.declared, key.declared,
         ],
         primary: "broker", needs: { _ in Needs(realTime: true) },
@@ -47,6 +51,9 @@ extension SinkPlugin {
             if (settings[certificate] == nil) != (settings[key] == nil) {
                 throw ConfigurationError("cert_file and key_file belong together; set both", at: certificate.key)
             }
+            if let map = settings[map], map.isEmpty {
+                throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.map.key)
+            }
             let topics = Topics(prefix: settings[prefix])
             return MQTTPublisher(
                 BrokerSettings(
@@ -54,7 +61,7 @@ extension SinkPlugin {
                     encryption: settings[tls]
                         ? .init(authorities: settings[authorities], certificate: settings[certificate], key: settings[key]) : nil,
                     qualityOfService: settings[qualityOfService], will: .init(topic: topics.status, payload: "offline")),
-                topics, settings[batches], interval: settings[interval] / 1000, retains: settings[retains],
+                topics, settings[batches], map: settings[map], interval: settings[interval] / 1000, retains: settings[retains],
                 passwordFile: settings[passwordFile])
         })
 }
@@ -66,6 +73,7 @@ final class MQTTPublisher: NonBlockingSink {
     private struct State: ~Copyable {
         var connection: MQTTConnection?
         var context = SinkContext(name: "mqtt")
+        var map: FieldMap?
         var encoder: MessageEncoder?
         /// Whether the refusal of the broker was thrown.
         var isFaultThrown = false
@@ -74,17 +82,20 @@ final class MQTTPublisher: NonBlockingSink {
     private let settings: BrokerSettings
     private let topics: Topics
     private let form: BatchForm
+    private let map: String?
     private let interval: Double
     private let retains: Bool
     private let passwordFile: String?
     private let state = Mutex(State())
 
     init(
-        _ settings: BrokerSettings, _ topics: Topics, _ form: BatchForm, interval: Double, retains: Bool, passwordFile: String?
+        _ settings: BrokerSettings, _ topics: Topics, _ form: BatchForm, map: String?, interval: Double, retains: Bool,
+        passwordFile: String?
     ) {
         self.settings = settings
         self.topics = topics
         self.form = form
+        self.map = map
         self.interval = interval
         self.retains = retains
         self.passwordFile = passwordFile
@@ -94,14 +105,25 @@ final class MQTTPublisher: NonBlockingSink {
         var settings = settings
         let credentials = try Credentials(user: settings.user, passwordFile: passwordFile, context)
         (settings.user, settings.password) = (credentials.user, credentials.password)
+        var fields: FieldMap?
+        do throws(FieldMapError) {
+            fields = try map.map { path throws(FieldMapError) in try FieldMap.load(path) }
+        } catch {
+            throw SinkError(error.description)
+        }
         let connection = try MQTTConnection(settings, retains: retains, context)
-        state.withLock { $0 = State(connection: connection, context: context) }
+        state.withLock { $0 = State(connection: connection, context: context, map: fields) }
     }
 
     func begin(_ stream: StreamHeader) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
             try check(&state)
-            state.encoder = MessageEncoder(stream, topics, form, interval: interval, selection: state.context.selection)
+            do throws(FieldMapError) {
+                state.encoder = try MessageEncoder(
+                    stream, topics, form, map: state.map, interval: interval, selection: state.context.selection)
+            } catch {
+                throw SinkError(error.description)
+            }
             state.connection?.add(state.encoder?.encodeHeader() ?? [])
         }
     }

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaFieldMaps
 internal import HemiolaSignal
 internal import HemiolaWire
 
@@ -40,11 +41,21 @@ struct MessageEncoder: ~Copyable {
     private let selection: Selection
     private let encoder: RecordEncoder
     private let columns: [Column]
+    /// What a field map publishes instead, with the topic of each of its entries.
+    private var routes: FieldRoutes?
+    private let mappedTopics: [String]
     private var buffer = JSONBuffer(capacity: 4096)
     /// The stream time from which on the next values are published.
     private var next = 0.0
 
-    init(_ stream: StreamHeader, _ topics: Topics, _ form: BatchForm, interval: Double, selection: Selection) {
+    /// - Throws: The map names something that the stream does not have, or an invalid topic.
+    init(
+        _ stream: StreamHeader, _ topics: Topics, _ form: BatchForm, map: FieldMap?, interval: Double, selection: Selection
+    ) throws(FieldMapError) {
+        routes = try map.map { map throws(FieldMapError) in
+            try FieldRoutes(map, for: stream, checkingDestinations: Topics.fault(inTopic:))
+        }
+        mappedTopics = map?.entries.map(\.destination) ?? []
         self.topics = topics
         self.form = form
         self.interval = interval
@@ -70,6 +81,7 @@ struct MessageEncoder: ~Copyable {
 
     private func isDue(_ batch: borrowing Batch) -> Bool {
         guard batch.hasValues, format.seconds(at: batch.endFrame) >= next else { return false }
+        if routes != nil { return true }
         return form == .fields ? !columns.isEmpty : form == .record && selection.contains("batch")
     }
 
@@ -81,7 +93,10 @@ struct MessageEncoder: ~Copyable {
             next += interval
             // After a gap, and with an interval that is shorter than a batch.
             if next <= end { next = interval > 0 ? end + interval : end }
-            groups.append(form == .fields ? encodeFields(batch) : record("batch", isBatch: true) { $0.encodeLine(batch, into: &$1) })
+            groups.append(
+                routes != nil
+                    ? mapped { $0.forEachValue(of: batch, $1) }
+                    : form == .fields ? encodeFields(batch) : record("batch", isBatch: true) { $0.encodeLine(batch, into: &$1) })
         }
         for place in batch.events.indices { groups += encode(batch.events[place], batchEnd: end) }
         return groups.filter { !$0.messages.isEmpty }
@@ -108,8 +123,37 @@ struct MessageEncoder: ~Copyable {
         return group
     }
 
-    /// The message of an event; none if its type is not selected.
+    /// The messages of a field map.
+    private mutating func mapped(
+        isBatch: Bool = true, _ read: (inout FieldRoutes, FieldRoutes.Receiver) -> Void
+    ) -> MessageGroup {
+        var group = MessageGroup(isBatch: isBatch)
+        guard var routes else { return group }
+        // A copy of the routes would be written to otherwise.
+        self.routes = nil
+        buffer.removeAll()
+        read(&routes) { entry, values in
+            let start = buffer.count
+            let isList = values.count != 1
+            if isList { buffer.append("[") }
+            for (index, value) in values.enumerated() {
+                if index > 0 { buffer.append(",") }
+                buffer.append(payload: value, isInList: isList)
+            }
+            if isList { buffer.append("]") }
+            group.messages.append(.init(topic: mappedTopics[entry], range: start..<buffer.count))
+        }
+        group.bytes = buffer.withUnsafeBytes { Array($0) }
+        self.routes = routes
+        return group
+    }
+
+    /// The messages of an event; none if the map has no entry for its type, or if its type is not selected.
     mutating func encode(_ event: Event, batchEnd: Double) -> [MessageGroup] {
+        if routes != nil {
+            let group = mapped(isBatch: false) { $0.forEachValue(of: event, $1) }
+            return group.messages.isEmpty ? [] : [group]
+        }
         let group = record(event.type.name) { $0.encode(event, batchEnd: batchEnd, into: &$1) }
         return group.messages.isEmpty ? [] : [group]
     }
@@ -135,10 +179,25 @@ struct MessageEncoder: ~Copyable {
     private mutating func record(
         _ type: String, isBatch: Bool = false, _ encode: (RecordEncoder, inout JSONBuffer) -> Void
     ) -> MessageGroup {
+        // A map names everything that is published.
+        if routes != nil { return MessageGroup(isBatch: isBatch) }
         buffer.removeAll()
         encode(encoder, &buffer)
         guard buffer.count > 0 else { return MessageGroup(isBatch: isBatch) }
         let bytes = buffer.withUnsafeBytes { Array($0.dropLast()) }
         return MessageGroup(messages: [.init(topic: topics.record(type), range: 0..<bytes.count)], bytes: bytes, isBatch: isBatch)
+    }
+}
+
+extension JSONBuffer {
+    /// Appends a value as JSON; text alone, which subscribers compare with `on` or `open`, without quotes.
+    fileprivate mutating func append(payload value: ParameterValue, isInList: Bool) {
+        switch value {
+        case .none, .list: append("null")
+        case .boolean(let flag): flag ? append("true") : append("false")
+        case .integer(let number): append(integer: number)
+        case .number(let number): append(significant: number)
+        case .text(let text): isInList ? append(string: text) : append(bytes: Array(text.utf8))
+        }
     }
 }

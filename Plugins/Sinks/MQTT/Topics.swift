@@ -23,6 +23,9 @@ struct Topics: Sendable {
         return nil
     }
 
+    /// Why the topic of a field map is invalid; nil: it is valid.
+    static func fault(inTopic topic: String) -> String? { fault(inPrefix: topic) }
+
     /// Bytes of a prefix. A topic has at most 65535.
     private static let longest = 1000
 }
