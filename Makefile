@@ -16,7 +16,7 @@ WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(
 # the time. `assert` and the bounds checks of unsafe buffers stay enabled, as in a debug build.
 TEST_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build/tests
 SWIFT_TEST = swift test $(TEST_FLAGS)
-# Tests of computing run in parallel, four at a time: without a limit, all tests start at once, and each waits for minutes between two steps.
+# Four tests at a time: without a limit, all tests start at once, and each waits for minutes between two steps.
 SWIFT_TEST_PARALLEL = $(SWIFT_TEST) --parallel --experimental-maximum-parallelization-width 4
 SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 
@@ -55,7 +55,7 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	scripts/stage tests $(SWIFT_TEST_PARALLEL) --skip-build --skip '$(REAL_TIME)'; \
 	scripts/stage python $(MAKE) test-python; \
 	scripts/stage 'sound tests' $(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
-	scripts/stage 'program tests' $(SWIFT_TEST) --skip-build --filter '$(PROGRAM_TESTS)'; \
+	scripts/stage 'program tests' $(SWIFT_TEST_PARALLEL) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	scripts/stage 'browser tests' $(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
 	HEMIOLA_STRICT=1 scripts/stage wheel $(MAKE) test-wheel
@@ -72,7 +72,7 @@ test:
 	$(WITH_PYTHON); \
 	$(SWIFT_TEST_PARALLEL) --skip '$(REAL_TIME)'; \
 	$(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
-	$(SWIFT_TEST) --skip-build --filter '$(PROGRAM_TESTS)'; \
+	$(SWIFT_TEST_PARALLEL) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	$(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 endif
 

@@ -11,6 +11,7 @@ final class SimulatedSession: LinkTimeline {
         var beat = 0.0
         var time = 0.0
         var isPlaying = false
+        var hasPlayed = false
         var peers = 0
         var changes = 0
     }
@@ -45,7 +46,15 @@ final class SimulatedSession: LinkTimeline {
         }
     }
 
-    func setPlaying(_ isPlaying: Bool, at time: Double) { timeline.withLock { $0.isPlaying = isPlaying } }
+    /// Whether it was started at any time.
+    var hasPlayed: Bool { timeline.withLock { $0.hasPlayed } }
+
+    func setPlaying(_ isPlaying: Bool, at time: Double) {
+        timeline.withLock {
+            $0.isPlaying = isPlaying
+            $0.hasPlayed = $0.hasPlayed || isPlaying
+        }
+    }
 
     /// The distance from the nearest beat at a time, in beats, −0.5…0.5.
     func error(at time: Double) -> Double {
