@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// The sinks `ddp`, `sacn` and `artnet`: computes a frame with every batch and sends it.
 ///
-/// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
-final class LightSender<Messages: LightProtocol>: DirectingSink {
+/// Its methods run one at a time; `writeIfReady` runs on the analysis thread, because sending never waits. The mutex makes the state `Sendable`.
+final class LightSender<Messages: LightProtocol>: DirectingSink, NonBlockingSink {
     private struct State {
         var context: SinkContext?
         var messages: Messages?
@@ -91,7 +91,14 @@ final class LightSender<Messages: LightProtocol>: DirectingSink {
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
+        show(batches)
+        return true
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) { show(batches) }
+
+    private func show(_ batches: BatchBlock) {
         state.withLock { state in
             for index in 0..<batches.count {
                 let batch = batches[index]

@@ -36,7 +36,7 @@ extension SinkPlugin {
 /// The sink `midi-control`: writes nothing. A thread of its own reads the device, and opens it again when it is gone.
 ///
 /// The mutex is held for a few instructions only; it makes the class `Sendable`.
-final class MIDIControlReader: Sink {
+final class MIDIControlReader: NonBlockingSink {
     private struct State {
         /// The writing end of a pipe whose reading end the thread waits for; closed to end the thread.
         var wakeUp: Int32 = -1
@@ -88,6 +88,7 @@ final class MIDIControlReader: Sink {
     }
 
     func begin(_ stream: StreamHeader) async {}
+    func writeIfReady(_ batches: BatchBlock) -> Bool { true }
     func write(_ batches: BatchBlock) async {}
     func end(_ summary: StreamSummary) async {}
 

@@ -29,6 +29,18 @@ struct OSCEncoder {
         }
     }
 
+    /// Appends the address and the types of a message of numbers.
+    mutating func appendBeginning(of address: String, numberCount: Int) {
+        append(string: address)
+        append(string: "," + String(repeating: "f", count: numberCount))
+    }
+
+    /// Appends a message of numbers, whose address and types are encoded.
+    mutating func append(_ beginning: [UInt8], numbers: [ParameterValue]) {
+        bytes += beginning
+        for case .number(let number) in numbers { append(UInt32(Float(number.isFinite ? number : 0).bitPattern)) }
+    }
+
     /// Appends the beginning of a bundle; elements follow, each with its size.
     mutating func appendBundle(at time: OSCTime) {
         append(string: "#bundle")

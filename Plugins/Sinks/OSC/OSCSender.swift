@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// The sink `osc`.
 ///
-/// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
-final class OSCSender: Sink {
+/// Its methods run one at a time; `writeIfReady` runs on the analysis thread, because sending never waits. The mutex makes the state `Sendable`.
+final class OSCSender: NonBlockingSink {
     private struct State {
         var context: SinkContext?
         var sender: (any PacketSender)?
@@ -70,7 +70,14 @@ final class OSCSender: Sink {
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
+        send(batches)
+        return true
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) { send(batches) }
+
+    private func send(_ batches: BatchBlock) {
         state.withLock { state in
             guard var routes = state.routes, let schedule = state.schedule else { return }
             // A copy of the routes would be written to otherwise.
@@ -141,6 +148,8 @@ struct OSCRoutes {
     private let limit: Int
     private var message = OSCEncoder()
     private var bundle = OSCEncoder()
+    /// Of each entry, the address and the types of so many numbers, which are the same in every batch; empty: not encoded yet.
+    private var beginnings: [(count: Int, bytes: [UInt8])]
 
     init(_ map: FieldMap?, _ settings: OSCSettings, header: StreamHeader, selection: Selection) throws(FieldMapError) {
         usesBundles = settings.usesBundles
@@ -149,6 +158,7 @@ struct OSCRoutes {
             routes = try FieldRoutes(map, for: header, checkingDestinations: OSCAddress.fault)
             addresses = map.entries.map(\.destination)
             events = [:]
+            beginnings = addresses.map { _ in (0, []) }
             return
         }
         let isSelected = selection.contains("batch")
@@ -162,6 +172,7 @@ struct OSCRoutes {
         }
         routes = try FieldRoutes(FieldMap(title: "osc", entries: entries), for: header)
         addresses = entries.map(\.destination)
+        beginnings = addresses.map { _ in (0, []) }
         events = Dictionary(
             uniqueKeysWithValues: header.catalog.events.filter { selection.contains($0.name) }.map {
                 type -> (String, (address: String, types: [Field.Kind])) in
@@ -175,9 +186,19 @@ struct OSCRoutes {
         var encoder = Encoder(usesBundles: usesBundles, limit: limit, time: time, message: message, bundle: bundle)
         (message, bundle) = (OSCEncoder(), OSCEncoder())
         let addresses = addresses
-        routes.forEachValue(of: batch) { encoder.append(addresses[$0], $1, [], send) }
+        var beginnings = beginnings
+        self.beginnings = []
+        routes.forEachValue(of: batch) { entry, values in
+            guard values.allSatisfy(\.isNumber) else { return encoder.append(addresses[entry], values, [], send) }
+            if beginnings[entry].count != values.count || beginnings[entry].bytes.isEmpty {
+                var beginning = OSCEncoder()
+                beginning.appendBeginning(of: addresses[entry], numberCount: values.count)
+                beginnings[entry] = (values.count, beginning.bytes)
+            }
+            encoder.append(beginnings[entry].bytes, numbers: values, send)
+        }
         encoder.finish(send)
-        (message, bundle) = (encoder.message, encoder.bundle)
+        (message, bundle, self.beginnings) = (encoder.message, encoder.bundle, beginnings)
     }
 
     /// Encodes the messages of an event.
@@ -209,6 +230,17 @@ struct OSCRoutes {
         mutating func append(_ address: String, _ values: [ParameterValue], _ types: [Field.Kind], _ send: ([UInt8]) -> Void) {
             message.removeAll()
             message.append(address, values, types: types)
+            appendMessage(send)
+        }
+
+        /// Appends a message of numbers, whose beginning is encoded.
+        mutating func append(_ beginning: [UInt8], numbers: [ParameterValue], _ send: ([UInt8]) -> Void) {
+            message.removeAll()
+            message.append(beginning, numbers: numbers)
+            appendMessage(send)
+        }
+
+        private mutating func appendMessage(_ send: ([UInt8]) -> Void) {
             guard usesBundles else { return send(message.bytes) }
             if !bundle.bytes.isEmpty, bundle.bytes.count + 4 + message.bytes.count > limit { finish(send) }
             if bundle.bytes.isEmpty { bundle.appendBundle(at: time) }
@@ -224,6 +256,10 @@ struct OSCRoutes {
 }
 
 extension ParameterValue {
+    fileprivate var isNumber: Bool {
+        if case .number = self { true } else { false }
+    }
+
     /// The arguments of a message: those of a list, or the value.
     fileprivate var arguments: [ParameterValue] {
         if case .list(let items) = self { items } else { [self] }

@@ -44,8 +44,8 @@ enum PeakSource: String, SettingChoice {
 
 /// The sink `wled`.
 ///
-/// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
-final class WLEDSender: Sink {
+/// Its methods run one at a time; `writeIfReady` runs on the analysis thread, because sending never waits. The mutex makes the state `Sendable`.
+final class WLEDSender: NonBlockingSink {
     private struct State {
         var sender: (any PacketSender)?
         var schedule: SendSchedule?
@@ -84,7 +84,14 @@ final class WLEDSender: Sink {
         state.withLock { $0.encoder = AudioSyncEncoder(stream, peak: peak, lead: $0.lead) }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
+    func writeIfReady(_ batches: BatchBlock) -> Bool {
+        send(batches)
+        return true
+    }
+
+    func write(_ batches: BatchBlock) async throws(SinkError) { send(batches) }
+
+    private func send(_ batches: BatchBlock) {
         state.withLock { state in
             guard state.encoder != nil, let schedule = state.schedule else { return }
             for index in 0..<batches.count {

@@ -39,7 +39,7 @@ extension SinkPlugin {
 /// The sink `osc-control`: writes nothing. A thread of its own receives packets and submits controls.
 ///
 /// The mutex is held for a few instructions only; it makes the class `Sendable`.
-final class OSCControlReader: Sink {
+final class OSCControlReader: NonBlockingSink {
     private let endpoint: NetworkEndpoint
     private let map: String?
     private let prefix: String
@@ -76,6 +76,7 @@ final class OSCControlReader: Sink {
     }
 
     func begin(_ stream: StreamHeader) async {}
+    func writeIfReady(_ batches: BatchBlock) -> Bool { true }
     func write(_ batches: BatchBlock) async {}
     func end(_ summary: StreamSummary) async {}
 
