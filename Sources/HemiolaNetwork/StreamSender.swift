@@ -32,6 +32,8 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     private var reason = ""
     /// Whether messages are queued: there is a connection, or the first attempt has no result yet.
     private var isAccepting = true
+    /// The connection while nothing is being sent by the thread; else -1.
+    private var idleDescriptor: Int32 = -1
     private var isClosing = false
     private var isDone = true
 
@@ -54,17 +56,29 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
         startThread { [self] in work() }
     }
 
-    /// Queues a message, or counts it as lost.
+    /// Sends a message at once if the system takes it, else queues it, or counts it as lost.
     public func send(_ packet: [UInt8]) {
+        var isSent = false
         let fault: String? = condition.locked {
             guard isAccepting, !isClosing else { return isClosing ? Self.closed : reason }
+            var packet = packet
+            if idleDescriptor >= 0, queue.isEmpty {
+                // An error is found by the thread too. Of a message that is sent in part, the thread sends the rest.
+                let count = max(0, packet.withUnsafeBytes { sendBytes(idleDescriptor, $0) })
+                if count == packet.count {
+                    isSent = true
+                    return nil
+                }
+                packet.removeFirst(count)
+                idleDescriptor = -1
+            }
             guard queuedBytes + packet.count <= Self.queueLimit else { return "the receiver is too slow" }
             queue.append(packet)
             queuedBytes += packet.count
             return nil
         }
         if let fault { return losses.lose(1, because: fault) }
-        wakeUp.signal()
+        if isSent { losses.send() } else { wakeUp.signal() }
     }
 
     /// Waits up to a second for the queue, and closes the connection.
@@ -121,12 +135,17 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     ///
     /// - Returns: Why it ended.
     private func write(to socket: borrowing TCPSocket) -> String {
+        defer { condition.locked { idleDescriptor = -1 } }
         var rest: ArraySlice<UInt8> = []
         var closeLimit: Double?
         while true {
             if rest.isEmpty {
                 let next: [UInt8]? = condition.locked {
-                    guard !queue.isEmpty else { return nil }
+                    guard !queue.isEmpty else {
+                        idleDescriptor = socket.descriptor
+                        return nil
+                    }
+                    idleDescriptor = -1
                     let packet = queue.removeFirst()
                     queuedBytes -= packet.count
                     return packet
