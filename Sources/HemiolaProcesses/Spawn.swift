@@ -120,8 +120,18 @@ public struct PipeEnds {
     /// Creates a pipe.
     public init() throws(SystemCallError) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw SystemCallError(number: errno) }
+        let code = Self.pipe2.map { $0(&ends, O_CLOEXEC) } ?? pipe(&ends)
+        guard code == 0 else { throw SystemCallError(number: errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (reader, writer) = (ends[0], ends[1])
+    }
+
+    private typealias Pipe2 = @convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32
+
+    /// `pipe2` of Linux, which the headers declare for GNU sources only: also a program that another thread is just starting does not inherit
+    /// the ends. It would keep them open, and the end of the first program would not be noticed.
+    private static let pipe2: Pipe2? = dlsym(nil, "pipe2").map { address in
+        // Unsafe: that is its declaration in unistd.h.
+        unsafeBitCast(address, to: Pipe2.self)
     }
 }
