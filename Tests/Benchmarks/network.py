@@ -44,7 +44,7 @@ class Receiver:
             connection = self.socket.accept()[0] if kind == socket.SOCK_STREAM else self.socket
             connection.settimeout(0)
             while True:
-                # To wake a receiver that waits on the same computer would count for the sender; in a network, nobody is woken.
+                # To wake a receiver that waits on the same computer would count for the sender; in a network it is another one.
                 time.sleep(0.02)
                 try:
                     while data := connection.recv(1 << 16):
