@@ -16,8 +16,11 @@ WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(
 # the time. `assert` and the bounds checks of unsafe buffers stay enabled, as in a debug build.
 TEST_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build/tests
 SWIFT_TEST = swift test $(TEST_FLAGS)
-# Four tests at a time: without a limit, all tests start at once, and each waits for minutes between two steps.
-SWIFT_TEST_PARALLEL = $(SWIFT_TEST) --parallel --experimental-maximum-parallelization-width 4
+# A limit of tests at a time: without one, all tests start at once, and each waits for seconds to minutes between two steps.
+AT_ONCE = --parallel --experimental-maximum-parallelization-width
+SWIFT_TEST_PARALLEL = $(SWIFT_TEST) $(AT_ONCE) 4
+# Tests of sound servers wait more than they compute.
+SWIFT_TEST_SOUND = $(SWIFT_TEST) --skip-build $(AT_ONCE) 8 --filter '$(SOUND_TESTS)'
 SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 
 # Tests of sound servers and of time run after all others: in parallel with computing tests, a wait of one second may take a minute. Each
@@ -54,7 +57,7 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	scripts/stage build $(SWIFT_BUILD_TESTS); \
 	scripts/stage tests $(SWIFT_TEST_PARALLEL) --skip-build --skip '$(REAL_TIME)'; \
 	scripts/stage python $(MAKE) test-python; \
-	scripts/stage 'sound tests' $(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
+	scripts/stage 'sound tests' $(SWIFT_TEST_SOUND); \
 	scripts/stage 'program tests' $(SWIFT_TEST_PARALLEL) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	scripts/stage 'browser tests' $(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
@@ -71,7 +74,7 @@ test:
 	scripts/setup --test
 	$(WITH_PYTHON); \
 	$(SWIFT_TEST_PARALLEL) --skip '$(REAL_TIME)'; \
-	$(SWIFT_TEST) --skip-build --filter '$(SOUND_TESTS)'; \
+	$(SWIFT_TEST_SOUND); \
 	$(SWIFT_TEST_PARALLEL) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	$(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
 endif

@@ -6,6 +6,8 @@ internal import HemiolaSignal
 struct SnapshotRequest {
     var snapshot = ServerSnapshot()
     var pending = 4
+    /// Whether the server did not respond to a request within libpulse's time limit of 30 s, as a frozen one.
+    var isIncomplete = false
 }
 
 extension Connection {
@@ -34,12 +36,16 @@ extension Connection {
         }
     }
 
-    private func requestDidFinish() {
+    /// - Parameter hasFailed: Whether the request ended without a result, or with a part of it.
+    private func requestDidFinish(hasFailed: Bool = false) {
         snapshotRequest?.pending -= 1
+        // Other failures, such as a refused permission, leave a list empty.
+        if hasFailed, pa_context_errno(context) == Int32(PA_ERR_TIMEOUT.rawValue) { snapshotRequest?.isIncomplete = true }
         guard let snapshotRequest, snapshotRequest.pending == 0 else { return }
         self.snapshotRequest = nil
-        delegate?.connectionDidUpdate(snapshotRequest.snapshot)
-        if isOutdated { requestSnapshot() }
+        // Without this check a list that never arrived would count as one without devices.
+        if !snapshotRequest.isIncomplete { delegate?.connectionDidUpdate(snapshotRequest.snapshot) }
+        if isOutdated || snapshotRequest.isIncomplete { requestSnapshot() }
     }
 
     private func add(server info: pa_server_info?) {
@@ -50,11 +56,11 @@ extension Connection {
             snapshotRequest?.snapshot.defaultSink = info.default_sink_name.map { String(cString: $0) }
             snapshotRequest?.snapshot.defaultSource = info.default_source_name.map { String(cString: $0) }
         }
-        requestDidFinish()
+        requestDidFinish(hasFailed: info == nil)
     }
 
     private func add(sink info: pa_sink_info?, _ end: Int32) {
-        guard end == 0, let info else { return requestDidFinish() }
+        guard end == 0, let info else { return requestDidFinish(hasFailed: end < 0) }
         let sink = ServerSnapshot.Sink(
             index: info.index, name: String(optional: info.name), summary: String(optional: info.description),
             monitor: info.monitor_source_name.map { String(cString: $0) })
@@ -62,7 +68,7 @@ extension Connection {
     }
 
     private func add(source info: pa_source_info?, _ end: Int32) {
-        guard end == 0, let info else { return requestDidFinish() }
+        guard end == 0, let info else { return requestDidFinish(hasFailed: end < 0) }
         let name = String(optional: info.name)
         let monitorOf = info.monitor_of_sink_name.map { String(cString: $0) }
         let isBluetooth = name.hasPrefix("bluez_") || Self.property(PA_PROP_DEVICE_BUS, of: info.proplist) == "bluetooth"
@@ -82,7 +88,7 @@ extension Connection {
     }
 
     private func add(stream info: pa_sink_input_info?, _ end: Int32) {
-        guard end == 0, let info else { return requestDidFinish() }
+        guard end == 0, let info else { return requestDidFinish(hasFailed: end < 0) }
         let names = [PA_PROP_APPLICATION_NAME, PA_PROP_APPLICATION_PROCESS_BINARY, PA_PROP_MEDIA_NAME]
             .compactMap { Self.property($0, of: info.proplist) }
         let stream = ServerSnapshot.PlayingStream(
