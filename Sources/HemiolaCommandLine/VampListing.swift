@@ -53,16 +53,16 @@ enum VampListing {
         } catch {
             return ([], "cannot be read: \(error)")
         }
-        let deadline = RunningProgram.now + seconds
+        let deadline = MonotonicTime.now + seconds
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        reading: while bytes.count <= limit, RunningProgram.now < deadline {
-            switch buffer.withUnsafeMutableBytes({ child.read(into: $0, within: max(0.001, deadline - RunningProgram.now)) }) {
+        reading: while bytes.count <= limit, MonotonicTime.now < deadline {
+            switch buffer.withUnsafeMutableBytes({ child.read(into: $0, within: max(0.001, deadline - MonotonicTime.now)) }) {
             case .bytes(let count): bytes += buffer[..<count]
             case .timeout: break reading
             case .end: break reading
             }
         }
-        let isComplete = bytes.count <= limit && child.waitForExit(within: max(0.001, deadline - RunningProgram.now))
+        let isComplete = bytes.count <= limit && child.waitForExit(within: max(0.001, deadline - MonotonicTime.now))
         child.end(within: 0)
         guard isComplete else { return (bytes, "was not read within \(Int(seconds)) s and \(limit >> 20) MB; remove or reinstall it") }
         switch child.exit {

@@ -55,39 +55,3 @@ final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
         }
     }
 }
-
-/// A mutex and its condition variable, which the standard library does not have together.
-///
-/// `@unchecked Sendable`, and raw memory, because a pthread object must never move.
-final class Condition: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let variable: UnsafeMutablePointer<pthread_cond_t>
-
-    init() {
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
-        variable = .allocate(capacity: 1)
-        variable.initialize(to: pthread_cond_t())
-        pthread_cond_init(variable, nil)
-    }
-
-    deinit {
-        pthread_cond_destroy(variable)
-        pthread_mutex_destroy(mutex)
-        variable.deallocate()
-        mutex.deallocate()
-    }
-
-    func lock() { pthread_mutex_lock(mutex) }
-    func unlock() { pthread_mutex_unlock(mutex) }
-    func wait() { pthread_cond_wait(variable, mutex) }
-    func signal() { pthread_cond_signal(variable) }
-    func broadcast() { pthread_cond_broadcast(variable) }
-
-    func locked<Result>(_ body: () -> Result) -> Result {
-        lock()
-        defer { unlock() }
-        return body()
-    }
-}

@@ -52,7 +52,7 @@ public final class DatagramSender: PacketSender {
     private let options: Options
     private let losses: LossReport
     private let state = Mutex(State())
-    private let wakeUp = TimedCondition()
+    private let wakeUp = Condition()
 
     /// A sender for a target. The socket is made by ``start()``.
     public init(_ target: NetworkTarget, options: Options = Options(), losses: LossReport) {

@@ -16,7 +16,7 @@ public final class SendSchedule: @unchecked Sendable {
 
     private let send: @Sendable ([UInt8]) -> Void
     private let overflow: @Sendable () -> Void
-    private let condition = TimedCondition()
+    private let condition = Condition()
     /// In order of time; those of one time in the order in which they were added.
     private var entries: [Entry] = []
     private var isClosed = false

@@ -26,7 +26,7 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     private let losses: LossReport
     /// Wakes up the thread, which waits for the socket too.
     private let wakeUp: WakeUp
-    private let condition = TimedCondition()
+    private let condition = Condition()
     private var queue: [[UInt8]] = []
     private var queuedBytes = 0
     private var reason = ""

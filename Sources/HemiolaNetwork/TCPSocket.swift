@@ -1,3 +1,5 @@
+internal import Hemiola
+
 #if canImport(Glibc)
     internal import Glibc
 #else

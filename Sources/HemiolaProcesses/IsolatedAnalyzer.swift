@@ -153,7 +153,7 @@ private final class IsolatedSession: BlockSession {
         self.analyzer = analyzer
         self.isCancelled = isCancelled
         program = try analyzer.run(report: report)
-        let deadline = RunningProgram.now + analyzer.timeLimit
+        let deadline = MonotonicTime.now + analyzer.timeLimit
         try write(start, until: deadline)
         var message = try readMessage(MessageKind.outputs, until: deadline)
         declared = try message.outputs()
@@ -161,7 +161,7 @@ private final class IsolatedSession: BlockSession {
     }
 
     func exchange(_ block: [UInt8], at frame: Int64) throws(ProgramFault) {
-        let deadline = RunningProgram.now + analyzer.timeLimit
+        let deadline = MonotonicTime.now + analyzer.timeLimit
         try write(block, until: deadline)
         var message = try readMessage(MessageKind.answer, until: deadline)
         try message.floats(into: &values)
@@ -176,12 +176,12 @@ private final class IsolatedSession: BlockSession {
 
     func finish() throws(ProgramFault) {
         program.closeInput()
-        let deadline = RunningProgram.now + analyzer.timeLimit
+        let deadline = MonotonicTime.now + analyzer.timeLimit
         var message = try readMessage(MessageKind.end, until: deadline)
         events += try message.events()
         let text = try message.text()
         warning = text.isEmpty ? nil : text
-        guard program.end(within: max(0.1, deadline - RunningProgram.now)) else {
+        guard program.end(within: max(0.1, deadline - MonotonicTime.now)) else {
             throw ProgramFault("has not ended after the end of its input, and was ended")
         }
         if program.exit?.isSuccess == false { throw ProgramFault(program.reasonForEnd) }
@@ -194,7 +194,7 @@ private final class IsolatedSession: BlockSession {
     private func write(_ bytes: [UInt8], until deadline: Double) throws(ProgramFault) {
         var sent = 0
         while sent < bytes.count {
-            let wait = max(0.001, min(Self.slice, deadline - RunningProgram.now))
+            let wait = max(0.001, min(Self.slice, deadline - MonotonicTime.now))
             switch bytes.withUnsafeBytes({ program.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), within: wait) }) {
             case .bytes(let count): sent += count
             case .closed: throw ended()
@@ -221,7 +221,7 @@ private final class IsolatedSession: BlockSession {
                     return message
                 }
             }
-            let wait = max(0.001, min(Self.slice, deadline - RunningProgram.now))
+            let wait = max(0.001, min(Self.slice, deadline - MonotonicTime.now))
             switch chunk.withUnsafeMutableBytes({ program.read(into: $0, within: wait) }) {
             case .bytes(let count): buffer += chunk[..<count]
             case .end: throw ended()
@@ -231,7 +231,7 @@ private final class IsolatedSession: BlockSession {
     }
 
     private func check(_ deadline: Double) throws(ProgramFault) {
-        guard RunningProgram.now > deadline || isCancelled() else { return }
+        guard MonotonicTime.now > deadline || isCancelled() else { return }
         program.stop()
         throw ProgramFault("has not answered for \(analyzer.timeLimit.rounded(toPlaces: 1)) s, and was ended")
     }

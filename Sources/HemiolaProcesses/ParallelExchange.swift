@@ -51,7 +51,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         outputs = session.declared
         state = Mutex(State(values: session.values))
         self.session = session
-        delay.noteStart(at: RunningProgram.now)
+        delay.noteStart(at: MonotonicTime.now)
         startThread { [self] in
             run()
             end.post()
@@ -137,11 +137,11 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
 
     private func process(_ block: (bytes: [UInt8], frame: Int64)) throws(ProgramFault) {
         if session == nil {
-            guard RunningProgram.now >= delay.nextStart else {
+            guard MonotonicTime.now >= delay.nextStart else {
                 state.withLock { $0.losses += 1 }
                 return
             }
-            delay.noteStart(at: RunningProgram.now)
+            delay.noteStart(at: MonotonicTime.now)
             session = try starter.session(outputs, isCancelled: { [self] in mustStop })
         }
         guard let session else { return }
@@ -182,7 +182,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         if starter.isCancelled() { return false }
         switch starter.policy {
         case .retry:
-            let pause = delay.noteFailure(at: RunningProgram.now)
+            let pause = delay.noteFailure(at: MonotonicTime.now)
             starter.warn("\(fault.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
             return true
         case .skip:

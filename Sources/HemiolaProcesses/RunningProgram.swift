@@ -126,13 +126,6 @@ public final class RunningProgram {
         for descriptor in [output, errors] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// Seconds on the monotonic clock.
-    public static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-
     /// The last line that the program printed on standard error; empty: there is none.
     public var lastLine: String { log.lastLine }
 
@@ -151,7 +144,7 @@ public final class RunningProgram {
     ///   - seconds: The time limit.
     public func write(_ bytes: UnsafeRawBufferPointer, within seconds: Double) -> WriteResult {
         guard input >= 0 else { return .closed }
-        let deadline = Self.now + seconds
+        let deadline = MonotonicTime.now + seconds
         while true {
             #if canImport(Glibc)
                 let count = Glibc.write(input, bytes.baseAddress, bytes.count)
@@ -171,7 +164,7 @@ public final class RunningProgram {
     ///   - seconds: The time limit; 0: do not wait.
     public func read(into bytes: UnsafeMutableRawBufferPointer, within seconds: Double) -> ReadResult {
         guard output >= 0 else { return .end }
-        let deadline = seconds > 0 ? Self.now + seconds : 0
+        let deadline = seconds > 0 ? MonotonicTime.now + seconds : 0
         while true {
             #if canImport(Glibc)
                 let count = Glibc.read(output, bytes.baseAddress, bytes.count)
@@ -188,7 +181,7 @@ public final class RunningProgram {
     ///
     /// - Returns: false at the time limit.
     public func waitForOutput(within seconds: Double) -> Bool {
-        wait(for: output, Int16(POLLIN), until: Self.now + seconds)
+        wait(for: output, Int16(POLLIN), until: MonotonicTime.now + seconds)
     }
 
     /// Blocks the calling thread.
@@ -206,7 +199,7 @@ public final class RunningProgram {
     /// Reports the lines that the program has printed on standard error. Reads at most 256 KiB.
     public func reportLines() {
         guard errors >= 0 else { return }
-        let time = Self.now
+        let time = MonotonicTime.now
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             for _ in 0..<64 {
                 #if canImport(Glibc)
@@ -233,7 +226,7 @@ public final class RunningProgram {
     /// - Returns: false at the deadline.
     private func wait(for descriptor: Int32, _ events: Int16, until deadline: Double) -> Bool {
         while true {
-            let rest = deadline - Self.now
+            let rest = deadline - MonotonicTime.now
             guard rest > 0 else { return false }
             // poll ignores negative descriptors.
             var requests = [pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: errors, events: Int16(POLLIN), revents: 0)]
@@ -249,13 +242,13 @@ public final class RunningProgram {
     ///
     /// - Returns: Whether it has ended.
     public func waitForExit(within seconds: Double) -> Bool {
-        let deadline = Self.now + seconds
+        let deadline = MonotonicTime.now + seconds
         var pause = 0.001
         while !reapIfEnded() {
-            let rest = deadline - Self.now
+            let rest = deadline - MonotonicTime.now
             guard rest > 0 else { return false }
             // There is no descriptor of a process that all supported systems can poll.
-            _ = wait(for: -1, 0, until: Self.now + min(pause, rest))
+            _ = wait(for: -1, 0, until: MonotonicTime.now + min(pause, rest))
             pause = min(pause * 2, 0.02)
         }
         return true

@@ -216,14 +216,14 @@ struct ExecAnalyzerTests {
             ("time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
         ] {
             let timeout: ParameterValue = .number(message.contains("3.0 s") ? 3 : 50)
-            let start = RunningProgram.now
+            let start = MonotonicTime.now
             let result = try await run(program(declared(rest)), Self.noise, ["timeout_s": timeout])
             #expect(result.outcome.failedInputs == 1)
             #expect(
                 result.notices.contains { $0.contains("exec:exec python3 ") && $0.contains(": \(message); run it in a shell to see why") },
                 "\(result.notices)")
             #expect(result.stream.summary?.reason == .error)
-            #expect(RunningProgram.now - start < 45)
+            #expect(MonotonicTime.now - start < 45)
         }
     }
 
@@ -309,9 +309,9 @@ struct ExecAnalyzerTests {
 
     @Test func `live, slow program: the newest blocks win, and the loss is reported`() async throws {
         let rest = "while read():\n    time.sleep(0.2); print('{\"a\": 7}', flush=True)"
-        let start = RunningProgram.now
+        let start = MonotonicTime.now
         let result = try await run(program(declared(rest)), TestSignal.silence(frames: 200 * 1024), live: true, pause: 10_000)
-        #expect(RunningProgram.now - start < 20)
+        #expect(MonotonicTime.now - start < 20)
         let losses = result.events.compactMap { DropReport($0) }
         #expect(losses.allSatisfy { $0.sink == "exec" && $0.client == nil })
         #expect(losses.reduce(0) { $0 + $1.batches } > 50)

@@ -48,9 +48,9 @@ import Testing
         var recording = Recording(source: try capture.open(FormatRequest(warn: { warnings.add($0) })))
         defer { capture.close() }
         var buffer = [Float](repeating: 0, count: 4096 * recording.source.format.channelCount)
-        let start = RunningProgram.now
+        let start = MonotonicTime.now
         do throws(CaptureError) {
-            while !isDone(recording), RunningProgram.now - start < 30 {
+            while !isDone(recording), MonotonicTime.now - start < 30 {
                 var span = buffer.mutableSpan
                 let result = try capture.read(into: &span)
                 switch result {
@@ -190,14 +190,14 @@ import Testing
     }
 
     @Test func `program that writes nothing: an error at the time limit, before and within the audio`() throws {
-        let start = RunningProgram.now
+        let start = MonotonicTime.now
         let before = #expect(throws: CaptureError.self) { try record(capture("sleep 60", ["timeout_s": .number(0.3)])) }
         #expect(before?.message == "exec:sleep 60: has written no audio for 0.3 s, and was ended")
         let within = try record(
             capture("head -c 80 /dev/zero; sleep 60", ["raw": .text("f32le:44100:2"), "timeout_s": .number(0.3)]))
         #expect(within.samples.count == 20)
         #expect(within.error?.message.contains("has written no audio for 0.3 s, and was ended; run it in a shell") == true)
-        #expect(RunningProgram.now - start < 20)
+        #expect(MonotonicTime.now - start < 20)
     }
 
     @Test func `close within the audio: the program is ended`() throws {

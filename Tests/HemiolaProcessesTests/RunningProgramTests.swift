@@ -94,12 +94,12 @@ final class Lines: Sendable {
 
     @Test func `program that never reads: the write ends at the time limit`() throws {
         let program = try start("sleep 60")
-        let start = RunningProgram.now
+        let start = MonotonicTime.now
         let bytes = [UInt8](repeating: 0, count: 1 << 20)
         var result = RunningProgram.WriteResult.bytes(0)
         while case .bytes = result { result = bytes.withUnsafeBytes { program.write($0, within: 0.3) } }
         #expect(result == .timeout)
-        #expect(RunningProgram.now - start < 5)
+        #expect(MonotonicTime.now - start < 5)
         program.stop()
         #expect(program.exit == .signal(SIGTERM))
     }
@@ -110,10 +110,10 @@ final class Lines: Sendable {
         var buffer = [UInt8](repeating: 0, count: 16)
         #expect(buffer.withUnsafeMutableBytes { program.read(into: $0, within: 5) } == .bytes(1))
         let child = try #require(pid_t(folder.text(of: "child").trimmingCharacters(in: .whitespacesAndNewlines)))
-        let start = RunningProgram.now
+        let start = MonotonicTime.now
         program.stop()
         #expect(program.exit == .signal(SIGKILL))
-        let time = RunningProgram.now - start
+        let time = MonotonicTime.now - start
         #expect(time >= RunningProgram.killDelay && time < RunningProgram.killDelay + 3)
         #expect(!exists(program.identifier))
         #expect(isGone(child))

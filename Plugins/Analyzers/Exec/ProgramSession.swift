@@ -69,7 +69,7 @@ final class ProgramSession: BlockSession {
             throw ProgramFault("cannot be started: \(error); check the command")
         }
         self.program = program
-        let deadline = RunningProgram.now + settings.timeout
+        let deadline = MonotonicTime.now + settings.timeout
         var lines = LineSplitter(limit: Self.longestLine)
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var declaration: [UInt8]?
@@ -85,7 +85,7 @@ final class ProgramSession: BlockSession {
             case .timeout: break
             }
             declaration = lines.next()
-            if declaration == nil, RunningProgram.now > deadline || isCancelled() {
+            if declaration == nil, MonotonicTime.now > deadline || isCancelled() {
                 program.stop()
                 throw ProgramFault(
                     "has not declared its outputs within \(settings.timeout.rounded(toPlaces: 1)) s; it prints them first, as one line of JSON"
@@ -106,7 +106,7 @@ final class ProgramSession: BlockSession {
     ///   - frame: The first frame of the block in the stream.
     func exchange(_ block: [UInt8], at frame: Int64) throws(ProgramFault) {
         frames.append(blockAt: frame)
-        let deadline = RunningProgram.now + settings.timeout
+        let deadline = MonotonicTime.now + settings.timeout
         try readAvailable()
         while let line = lines.next() {
             guard try !handle(line) else { throw ProgramFault("has answered more blocks than it got") }
@@ -135,7 +135,7 @@ final class ProgramSession: BlockSession {
     /// Ends the input of the program, and reads its last events.
     func finish() throws(ProgramFault) {
         program.closeInput()
-        let deadline = RunningProgram.now + settings.timeout
+        let deadline = MonotonicTime.now + settings.timeout
         reading: while true {
             switch buffer.withUnsafeMutableBytes({ program.read(into: $0, within: Self.slice) }) {
             case .bytes(let count): try lines.append(buffer[..<count])
@@ -146,7 +146,7 @@ final class ProgramSession: BlockSession {
                 guard try !handle(line) else { throw ProgramFault("has answered more blocks than it got") }
             }
         }
-        guard program.end(within: max(0.1, deadline - RunningProgram.now)) else {
+        guard program.end(within: max(0.1, deadline - MonotonicTime.now)) else {
             throw ProgramFault("has not ended after the end of its input, and was ended")
         }
         if program.exit?.isSuccess == false { throw ProgramFault(program.reasonForEnd) }
@@ -173,7 +173,7 @@ final class ProgramSession: BlockSession {
     }
 
     private func read(until deadline: Double) throws(ProgramFault) {
-        let wait = max(0.001, min(Self.slice, deadline - RunningProgram.now))
+        let wait = max(0.001, min(Self.slice, deadline - MonotonicTime.now))
         switch buffer.withUnsafeMutableBytes({ program.read(into: $0, within: wait) }) {
         case .bytes(let count): try lines.append(buffer[..<count])
         case .end: throw Self.ended(program)
@@ -182,7 +182,7 @@ final class ProgramSession: BlockSession {
     }
 
     private func check(_ deadline: Double, _ what: String) throws(ProgramFault) {
-        guard RunningProgram.now > deadline || isCancelled() else { return }
+        guard MonotonicTime.now > deadline || isCancelled() else { return }
         program.stop()
         throw ProgramFault("\(what) for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
     }

@@ -101,9 +101,9 @@ class ExecCapture: Capture {
         program.reportLines()
         switch result {
         case .frames:
-            lastTime = RunningProgram.now
+            lastTime = MonotonicTime.now
         case .idle:
-            if RunningProgram.now - lastTime >= settings.timeout {
+            if MonotonicTime.now - lastTime >= settings.timeout {
                 program.stop()
                 return try fail("has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
             }
@@ -136,12 +136,12 @@ class ExecCapture: Capture {
         } catch {
             throw CaptureError("\(name): cannot be started: \(error); check the command")
         }
-        let start = RunningProgram.now
+        let start = MonotonicTime.now
         let deadline = start + settings.timeout
         delay.noteStart(at: start)
         while !program.waitForOutput(within: Self.readWait) {
             if request.isCancelled() { throw CaptureError("\(name): interrupted before the audio began", remedy: .finish) }
-            guard RunningProgram.now < deadline else {
+            guard MonotonicTime.now < deadline else {
                 program.stop()
                 throw CaptureError("\(name): has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
             }
@@ -149,7 +149,7 @@ class ExecCapture: Capture {
         let kind = spools ? SpooledPCMReader.self : PCMReader.self
         let reader = kind.init(.descriptor(program.output), name: name, kind: "exec", format: rawFormat, advice: .command)
         var limited = request
-        limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || RunningProgram.now > deadline }
+        limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || MonotonicTime.now > deadline }
         let source: StreamSource
         do throws(CaptureError) {
             source = try reader.open(limited)
@@ -157,19 +157,19 @@ class ExecCapture: Capture {
             if program.waitForExit(within: min(1, settings.timeout)), program.exit?.isSuccess == false {
                 throw CaptureError("\(name): \(program.reasonForEnd); run it in a shell to see why")
             }
-            if !request.isCancelled(), RunningProgram.now > deadline {
+            if !request.isCancelled(), MonotonicTime.now > deadline {
                 throw CaptureError("\(name): has not written a whole header for \(settings.timeout.rounded(toPlaces: 1)) s")
             }
             throw error
         }
         (self.program, self.reader) = (program, reader)
-        lastTime = RunningProgram.now
+        lastTime = MonotonicTime.now
         return source
     }
 
     /// Starts a failed program again when its pause is over.
     private func restart() throws(CaptureError) -> ReadResult {
-        let pause = delay.nextStart - RunningProgram.now
+        let pause = delay.nextStart - MonotonicTime.now
         if pause > 0 {
             RunningProgram.pause(for: min(pause, Self.readWait))
             return .idle
@@ -180,7 +180,7 @@ class ExecCapture: Capture {
             return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .opened, format: source.format))
         } catch {
             if error.remedy == .finish { throw error }
-            let pause = delay.noteFailure(at: RunningProgram.now)
+            let pause = delay.noteFailure(at: MonotonicTime.now)
             request.warn("\(error.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
             return .idle
         }
@@ -202,7 +202,7 @@ class ExecCapture: Capture {
         switch policy {
         case .retry:
             state = .lost
-            let pause = delay.noteFailure(at: RunningProgram.now)
+            let pause = delay.noteFailure(at: MonotonicTime.now)
             request.warn("\(error.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
             return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .lost, format: format))
         case .skip:
@@ -231,7 +231,7 @@ class ExecCapture: Capture {
         guard let reader = reader as? SpooledPCMReader else { preconditionFailure("rewind before open") }
         try reader.rewind()
         state = .reading
-        lastTime = RunningProgram.now
+        lastTime = MonotonicTime.now
     }
 }
 

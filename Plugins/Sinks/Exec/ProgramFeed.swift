@@ -47,7 +47,7 @@ struct ProgramFeed: ~Copyable {
         policy = settings.policy.resolved(isLive: context.isLive)
         buffer.removeAll()
         (sentCount, isPending, stallStart) = (0, false, nil)
-        let now = RunningProgram.now
+        let now = MonotonicTime.now
         guard now >= delay.nextStart else {
             throw SinkError("\(settings.name): failed, and is started again later", remedy: .reopen)
         }
@@ -87,7 +87,7 @@ struct ProgramFeed: ~Copyable {
     /// - Returns: Whether they were sent; false: nothing was sent, and `send` has to be called. That is so also when the program is to be
     ///   looked after, four times a second.
     mutating func sendIfReady(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) -> Bool {
-        guard let encoder, let child, !isPending, RunningProgram.now < nextReport else { return false }
+        guard let encoder, let child, !isPending, MonotonicTime.now < nextReport else { return false }
         encode(encoder, &buffer)
         defer { discard() }
         guard buffer.count <= Self.wholeWrite else { return false }
@@ -126,9 +126,9 @@ struct ProgramFeed: ~Copyable {
                 sentCount += count
                 stallStart = nil
             case .timeout:
-                let stallStart = stallStart ?? RunningProgram.now - wait
+                let stallStart = stallStart ?? MonotonicTime.now - wait
                 self.stallStart = stallStart
-                if RunningProgram.now - stallStart < settings.timeout {
+                if MonotonicTime.now - stallStart < settings.timeout {
                     // The engine repeats the call, and gives up soon after the run has ended.
                     throw SinkError("\(settings.name): does not read its input", remedy: .retry)
                 }
@@ -145,7 +145,7 @@ struct ProgramFeed: ~Copyable {
         }
         discard()
         child?.reportLines()
-        nextReport = RunningProgram.now + Self.reportInterval
+        nextReport = MonotonicTime.now + Self.reportInterval
     }
 
     private mutating func discard() {
@@ -161,7 +161,7 @@ struct ProgramFeed: ~Copyable {
         switch policy {
         case .retry:
             isPending = false
-            let pause = delay.noteFailure(at: RunningProgram.now)
+            let pause = delay.noteFailure(at: MonotonicTime.now)
             context.warn("\(message); starting it again in \(text(pause))")
             throw SinkError(message, remedy: .reopen)
         case .skip:

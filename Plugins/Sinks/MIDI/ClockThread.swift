@@ -6,26 +6,14 @@ internal import Hemiola
     internal import Musl
 #endif
 
-/// The monotonic clock.
-enum MonotonicClock {
-    /// Seconds since an arbitrary point in time.
-    static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-}
-
 /// A thread that sends what is due at its time. It sleeps until an absolute time of the monotonic clock, so that delays do not add up.
 ///
-/// `@unchecked Sendable`, and raw memory: the output is touched only under the lock, and a pthread object must never move. No method waits
-/// for the receiver.
+/// `@unchecked Sendable`: the output is touched only under the lock. No method waits for the receiver.
 final class ClockThread: @unchecked Sendable {
     /// Time for which messages may wait for the receiver when the thread ends, in seconds.
     private static let drainTime = 0.2
 
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let variable: UnsafeMutablePointer<pthread_cond_t>
+    private let condition = Condition()
     private var output: MIDIOutput
     /// The time until which the thread sleeps.
     private var wakeTime = 0.0
@@ -34,23 +22,6 @@ final class ClockThread: @unchecked Sendable {
 
     init(_ output: MIDIOutput) {
         self.output = output
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
-        variable = .allocate(capacity: 1)
-        variable.initialize(to: pthread_cond_t())
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(variable, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(variable)
-        pthread_mutex_destroy(mutex)
-        variable.deallocate()
-        mutex.deallocate()
     }
 
     /// Starts the thread. Called once, before all other methods.
@@ -64,30 +35,30 @@ final class ClockThread: @unchecked Sendable {
 
     /// Changes the output, and wakes the thread if something is due earlier than before.
     func withOutput<Result>(_ body: (inout MIDIOutput) -> Result) -> Result {
-        pthread_mutex_lock(mutex)
+        condition.lock()
         defer { unlock() }
         return body(&output)
     }
 
     /// As `withOutput`, if the lock is free; else nil.
     func withOutputIfFree<Result>(_ body: (inout MIDIOutput) -> Result) -> Result? {
-        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+        guard condition.tryLock() else { return nil }
         defer { unlock() }
         return body(&output)
     }
 
     private func unlock() {
         let isEarlier = output.next < wakeTime
-        pthread_mutex_unlock(mutex)
-        if isEarlier { pthread_cond_signal(variable) }
+        condition.unlock()
+        if isEarlier { condition.signal() }
     }
 
     /// Stops clock and notes, closes the port, and ends the thread. Waits at most 0.2 s for the receiver.
     func stop() {
-        pthread_mutex_lock(mutex)
+        condition.lock()
         isStopping = true
-        pthread_mutex_unlock(mutex)
-        pthread_cond_signal(variable)
+        condition.unlock()
+        condition.signal()
         if let thread { pthread_join(thread, nil) }
         thread = nil
     }
@@ -100,32 +71,30 @@ final class ClockThread: @unchecked Sendable {
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
-        pthread_mutex_lock(mutex)
+        condition.lock()
         while !isStopping {
-            let now = MonotonicClock.now
+            let now = MonotonicTime.now
             if output.next <= now { output.advance(to: now) }
             sleep(until: output.next)
         }
-        let end = MonotonicClock.now + Self.drainTime
+        let end = MonotonicTime.now + Self.drainTime
         output.stopSong()
-        output.advance(to: MonotonicClock.now)
-        while !output.isDrained, MonotonicClock.now < end {
+        output.advance(to: MonotonicTime.now)
+        while !output.isDrained, MonotonicTime.now < end {
             sleep(until: min(end, output.next))
-            output.advance(to: MonotonicClock.now)
+            output.advance(to: MonotonicTime.now)
         }
         output.disconnect()
-        pthread_mutex_unlock(mutex)
+        condition.unlock()
     }
 
     /// Releases the lock until that time, or until the output has changed.
     private func sleep(until time: Double) {
         wakeTime = time
         if time == .infinity {
-            pthread_cond_wait(variable, mutex)
-        } else if time > MonotonicClock.now {
-            let seconds = time.rounded(.down)
-            var deadline = timespec(tv_sec: Int(seconds), tv_nsec: Int((time - seconds) * 1e9))
-            pthread_cond_timedwait(variable, mutex, &deadline)
+            condition.wait()
+        } else if time > MonotonicTime.now {
+            condition.wait(until: time)
         }
         wakeTime = 0
     }

@@ -43,12 +43,12 @@ final class MIDIWriter: NonBlockingSink {
             var new = State(context: context, shift: settings.delay - context.lead)
             do throws(MIDIDevice.OpenError) {
                 let port = try settings.openPort()
-                thread.withOutput { $0.connect(port, now: MonotonicClock.now) }
+                thread.withOutput { $0.connect(port, now: MonotonicTime.now) }
                 new.wasOpen = true
             } catch {
                 guard error.isTemporary else { throw SinkError(error.message) }
                 context.inform("\(error.message); waiting for one", [])
-                (new.attempts, new.nextAttempt) = (1, MonotonicClock.now + RetryDelay.seconds(after: 1))
+                (new.attempts, new.nextAttempt) = (1, MonotonicTime.now + RetryDelay.seconds(after: 1))
             }
             let code = thread.start()
             guard code == 0 else { throw SinkError("midi: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u") }
@@ -66,7 +66,7 @@ final class MIDIWriter: NonBlockingSink {
 
     func write(_ batches: BatchBlock) async {
         state.withLock { state in
-            let now = MonotonicClock.now
+            let now = MonotonicTime.now
             state.thread?.withOutput { add(batches, now, to: &$0, &state) }
             maintain(&state, now)
         }
@@ -75,7 +75,7 @@ final class MIDIWriter: NonBlockingSink {
     func writeIfReady(_ batches: BatchBlock) -> Bool {
         state.withLockIfAvailable { state in
             guard let thread = state.thread else { return false }
-            let now = MonotonicClock.now
+            let now = MonotonicTime.now
             let isWritten = thread.withOutputIfFree { output in
                 if output.hasReport { return false }
                 add(batches, now, to: &output, &state)
@@ -87,7 +87,7 @@ final class MIDIWriter: NonBlockingSink {
 
     func write(_ events: [Event]) async {
         state.withLock { state in
-            let now = MonotonicClock.now
+            let now = MonotonicTime.now
             state.thread?.withOutput { output in
                 for event in events { add(event, now, to: &output, state) }
             }
@@ -98,7 +98,7 @@ final class MIDIWriter: NonBlockingSink {
     func end(_ summary: StreamSummary) async {
         state.withLock { state in
             state.thread?.withOutput { $0.stopSong() }
-            maintain(&state, MonotonicClock.now)
+            maintain(&state, MonotonicTime.now)
         }
     }
 
@@ -153,7 +153,7 @@ final class MIDIWriter: NonBlockingSink {
         do throws(MIDIDevice.OpenError) {
             let port = try settings.openPort()
             let lost = thread.withOutput { output in
-                output.connect(port, now: MonotonicClock.now)
+                output.connect(port, now: MonotonicTime.now)
                 return output.takeLosses()
             }
             if state.wasOpen {

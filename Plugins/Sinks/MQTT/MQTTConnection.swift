@@ -81,14 +81,8 @@ final class MQTTConnection: Sendable {
             throw SinkError("\(context.name): \(error.reason)")
         }
         wakeUp = try WakeUp()
-        let code = startThread { [self] in run() }
+        let code = startThreadIfPossible { [self] in run() }
         guard code == 0 else { throw SinkError("cannot create a thread: \(String(cString: strerror(code)))") }
-    }
-
-    private func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
-        let (thread, code) = startJoinableThread(body)
-        if let thread { pthread_detach(thread) }
-        return code
     }
 
     /// Why the sink cannot work: the broker has refused the first connection. nil: it can.

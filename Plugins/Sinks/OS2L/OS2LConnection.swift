@@ -54,9 +54,8 @@ final class OS2LConnection: Sendable {
         self.endpoint = endpoint
         self.context = context
         wakeUp = try WakeUp()
-        let (thread, code) = startJoinableThread { [self] in run() }
-        guard let thread else { throw SinkError("cannot create a thread: \(String(cString: strerror(code)))") }
-        pthread_detach(thread)
+        let code = startThreadIfPossible { [self] in run() }
+        guard code == 0 else { throw SinkError("cannot create a thread: \(String(cString: strerror(code)))") }
     }
 
     /// Adds a message. Does not block.
