@@ -11,8 +11,7 @@ final class LightSender<Messages: LightProtocol>: DirectingSink, NonBlockingSink
     private struct State {
         var context: SinkContext?
         var messages: Messages?
-        var senders: [any PacketSender] = []
-        var schedules: [SendSchedule] = []
+        var senders: [ScheduledSender] = []
         var show: LightShow
         var map: FieldMap?
         var channels: MappedChannels?
@@ -60,19 +59,12 @@ final class LightSender<Messages: LightProtocol>: DirectingSink, NonBlockingSink
             }
         }
         for target in prototype.receivers {
-            let losses = LossReport(context, receiver: target.description)
-            let sender: any PacketSender
-            do throws(NetworkError) {
-                sender = try target.makeSender(options: DatagramSender.Options(interface: settings.interface), losses: losses)
-                try sender.start()
+            do throws(SinkError) {
+                new.senders.append(try ScheduledSender(target, interface: settings.interface, context))
             } catch {
-                for sender in new.senders { sender.close() }
-                throw SinkError("\(target): \(error.message)")
+                for sender in new.senders { sender.close(within: 0) }
+                throw error
             }
-            new.senders.append(sender)
-            new.schedules.append(
-                SendSchedule(
-                    send: { sender.send($0) }, overflow: { losses.lose(1, because: "too many messages wait for their time") }))
         }
         if settings.allowsStrobe { context.warn("strobe=true: lights can flash more than three times a second") }
         state.withLock { $0 = new }
@@ -122,20 +114,19 @@ final class LightSender<Messages: LightProtocol>: DirectingSink, NonBlockingSink
     func end(_ summary: StreamSummary) async throws(SinkError) {}
 
     func close() async throws(SinkError) {
-        let state = state.withLock { state in
+        let senders = state.withLock { state in
             // The lights go out.
             if state.messages != nil, !state.frame.isEmpty {
                 state.frame = [UInt8](repeating: 0, count: state.frame.count)
                 send(&state)
                 for (receiver, bytes) in state.messages?.lastMessages() ?? [] {
-                    state.schedules[receiver].add(bytes, at: MonotonicTime.now + settings.delay)
+                    state.senders[receiver].add(bytes, at: MonotonicTime.now + settings.delay)
                 }
             }
             defer { state = Self.state(settings, universes?.count, nil) }
-            return (state.schedules, state.senders)
+            return state.senders
         }
-        for schedule in state.0 { schedule.close(within: settings.delay + 0.1) }
-        for sender in state.1 { sender.close() }
+        for sender in senders { sender.close(within: settings.delay + 0.1) }
     }
 
     // MARK: - Frames
@@ -175,6 +166,6 @@ final class LightSender<Messages: LightProtocol>: DirectingSink, NonBlockingSink
             frame = Universe.frame(ofPixels: frame, start: universes.start, universeCount: universes.count)
         }
         let time = MonotonicTime.now + settings.delay
-        for (receiver, bytes) in state.messages?.messages(for: frame) ?? [] { state.schedules[receiver].add(bytes, at: time) }
+        for (receiver, bytes) in state.messages?.messages(for: frame) ?? [] { state.senders[receiver].add(bytes, at: time) }
     }
 }

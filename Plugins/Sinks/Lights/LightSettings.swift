@@ -9,9 +9,6 @@ struct LightSettings: Sendable {
         "effect", default: LightEffect.spectrum, "What the lights show: spectrum, level, or pulse: a flash with each beat.")
     static let brightness = Setting("brightness", default: 1.0, in: 0...1, "Brightness of the lights, 0...1.")
     static let strobe = Setting("strobe", default: false, "Permit more than three flashes a second. Dangerous for photosensitive people.")
-    static let delay = Setting("delay_ms", default: 0.0, in: 0...10_000, unit: .milliseconds, "Time by which everything is sent later.")
-    static let interface = Setting<String?>(
-        "interface", default: nil, example: "eth0", "Network interface of a multicast group. Default: that of the routes.")
     static let map = Setting<String?>(
         "map", default: nil, example: "lights.yaml", "Field map of channels, a file. Default: RGB lights with an effect.")
 
@@ -33,8 +30,8 @@ struct LightSettings: Sendable {
         effect = settings[Self.effect]
         brightness = Float(settings[Self.brightness])
         allowsStrobe = settings[Self.strobe]
-        delay = settings[Self.delay] / 1000
-        interface = hasMap ? settings[Self.interface] : nil
+        delay = settings[ScheduledSender.delay] / 1000
+        interface = hasMap ? settings[ScheduledSender.interface] : nil
         map = hasMap ? settings[Self.map] : nil
     }
 }

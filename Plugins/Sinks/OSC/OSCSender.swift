@@ -11,8 +11,7 @@ internal import Synchronization
 final class OSCSender: NonBlockingSink {
     private struct State {
         var context: SinkContext?
-        var sender: (any PacketSender)?
-        var schedule: SendSchedule?
+        var sender: ScheduledSender?
         var map: FieldMap?
         var routes: OSCRoutes?
         var clock = StreamClock()
@@ -35,19 +34,11 @@ final class OSCSender: NonBlockingSink {
                     throw SinkError(error.description)
                 }
             }
-            let losses = LossReport(context, receiver: settings.target.description)
-            let sender: any PacketSender
-            do throws(NetworkError) {
-                sender = try settings.target.makeSender(options: DatagramSender.Options(interface: settings.interface), losses: losses)
-                try sender.start()
-            } catch {
-                throw SinkError("\(settings.target): \(error.message)")
-            }
             let isStream = settings.target.transport == .tcp
-            state.schedule = SendSchedule(
-                send: { packet in sender.send(isStream ? Self.framed(packet) : packet) },
-                overflow: { losses.lose(1, because: "too many messages wait for their time") })
-            (state.context, state.sender, state.routes) = (context, sender, nil)
+            state.sender = try ScheduledSender(settings.target, interface: settings.interface, context) { packet in
+                isStream ? Self.framed(packet) : packet
+            }
+            (state.context, state.routes) = (context, nil)
         }
     }
 
@@ -79,7 +70,7 @@ final class OSCSender: NonBlockingSink {
 
     private func send(_ batches: BatchBlock) {
         state.withLock { state in
-            guard var routes = state.routes, let schedule = state.schedule else { return }
+            guard var routes = state.routes, let sender = state.sender else { return }
             // A copy of the routes would be written to otherwise.
             state.routes = nil
             for index in 0..<batches.count {
@@ -88,8 +79,8 @@ final class OSCSender: NonBlockingSink {
                 let end = state.format.seconds(at: batch.endFrame)
                 state.clock.add(end: end, at: now)
                 let tag = time(end, state.clock)
-                routes.encode(batch, at: tag) { schedule.add($0, at: now + settings.delay) }
-                for place in batch.events.indices { send(batch.events[place], state, &routes, schedule) }
+                routes.encode(batch, at: tag) { sender.add($0, at: now + settings.delay) }
+                for place in batch.events.indices { send(batch.events[place], state, &routes, sender) }
             }
             state.routes = routes
         }
@@ -97,9 +88,9 @@ final class OSCSender: NonBlockingSink {
 
     func write(_ events: [Event]) async throws(SinkError) {
         state.withLock { state in
-            guard var routes = state.routes, let schedule = state.schedule else { return }
+            guard var routes = state.routes, let sender = state.sender else { return }
             state.routes = nil
-            for event in events { send(event, state, &routes, schedule) }
+            for event in events { send(event, state, &routes, sender) }
             state.routes = routes
         }
     }
@@ -113,17 +104,16 @@ final class OSCSender: NonBlockingSink {
             defer { state = State() }
             return state
         }
-        state.schedule?.close(within: settings.delay + Self.closeTime)
-        state.sender?.close()
+        state.sender?.close(within: settings.delay + Self.closeTime)
     }
 
     /// Seconds that announced events are waited for at the end.
     private static let closeTime = 1.0
 
-    private func send(_ event: Event, _ state: State, _ routes: inout OSCRoutes, _ schedule: SendSchedule) {
+    private func send(_ event: Event, _ state: State, _ routes: inout OSCRoutes, _ sender: ScheduledSender) {
         let lead = state.context?.lead ?? 0
         let due = (state.clock.time(of: event.time) ?? MonotonicTime.now) - lead + settings.delay
-        routes.encode(event, at: time(event.time, state.clock)) { schedule.add($0, at: due) }
+        routes.encode(event, at: time(event.time, state.clock)) { sender.add($0, at: due) }
     }
 
     /// The time tag for a time of the stream.

@@ -1,7 +1,6 @@
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
-internal import HemiolaSignal
 
 extension SinkPlugin {
     private static let target = Setting(
@@ -17,16 +16,12 @@ extension SinkPlugin {
     private static let timeTags = Setting(
         "time_tags", default: TimeTags.immediate,
         "Time of a bundle: immediate, or event: that of the batch or event, for receivers whose clock is synchronized.")
-    private static let delay = Setting(
-        "delay_ms", default: 0.0, in: 0...10_000, unit: .milliseconds, "Time by which everything is sent later.")
-    private static let interface = Setting<String?>(
-        "interface", default: nil, example: "eth0", "Network interface of a multicast group. Default: that of the routes.")
-
     /// Sends features and events as Open Sound Control messages.
     public static let osc = SinkPlugin(
         "osc", "Sends features and events as Open Sound Control (OSC) messages, through UDP or TCP.",
         settings: [
-            target.declared, map.declared, prefix.declared, bundles.declared, timeTags.declared, delay.declared, interface.declared,
+            target.declared, map.declared, prefix.declared, bundles.declared, timeTags.declared, ScheduledSender.delay.declared,
+            ScheduledSender.interface.declared,
         ],
         primary: "target",
         needs: { _ in Needs(realTime: true, schedulesEvents: true) },
@@ -42,7 +37,7 @@ extension SinkPlugin {
                 OSCSettings(
                     target: try NetworkTarget(parsing: settings[target], defaultPort: 9000, transports: [.udp, .tcp], at: target.key),
                     map: settings[map], prefix: settings[prefix], usesBundles: settings[bundles], timeTags: settings[timeTags],
-                    delay: settings[delay] / 1000, interface: settings[interface]))
+                    delay: settings[ScheduledSender.delay] / 1000, interface: settings[ScheduledSender.interface]))
         })
 }
 

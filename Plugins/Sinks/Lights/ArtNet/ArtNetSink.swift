@@ -14,8 +14,8 @@ extension SinkPlugin {
         "artnet", "Sends DMX universes to lights by Art-Net.",
         settings: [
             target.declared, universe.declared, start.declared, LightSettings.pixels.declared, LightSettings.map.declared,
-            LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared, LightSettings.delay.declared,
-            LightSettings.interface.declared,
+            LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared, ScheduledSender.delay.declared,
+            ScheduledSender.interface.declared,
         ],
         primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in

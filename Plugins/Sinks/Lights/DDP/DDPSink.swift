@@ -10,7 +10,7 @@ extension SinkPlugin {
         "ddp", "Sends colours to the pixels of an LED controller (Distributed Display Protocol).",
         settings: [
             target.declared, LightSettings.pixels.declared, LightSettings.effect.declared, LightSettings.brightness.declared,
-            LightSettings.strobe.declared, LightSettings.delay.declared,
+            LightSettings.strobe.declared, ScheduledSender.delay.declared,
         ],
         primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in

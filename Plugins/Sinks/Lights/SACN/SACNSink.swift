@@ -17,7 +17,7 @@ extension SinkPlugin {
         settings: [
             target.declared, universe.declared, start.declared, LightSettings.pixels.declared, LightSettings.map.declared,
             LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared, priority.declared,
-            source.declared, LightSettings.delay.declared, LightSettings.interface.declared,
+            source.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
         primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in
