@@ -22,6 +22,26 @@ struct FlashLimiter {
         var high: Float = 0
         /// The starts of the last flashes, oldest first.
         var starts: (Double, Double, Double) = (-.infinity, -.infinity, -.infinity)
+
+        mutating func limited(_ brightness: Float, at time: Double) -> Float {
+            if isRising {
+                if brightness > high {
+                    high = brightness
+                } else if brightness <= high - FlashLimiter.threshold {
+                    (isRising, low) = (false, brightness)
+                }
+                return brightness
+            }
+            if brightness < low {
+                low = brightness
+                return brightness
+            }
+            guard brightness >= low + FlashLimiter.threshold else { return brightness }
+            guard time - starts.0 >= FlashLimiter.interval else { return low + FlashLimiter.threshold * 0.99 }
+            starts = (starts.1, starts.2, time)
+            (isRising, high) = (true, brightness)
+            return brightness
+        }
     }
 
     private var lights: [Light]
@@ -38,22 +58,6 @@ struct FlashLimiter {
     ///   - light: Its number.
     ///   - time: Seconds; never less than before.
     mutating func limited(_ brightness: Float, of light: Int, at time: Double) -> Float {
-        if lights[light].isRising {
-            if brightness > lights[light].high {
-                lights[light].high = brightness
-            } else if brightness <= lights[light].high - Self.threshold {
-                (lights[light].isRising, lights[light].low) = (false, brightness)
-            }
-            return brightness
-        }
-        if brightness < lights[light].low {
-            lights[light].low = brightness
-            return brightness
-        }
-        guard brightness >= lights[light].low + Self.threshold else { return brightness }
-        guard time - lights[light].starts.0 >= Self.interval else { return lights[light].low + Self.threshold * 0.99 }
-        lights[light].starts = (lights[light].starts.1, lights[light].starts.2, time)
-        (lights[light].isRising, lights[light].high) = (true, brightness)
-        return brightness
+        lights[light].limited(brightness, at: time)
     }
 }

@@ -154,9 +154,10 @@ final class LightSender<Messages: LightProtocol>: DirectingSink, NonBlockingSink
                 let limited = state.limiter.limited(brightness, of: index, at: state.elapsed)
                 if limited < brightness { color = color * (limited / brightness) }
             }
-            state.frame[3 * index] = UInt8((255 * min(color.red, 1)).rounded())
-            state.frame[3 * index + 1] = UInt8((255 * min(color.green, 1)).rounded())
-            state.frame[3 * index + 2] = UInt8((255 * min(color.blue, 1)).rounded())
+            // Faster than `rounded()`, which is a call of the C library.
+            state.frame[3 * index] = UInt8(255 * min(color.red, 1) + 0.5)
+            state.frame[3 * index + 1] = UInt8(255 * min(color.green, 1) + 0.5)
+            state.frame[3 * index + 2] = UInt8(255 * min(color.blue, 1) + 0.5)
         }
     }
 

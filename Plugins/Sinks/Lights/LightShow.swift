@@ -32,6 +32,8 @@ struct LightShow {
     private var beats: [Double] = []
     private var lastBeat = -Double.infinity
     private var hue: Float = 0
+    /// The colour of each light at full brightness, and its bar; computed with the first frame.
+    private var palette: [(color: Color, bar: Int)] = []
 
     init(_ effect: LightEffect, brightness: Float, lead: Double) {
         self.effect = effect
@@ -43,7 +45,7 @@ struct LightShow {
         format = header.format
         level = header.layout.handle("levels", "rms_db")
         bars = header.layout.handle("visualizer", "bars")
-        (beats, lastBeat) = ([], -.infinity)
+        (beats, lastBeat, palette) = ([], -.infinity, [])
     }
 
     mutating func note(_ event: Event) {
@@ -58,17 +60,14 @@ struct LightShow {
             beats.removeAll { $0 <= end }
         }
         let row = batch.row
+        if effect != .pulse, palette.count != colors.count { preparePalette(count: colors.count) }
         switch effect {
         case .spectrum:
-            for index in colors.indices {
-                let share = Float(index) / Float(colors.count)
-                colors[index] = Color(hue: share * 5 / 6, value: brightness * bar(at: share, of: row))
-            }
+            for index in colors.indices { colors[index] = palette[index].color * (brightness * value(ofBar: palette[index].bar, in: row)) }
         case .level:
             let length = self.level(of: row) * Float(colors.count)
             for index in colors.indices {
-                let value = min(max(length - Float(index), 0), 1)
-                colors[index] = Color(hue: (1 - Float(index) / Float(colors.count)) / 3, value: brightness * value)
+                colors[index] = palette[index].color * (brightness * min(max(length - Float(index), 0), 1))
             }
         case .pulse:
             // The flash begins with the batch in which the beat lies.
@@ -84,10 +83,19 @@ struct LightShow {
         return min(max((row[level.offset] - Self.lowestLevel) / -Self.lowestLevel, 0), 1)
     }
 
-    private func bar(at share: Float, of row: Span<Float>) -> Float {
+    private func value(ofBar bar: Int, in row: Span<Float>) -> Float {
         guard let bars, bars.count > 0 else { return 0 }
-        let value = row[bars.offset + min(Int(share * Float(bars.count)), bars.count - 1)]
+        let value = row[bars.offset + bar]
         return value.isFinite ? min(max(value, 0), 1) : 0
+    }
+
+    private mutating func preparePalette(count: Int) {
+        let barCount = bars?.count ?? 0
+        palette = (0..<count).map { index in
+            let share = Float(index) / Float(count)
+            let hue = effect == .spectrum ? share * 5 / 6 : (1 - share) / 3
+            return (Color(hue: hue, value: 1), max(0, min(Int(share * Float(barCount)), barCount - 1)))
+        }
     }
 
     /// eˣ for x ≤ 0, within 1 %: (1 + x/256)²⁵⁶, which needs no mathematical library.

@@ -41,6 +41,26 @@ struct OSCEncoder {
         for case .number(let number) in numbers { append(UInt32(Float(number.isFinite ? number : 0).bitPattern)) }
     }
 
+    /// Appends a message of numbers, whose address and types are encoded, as an element of a bundle.
+    mutating func append(sized beginning: [UInt8], numbers: Span<Float>) {
+        append(UInt32(beginning.count + 4 * numbers.count))
+        append(beginning, numbers: numbers)
+    }
+
+    /// Appends a message of numbers, whose address and types are encoded.
+    mutating func append(_ beginning: [UInt8], numbers: Span<Float>) {
+        bytes += beginning
+        bytes.append(addingCapacity: 4 * numbers.count) { output in
+            for index in numbers.indices {
+                let word = numbers[index].bitPattern
+                output.append(UInt8(truncatingIfNeeded: word >> 24))
+                output.append(UInt8(truncatingIfNeeded: word >> 16))
+                output.append(UInt8(truncatingIfNeeded: word >> 8))
+                output.append(UInt8(truncatingIfNeeded: word))
+            }
+        }
+    }
+
     /// Appends the beginning of a bundle; elements follow, each with its size.
     mutating func appendBundle(at time: OSCTime) {
         append(string: "#bundle")

@@ -132,6 +132,8 @@ struct OSCRoutes {
 
     private var routes: FieldRoutes
     private let addresses: [String]
+    /// Without a map: the features that are sent, and the beginnings of their messages, which are the same in every batch.
+    private let columns: [(beginning: [UInt8], handle: FeatureHandle)]
     /// For events without a map: the address and the stored fields' types of each type of record.
     private let events: [String: (address: String, types: [Field.Kind])]
     private let usesBundles: Bool
@@ -147,22 +149,23 @@ struct OSCRoutes {
         if let map {
             routes = try FieldRoutes(map, for: header, checkingDestinations: OSCAddress.fault)
             addresses = map.entries.map(\.destination)
-            events = [:]
+            (columns, events) = ([], [:])
             beginnings = addresses.map { _ in (0, []) }
             return
         }
         let isSelected = selection.contains("batch")
-        let entries = header.layout.sections.flatMap { section in
+        columns = header.layout.sections.flatMap { section in
             section.features.filter { isSelected && selection.contains(section.analyzer, $0.feature.name) && $0.feature.count > 0 }
                 .map { column in
-                    FieldMap.Entry(
-                        .feature(analyzer: section.analyzer, feature: column.feature.name, index: nil),
-                        to: "\(settings.prefix)/\(OSCAddress.part(section.analyzer))/\(OSCAddress.part(column.feature.name))")
+                    var beginning = OSCEncoder()
+                    beginning.appendBeginning(
+                        of: "\(settings.prefix)/\(OSCAddress.part(section.analyzer))/\(OSCAddress.part(column.feature.name))",
+                        numberCount: column.handle.count)
+                    return (beginning.bytes, column.handle)
                 }
         }
-        routes = try FieldRoutes(FieldMap(title: "osc", entries: entries), for: header)
-        addresses = entries.map(\.destination)
-        beginnings = addresses.map { _ in (0, []) }
+        routes = try FieldRoutes(FieldMap(title: "osc", entries: []), for: header)
+        (addresses, beginnings) = ([], [])
         events = Dictionary(
             uniqueKeysWithValues: header.catalog.events.filter { selection.contains($0.name) }.map {
                 type -> (String, (address: String, types: [Field.Kind])) in
@@ -175,6 +178,15 @@ struct OSCRoutes {
     mutating func encode(_ batch: borrowing Batch, at time: OSCTime, _ send: ([UInt8]) -> Void) {
         var encoder = Encoder(usesBundles: usesBundles, limit: limit, time: time, message: message, bundle: bundle)
         (message, bundle) = (OSCEncoder(), OSCEncoder())
+        if batch.hasValues {
+            let row = batch.row
+            for (beginning, handle) in columns {
+                let values = row.extracting(handle.offset..<handle.offset + handle.count)
+                // A value that does not exist is not sent.
+                guard values.indices.allSatisfy({ values[$0].isFinite }) else { continue }
+                encoder.append(beginning, numbers: values, send)
+            }
+        }
         let addresses = addresses
         var beginnings = beginnings
         self.beginnings = []
@@ -230,11 +242,27 @@ struct OSCRoutes {
             appendMessage(send)
         }
 
+        /// Appends a message of numbers, whose beginning is encoded.
+        mutating func append(_ beginning: [UInt8], numbers: Span<Float>, _ send: ([UInt8]) -> Void) {
+            guard usesBundles else {
+                message.removeAll()
+                message.append(beginning, numbers: numbers)
+                return send(message.bytes)
+            }
+            prepareBundle(for: beginning.count + 4 * numbers.count, send)
+            bundle.append(sized: beginning, numbers: numbers)
+        }
+
         private mutating func appendMessage(_ send: ([UInt8]) -> Void) {
             guard usesBundles else { return send(message.bytes) }
-            if !bundle.bytes.isEmpty, bundle.bytes.count + 4 + message.bytes.count > limit { finish(send) }
-            if bundle.bytes.isEmpty { bundle.appendBundle(at: time) }
+            prepareBundle(for: message.bytes.count, send)
             bundle.append(sized: message.bytes)
+        }
+
+        /// Begins a bundle where there is none, or where so many bytes more are too many for it.
+        private mutating func prepareBundle(for count: Int, _ send: ([UInt8]) -> Void) {
+            if !bundle.bytes.isEmpty, bundle.bytes.count + 4 + count > limit { finish(send) }
+            if bundle.bytes.isEmpty { bundle.appendBundle(at: time) }
         }
 
         mutating func finish(_ send: ([UInt8]) -> Void) {
