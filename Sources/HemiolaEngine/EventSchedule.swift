@@ -15,8 +15,13 @@ struct EventSchedule {
         self.selection = selection
     }
 
-    /// Whether blocks pass unchanged.
+    /// Whether all blocks pass unchanged.
     var isTransparent: Bool { lead == nil && selection.isAll }
+
+    /// Whether a block passes unchanged: nothing of it is left out or delivered at another time.
+    func isTransparent(to block: BatchBlock) -> Bool {
+        lead == nil && (selection.isAll || block.events.allSatisfy { selection.contains($0.type.name) })
+    }
 
     mutating func begin(_ header: StreamHeader) {
         format = header.format

@@ -49,8 +49,9 @@ actor SinkRunner {
         self.report = report
         executor = ThreadExecutor()
         let schedule = EventSchedule(lead: lead, selection: events)
-        if schedule.isTransparent, context.isLive, let sink = sink as? any NonBlockingSink {
-            writeIfReady = { block in sink.writeIfReady(block) }
+        if lead == nil, context.isLive, let sink = sink as? any NonBlockingSink {
+            // The thread of the sink selects the events of other blocks.
+            writeIfReady = { block in schedule.isTransparent(to: block) && sink.writeIfReady(block) }
         } else {
             writeIfReady = nil
         }
