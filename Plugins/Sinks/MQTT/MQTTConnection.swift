@@ -9,7 +9,8 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The connection to a broker, on a thread of its own: connects, publishes what the sink adds, and connects again.
+/// The connection to a broker. A thread of its own connects, reads the broker's answers, and connects again. A message is published by the
+/// thread that adds it, unless there is no connection or the connection accepts no more: then the connection's thread publishes it later.
 ///
 /// With QoS 0, messages that are added while there is no connection are dropped. With QoS 1 and 2 they wait, up to a limit, and the oldest
 /// are dropped then. Every loss is counted.
@@ -66,6 +67,8 @@ final class MQTTConnection: Sendable {
     private let context: SinkContext
     private let wakeUp: WakeUp
     private let state = Mutex(State())
+    /// Locked by the connection's thread except while it waits, and by a thread that adds messages if it does not have to wait for that.
+    private let link = Mutex<Link?>(nil)
     private let isSlowReported = Atomic(false)
 
     /// Loads libmosquitto, and starts the thread.
@@ -90,7 +93,7 @@ final class MQTTConnection: Sendable {
 
     /// Adds messages. Does not block.
     func add(_ groups: [MessageGroup]) {
-        if groups.isEmpty { return }
+        if groups.isEmpty || publishAtOnce(groups) { return }
         let isSlow = state.withLock { state in
             for group in groups {
                 state.groups.append(group)
@@ -109,6 +112,23 @@ final class MQTTConnection: Sendable {
         }
     }
 
+    /// Publishes messages if the connection accepts them now.
+    private func publishAtOnce(_ groups: [MessageGroup]) -> Bool {
+        let isPublished = link.withLockIfAvailable { link -> Bool in
+            guard link != nil, link!.progress.isConnected, link!.fault == nil, state.withLock({ $0.groups.isEmpty }) else { return false }
+            guard !link!.client.wantsToWrite, link!.unpublishedCount < Self.inflightLimit else { return false }
+            do throws(MosquittoClient.Failure) {
+                for group in groups { try publish(group, &link!) }
+            } catch {
+                link!.fault = error
+            }
+            // The thread waits until the socket accepts the rest, or handles the failure.
+            if link!.client.wantsToWrite || link!.fault != nil { wakeUp.signal() }
+            return true
+        }
+        return isPublished ?? false
+    }
+
     /// Publishes what waits, within two seconds, and ends the connection in order. A thread that resolves a name or connects is not waited
     /// for: it ends later.
     func close() {
@@ -121,7 +141,7 @@ final class MQTTConnection: Sendable {
         }
     }
 
-    // MARK: - On the thread
+    // MARK: - The thread
 
     private enum Phase {
         case disconnected
@@ -130,7 +150,7 @@ final class MQTTConnection: Sendable {
         case connected
     }
 
-    /// The state of the connection, and losses. Used on the thread alone.
+    /// The state of the connection, and losses.
     private struct Progress {
         var phase = Phase.disconnected
         var nextAttempt = 0.0
@@ -155,112 +175,155 @@ final class MQTTConnection: Sendable {
         var isConnected: Bool { if case .connected = phase { true } else { false } }
     }
 
+    /// The client, and the state of its connection.
+    private struct Link {
+        let client: MosquittoClient
+        var progress = Progress()
+        /// Why a message could not be published by the thread that added it. The connection's thread ends the connection.
+        var fault: MosquittoClient.Failure?
+
+        /// Messages that the library has.
+        var unpublishedCount: Int64 { progress.passed - client.publishedCount }
+    }
+
+    /// What the thread does after a step.
+    private enum Next {
+        case step
+        /// Waits until the socket is ready, a message is added, or the time is over.
+        case exchange(seconds: Double, socket: Int32, writing: Bool)
+        /// Waits for the next attempt to connect.
+        case pause(seconds: Double)
+        case end
+    }
+
     private func run() {
         // SIGPIPE of TLS connections: a program that embeds Hemiola may not ignore it.
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         defer { state.withLock { $0.isEnded = true } }
-        var progress = Progress()
-        let client: MosquittoClient
         do throws(MosquittoClient.Failure) {
-            client = try MosquittoClient.make(settings)
+            let client = try MosquittoClient.make(settings)
+            link.withLock { $0 = Link(client: client) }
         } catch {
             return state.withLock { $0.fault = "\(context.name): \(error.reason)" }
         }
-        while true {
-            do throws(MosquittoClient.Failure) {
-                guard try step(client, &progress) else { break }
-            } catch {
-                lose(client, error.reason, &progress)
+        running: while true {
+            switch attempt({ link throws(MosquittoClient.Failure) in try step(&link) }) {
+            case .step: break
+            case .pause(let seconds): _ = wakeUp.wait(seconds: seconds)
+            case .exchange(let seconds, let socket, let writing): exchange(wakeUp.wait(seconds: seconds, for: socket, writing: writing))
+            case .end: break running
             }
-            reportLosses(&progress, MonotonicTime.now)
         }
-        finish(client, &progress)
+        finish()
     }
 
-    /// One step: connects, or publishes and waits.
-    ///
-    /// - Returns: false at the end.
-    private func step(_ client: borrowing MosquittoClient, _ progress: inout Progress) throws(MosquittoClient.Failure) -> Bool {
+    /// Changes the connection. A failure ends it until the next attempt.
+    private func attempt(_ body: (inout Link) throws(MosquittoClient.Failure) -> Next) -> Next {
+        link.withLock { link in
+            guard link != nil else { return .end }
+            defer { reportLosses(&link!.progress, MonotonicTime.now) }
+            do throws(MosquittoClient.Failure) {
+                if let fault = link!.fault {
+                    link!.fault = nil
+                    throw fault
+                }
+                return try body(&link!)
+            } catch {
+                lose(error.reason, &link!)
+                return .step
+            }
+        }
+    }
+
+    /// Reads and writes what the socket is ready for.
+    private func exchange(_ readiness: WakeUp.Readiness) {
+        _ = attempt { link throws(MosquittoClient.Failure) in
+            do throws(MosquittoClient.Failure) {
+                try link.client.process(readiness)
+                guard link.client.socket != nil else { throw MosquittoClient.Failure(reason: "the broker has closed the connection") }
+            } catch {
+                // A refusal ends the connection as well, and has a better reason.
+                guard case .handshake = link.progress.phase, link.client.answer?.isEmpty == false else { throw error }
+            }
+            return .step
+        }
+    }
+
+    /// One step: connects, or publishes what waits.
+    private func step(_ link: inout Link) throws(MosquittoClient.Failure) -> Next {
         let now = MonotonicTime.now
         let closing = state.withLock { $0.closing }
-        takeOverflow(&progress)
-        switch progress.phase {
+        takeOverflow(&link.progress)
+        switch link.progress.phase {
         case .disconnected:
-            if closing != nil { return false }
-            guard now >= progress.nextAttempt else {
-                if settings.qualityOfService == 0 { dropAll(&progress) }
-                _ = wakeUp.wait(seconds: progress.nextAttempt - now)
-                return true
+            if closing != nil { return .end }
+            guard now >= link.progress.nextAttempt else {
+                if settings.qualityOfService == 0 { dropAll(&link.progress) }
+                return .pause(seconds: link.progress.nextAttempt - now)
             }
             state.withLock { $0.connecting = now }
             defer { state.withLock { $0.connecting = nil } }
-            try client.connect()
-            progress.phase = .handshake(deadline: MonotonicTime.now + Self.answerTimeout)
-            return true
+            try link.client.connect()
+            link.progress.phase = .handshake(deadline: MonotonicTime.now + Self.answerTimeout)
+            return .step
         case .handshake(let deadline):
-            if let closing, now >= closing { return false }
+            if let closing, now >= closing { return .end }
+            if let answer = link.client.answer { return try take(answer, &link) }
             guard now < deadline else { throw MosquittoClient.Failure(reason: "no answer within \(Int(Self.answerTimeout)) s") }
-            do throws(MosquittoClient.Failure) {
-                try exchange(client, until: min(deadline, closing ?? .infinity) - now)
-            } catch {
-                // A refusal ends the connection as well, and has a better reason.
-                guard client.answer?.isEmpty == false else { throw error }
-            }
-            guard let answer = client.answer else { return true }
-            return try take(answer, client, &progress)
+            return try wait(link, until: min(deadline, closing ?? .infinity) - now)
         case .connected:
-            try publishWaiting(client, &progress)
-            if let closing {
-                let isDone = state.withLock { $0.groups.isEmpty } && client.publishedCount >= progress.passed && !client.wantsToWrite
-                if isDone || now >= closing { return false }
-                try exchange(client, until: closing - now)
-            } else {
+            try publishWaiting(&link)
+            guard let closing else {
                 // The library checks the connection at least once a second.
-                try exchange(client, until: 1)
+                return try wait(link, until: 1)
             }
-            return true
+            let isDone = state.withLock { $0.groups.isEmpty } && link.unpublishedCount <= 0 && !link.client.wantsToWrite
+            return isDone || now >= closing ? .end : try wait(link, until: closing - now)
         }
     }
 
-    private func exchange(_ client: borrowing MosquittoClient, until seconds: Double) throws(MosquittoClient.Failure) {
-        guard let socket = client.socket else { throw MosquittoClient.Failure(reason: "the connection is broken") }
-        try client.process(wakeUp.wait(seconds: max(0, min(seconds, 1)), for: socket, writing: client.wantsToWrite))
-        guard client.socket != nil else { throw MosquittoClient.Failure(reason: "the broker has closed the connection") }
+    private func wait(_ link: Link, until seconds: Double) throws(MosquittoClient.Failure) -> Next {
+        guard let socket = link.client.socket else { throw MosquittoClient.Failure(reason: "the connection is broken") }
+        return .exchange(seconds: max(0, min(seconds, 1)), socket: socket, writing: link.client.wantsToWrite)
     }
 
-    /// - Returns: false if the broker has refused the first connection for good.
-    private func take(
-        _ answer: String, _ client: borrowing MosquittoClient, _ progress: inout Progress
-    ) throws(MosquittoClient.Failure) -> Bool {
+    /// - Returns: `.end` if the broker has refused the first connection for good.
+    private func take(_ answer: String, _ link: inout Link) throws(MosquittoClient.Failure) -> Next {
         guard answer.isEmpty else {
-            guard client.isRefusalFinal, !progress.wasConnected else { throw MosquittoClient.Failure(reason: answer) }
+            guard link.client.isRefusalFinal, !link.progress.wasConnected else { throw MosquittoClient.Failure(reason: answer) }
             let fault = "\(context.name): \(settings.endpoint): \(answer); check user=, password_file= and the rights of the user"
             state.withLock { $0.fault = fault }
-            return false
+            return .end
         }
-        if progress.isOutageReported {
-            let losses = progress.outageLosses == 0 ? "" : "; messages not sent: \(progress.outageLosses)"
+        if link.progress.isOutageReported {
+            let losses = link.progress.outageLosses == 0 ? "" : "; messages not sent: \(link.progress.outageLosses)"
             context.inform("\(context.name): connected to \(settings.endpoint)\(losses)", [])
         }
-        (progress.isOutageReported, progress.outageLosses) = (false, 0)
-        (progress.phase, progress.wasConnected) = (.connected, true)
-        progress.delay.reset()
-        try publish(status: "online", client, &progress)
-        return true
+        (link.progress.isOutageReported, link.progress.outageLosses) = (false, 0)
+        (link.progress.phase, link.progress.wasConnected) = (.connected, true)
+        link.progress.delay.reset()
+        try publish(status: "online", &link)
+        return .step
     }
 
-    private func publish(
-        status: String, _ client: borrowing MosquittoClient, _ progress: inout Progress
-    ) throws(MosquittoClient.Failure) {
-        progress.passed += 1
-        try client.publish(Array(status.utf8)[...], to: settings.will.topic, retains: true)
+    private func publish(status: String, _ link: inout Link) throws(MosquittoClient.Failure) {
+        link.progress.passed += 1
+        try link.client.publish(Array(status.utf8)[...], to: settings.will.topic, retains: true)
+    }
+
+    private func publish(_ group: MessageGroup, _ link: inout Link) throws(MosquittoClient.Failure) {
+        for message in group.messages {
+            link.progress.passed += 1
+            link.progress.sent += 1
+            try link.client.publish(group.bytes[message.range], to: message.topic, retains: retains)
+        }
     }
 
     /// Passes groups to the library while the socket accepts them, and the broker acknowledges.
-    private func publishWaiting(_ client: borrowing MosquittoClient, _ progress: inout Progress) throws(MosquittoClient.Failure) {
-        while !client.wantsToWrite, progress.passed - client.publishedCount < Self.inflightLimit {
+    private func publishWaiting(_ link: inout Link) throws(MosquittoClient.Failure) {
+        while !link.client.wantsToWrite, link.unpublishedCount < Self.inflightLimit {
             let next: MessageGroup? = state.withLock { state in
                 guard let first = state.groups.first else { return nil }
                 state.groups.removeFirst()
@@ -268,62 +331,65 @@ final class MQTTConnection: Sendable {
                 return first
             }
             guard let group = next else { return }
-            for message in group.messages {
-                progress.passed += 1
-                progress.sent += 1
-                try client.publish(group.bytes[message.range], to: message.topic, retains: retains)
-            }
+            try publish(group, &link)
         }
     }
 
     /// Ends the connection in order.
-    private func finish(_ client: borrowing MosquittoClient, _ progress: inout Progress) {
-        if progress.isConnected {
-            // With a broker that is slow, the status has one more second.
-            let deadline = MonotonicTime.now + 1
-            do throws(MosquittoClient.Failure) {
-                try publish(status: "offline", client, &progress)
-                while client.publishedCount < progress.passed || client.wantsToWrite, MonotonicTime.now < deadline {
-                    try exchange(client, until: deadline - MonotonicTime.now)
-                }
-            } catch {
-                // The broker publishes the will.
-            }
-            client.disconnect()
+    private func finish() {
+        // With a broker that is slow, the status has one more second.
+        let deadline = MonotonicTime.now + 1
+        var next = attempt { link throws(MosquittoClient.Failure) in
+            guard link.progress.isConnected else { return .end }
+            try publish(status: "offline", &link)
+            return try wait(link, until: deadline - MonotonicTime.now)
         }
-        dropUnpublished(client, &progress)
-        dropAll(&progress)
-        takeOverflow(&progress)
-        reportLosses(&progress, .infinity)
-        if progress.losses > 0, fault == nil {
-            let total = progress.losses + progress.sent
-            context.warn("\(context.name): \(progress.losses) of \(total) messages were not sent to \(settings.endpoint)")
+        while case .exchange(let seconds, let socket, let writing) = next {
+            exchange(wakeUp.wait(seconds: seconds, for: socket, writing: writing))
+            next = attempt { link throws(MosquittoClient.Failure) in
+                let now = MonotonicTime.now
+                guard link.progress.isConnected, link.unpublishedCount > 0 || link.client.wantsToWrite, now < deadline else { return .end }
+                return try wait(link, until: deadline - now)
+            }
+        }
+        link.withLock { link in
+            guard link != nil else { return }
+            if link!.progress.isConnected { link!.client.disconnect() }
+            link!.progress.phase = .disconnected
+            dropUnpublished(&link!)
+            dropAll(&link!.progress)
+            takeOverflow(&link!.progress)
+            reportLosses(&link!.progress, .infinity)
+            if link!.progress.losses > 0, fault == nil {
+                let total = link!.progress.losses + link!.progress.sent
+                context.warn("\(context.name): \(link!.progress.losses) of \(total) messages were not sent to \(settings.endpoint)")
+            }
         }
     }
 
     // MARK: - Losses and reports
 
-    private func lose(_ client: borrowing MosquittoClient, _ reason: String, _ progress: inout Progress) {
+    private func lose(_ reason: String, _ link: inout Link) {
         if settings.qualityOfService == 0 {
-            dropUnpublished(client, &progress)
-            dropAll(&progress)
+            dropUnpublished(&link)
+            dropAll(&link.progress)
         }
-        progress.phase = .disconnected
-        progress.nextAttempt = MonotonicTime.now + progress.delay.next()
-        if !progress.isOutageReported, !isClosing {
+        link.progress.phase = .disconnected
+        link.progress.nextAttempt = MonotonicTime.now + link.progress.delay.next()
+        if !link.progress.isOutageReported, !isClosing {
             context.warn("\(context.name): cannot reach \(settings.endpoint): \(reason); trying again")
         }
-        progress.isOutageReported = true
+        link.progress.isOutageReported = true
     }
 
     private var isClosing: Bool { state.withLock { $0.closing != nil } }
 
     /// Counts messages that the library has, and that are not published, as lost.
-    private func dropUnpublished(_ client: borrowing MosquittoClient, _ progress: inout Progress) {
-        let count = Int(progress.passed - client.publishedCount)
-        progress.passed = client.publishedCount
-        progress.sent -= min(count, progress.sent)
-        if count > 0 { progress.add(Losses(events: count, messages: count)) }
+    private func dropUnpublished(_ link: inout Link) {
+        let count = Int(link.unpublishedCount)
+        link.progress.passed -= Int64(count)
+        link.progress.sent -= min(count, link.progress.sent)
+        if count > 0 { link.progress.add(Losses(events: count, messages: count)) }
     }
 
     private func dropAll(_ progress: inout Progress) {

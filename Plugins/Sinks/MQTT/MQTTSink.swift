@@ -66,9 +66,9 @@ extension SinkPlugin {
         })
 }
 
-/// The sink `mqtt`: encodes what is selected, and passes it to the thread of the connection.
+/// The sink `mqtt`: encodes what is selected, and passes it to the connection.
 ///
-/// `writeIfReady` runs on the analysis thread: it takes batches of which nothing is published, and leaves the others to the sink's thread.
+/// `writeIfReady` runs on the analysis thread, because publishing never waits.
 final class MQTTPublisher: NonBlockingSink {
     private struct State: ~Copyable {
         var connection: MQTTConnection?
@@ -130,8 +130,8 @@ final class MQTTPublisher: NonBlockingSink {
 
     func writeIfReady(_ batches: BatchBlock) -> Bool {
         state.withLock { state in
-            guard state.encoder != nil, state.connection?.fault == nil else { return false }
-            for index in 0..<batches.count where state.encoder!.hasMessages(of: batches[index]) { return false }
+            guard state.encoder != nil, let connection = state.connection, connection.fault == nil else { return false }
+            for index in 0..<batches.count { connection.add(state.encoder!.encode(batches[index])) }
             return true
         }
     }

@@ -74,11 +74,6 @@ struct MessageEncoder: ~Copyable {
             }
     }
 
-    /// Whether anything of a batch is published: values that are due, or events.
-    func hasMessages(of batch: borrowing Batch) -> Bool {
-        !batch.events.isEmpty || isDue(batch)
-    }
-
     private func isDue(_ batch: borrowing Batch) -> Bool {
         guard batch.hasValues, format.seconds(at: batch.endFrame) >= next else { return false }
         if routes != nil { return true }

@@ -33,8 +33,10 @@ struct BrokerSettings: Sendable {
     var will: Will
 }
 
-/// A client of libmosquitto. All calls are on one thread, and only ``connect()`` blocks.
-struct MosquittoClient: ~Copyable {
+/// A client of libmosquitto. One call at a time, from any thread; only ``connect()`` blocks.
+///
+/// `@unchecked Sendable`, because the caller's lock orders the calls.
+final class MosquittoClient: @unchecked Sendable {
     struct Failure: Error {
         /// In a few words: `Connection refused`.
         var reason: String
@@ -46,7 +48,7 @@ struct MosquittoClient: ~Copyable {
     private static let keepAlive: Int32 = 10
 
     private let client: OpaquePointer
-    // Unsafe: the callbacks of the C wrapper write here, on the thread that calls the client.
+    // Unsafe: the callbacks of the C wrapper write here, during a call of the client.
     private let events: UnsafeMutablePointer<cmosquitto_events>
     private let settings: BrokerSettings
 
