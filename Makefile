@@ -30,7 +30,7 @@ PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service|Demo|Network|Link)Tests|^(O
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
-.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-chords accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-midi bench-network bench-peers bench-sinks bench-tonal docs site test-docs screenshots pictures lint format vectors music vamp-plugin \
+.PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-chords accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-midi bench-peers bench-sinks bench-tonal docs site test-docs screenshots pictures lint format vectors music vamp-plugin \
 	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training
 
 # The destination of `make install`. DESTDIR is for packagers.
@@ -142,11 +142,7 @@ bench-corpus: setup ## Measure many files: gain of a second processor, cost of a
 bench-midi: setup ## Measure the MIDI clock: jitter beside a bare timer loop, phase error over ten minutes, CPU time.
 	Tests/Benchmarks/midi.py "$$(packaging/build 2>/dev/null)" --seconds 625 $(OPTIONS)
 
-bench-network: setup ## Measure the CPU time of osc, wled, ddp, sacn and artnet, in percent of a core; at most 0.3.
-	swift build -c release --product hemiola >&2
-	python3 Tests/Benchmarks/network.py .build/release/hemiola $(OPTIONS)
-
-bench-sinks: setup ## Measure the CPU time of the sinks exec, mqtt and os2l beside the analysis alone; needs mosquitto.
+bench-sinks: setup ## Measure the CPU time of the sinks for programs, lights and the network beside the analysis alone.
 	Tests/Benchmarks/sinks.py "$$(packaging/build 2>/dev/null)" $(OPTIONS)
 
 bench-tonal: setup ## Compare CPU time and memory of chroma, key, chords, pitch and structure with aubiotrack.

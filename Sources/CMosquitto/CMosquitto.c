@@ -75,9 +75,22 @@ const char *cmosquitto_load(void) {
     return fault;
 }
 
-static void connected(struct mosquitto *client, void *events, int code) {
+static void logged(struct mosquitto *client, void *events, int level, const char *text) {
     (void)client;
+    // MOSQ_LOG_ERR.
+    if (level == 8 && text) snprintf(((cmosquitto_events *)events)->error, sizeof((cmosquitto_events *)events)->error, "%s", text);
+}
+
+void cmosquitto_begin(struct mosquitto *client, cmosquitto_events *events) {
+    events->connack = -1;
+    events->error[0] = 0;
+    on_log(client, logged);
+}
+
+static void connected(struct mosquitto *client, void *events, int code) {
     ((cmosquitto_events *)events)->connack = code;
+    // Otherwise the library formats a line of text for each message that is published.
+    if (code == 0) on_log(client, NULL);
 }
 
 static void published(struct mosquitto *client, void *events, int id) {
@@ -86,19 +99,12 @@ static void published(struct mosquitto *client, void *events, int id) {
     ((cmosquitto_events *)events)->published += 1;
 }
 
-static void logged(struct mosquitto *client, void *events, int level, const char *text) {
-    (void)client;
-    // MOSQ_LOG_ERR.
-    if (level == 8 && text) snprintf(((cmosquitto_events *)events)->error, sizeof((cmosquitto_events *)events)->error, "%s", text);
-}
-
 struct mosquitto *cmosquitto_new(cmosquitto_events *events) {
     memset(events, 0, sizeof *events);
-    events->connack = -1;
     struct mosquitto *client = create(NULL, true, events);
     if (!client) return NULL;
     on_connect(client, connected);
     on_publish(client, published);
-    on_log(client, logged);
+    cmosquitto_begin(client, events);
     return client;
 }

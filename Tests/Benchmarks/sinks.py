@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measures the CPU time of the sinks exec, mqtt and os2l inside the program.
+"""Measures the CPU time of the sinks that send to programs, lights and the network, inside the program.
 
-    sinks.py HEMIOLA [--seconds N] [--rounds N]
+    sinks.py HEMIOLA [--seconds N] [--rounds N] [--only TEXT]
 
 In each round, one hemiola analyses clicks at real-time speed without the sink, and beside it, at the same time, one with each sink. The CPU
 time of a sink is that of its process minus that of the process without it, in percent of a core; programs that the sinks start or send to
 are other processes, which are not counted. Printed are the median and the range of the rounds. 43 messages a second are one for each batch.
 
-Needs mosquitto, which is started here on a free port. Exit status 1 if a median exceeds its limit.
+Exit status 1 if a median exceeds its limit.
 """
 
 import argparse
@@ -31,37 +31,84 @@ def cpu(process):
     return sum(int((task / "schedstat").read_text().split()[0]) for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir()) / 1e9
 
 
-def listener(counts):
-    """The port of a receiver for OS2L that counts messages."""
-    server = socket.create_server(("127.0.0.1", 0))
+class Receiver:
+    """A UDP or TCP socket that counts what matches. It looks 50 times a second: to wake a receiver that waits on the same computer would count
+    for the sender; in a network it is another one."""
 
-    def receive(connection):
-        while data := connection.recv(65536):
-            counts["os2l"] += data.count(b'"evt"')
+    def __init__(self, kind, pattern=None, answer=None):
+        self.pattern, self.answer, self.count = pattern, answer, 0
+        self.socket = socket.socket(socket.AF_INET, kind)
+        self.socket.bind(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
+        if kind == socket.SOCK_STREAM:
+            self.socket.listen()
+        threading.Thread(target=self.serve, args=(kind,), daemon=True).start()
 
-    def serve():
+    def serve(self, kind):
+        if kind == socket.SOCK_DGRAM:
+            self.read(self.socket, forever=True)
         while True:
-            connection, _ = server.accept()
-            threading.Thread(target=receive, args=[connection], daemon=True).start()
+            threading.Thread(target=self.read, args=(self.socket.accept()[0],), daemon=True).start()
 
-    threading.Thread(target=serve, daemon=True).start()
-    return server.getsockname()[1]
+    def read(self, connection, forever=False):
+        connection.settimeout(0)
+        answer = self.answer
+        while True:
+            time.sleep(0.02)
+            try:
+                while data := connection.recv(1 << 16):
+                    self.count += data.count(self.pattern) if self.pattern else 1
+                    if answer:
+                        connection.sendall(answer)
+                        answer = None
+            except BlockingIOError:
+                continue
+            except OSError:
+                break
+            if not data and not forever:
+                break
 
 
-def broker(folder):
-    """A private mosquitto, and its port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    configuration = pathlib.Path(folder, "mosquitto.conf")
-    configuration.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_dest none\n", encoding="utf-8")
-    process = subprocess.Popen(["mosquitto", "-c", str(configuration)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(100):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process, port
-        except OSError:
-            time.sleep(0.1)
-    sys.exit("sinks: mosquitto does not start")
+class File:
+    """A file whose lines are counted."""
+
+    def __init__(self, path):
+        self.path = path
+
+    @property
+    def count(self):
+        return sum(1 for _ in open(self.path, encoding="utf-8")) if self.path.exists() else 0
+
+
+def sinks(folder):
+    """Name, SPEC, messages a second, what counts them, and the limit (None: none)."""
+    tested = []
+
+    def udp():
+        return Receiver(socket.SOCK_DGRAM)
+
+    def broker(topic):
+        # Accepts the connection (CONNACK), and reads; with QoS 0 a broker answers nothing else while messages come.
+        return Receiver(socket.SOCK_STREAM, topic, b"\x20\x02\x00\x00")
+
+    def add(name, spec, messages, receiver, limit=LIMIT):
+        tested.append((name, spec.replace("@", receiver.address if isinstance(receiver, Receiver) else ""), messages, receiver, limit))
+
+    lines = pathlib.Path(folder, "exec.jsonl")
+    add("exec, all records of the default analyzers", f"exec:exec cat >'{lines}'", 43, File(lines))
+    few = pathlib.Path(folder, "few.jsonl")
+    add("exec, batches with levels and tempo alone", f"exec:exec cat >'{few}',select=batch+levels+beat.bpm", 43, File(few), None)
+    add("mqtt, every batch as a record", "mqtt:@,batches=record,every_ms=0,select=levels+beat.bpm", 43, broker(b"hemiola/batch"))
+    add("mqtt, values once a second, and beats", "mqtt:@,select=levels+beat.bpm+beat", 6, broker(b"hemiola/"), None)
+    add("osc, all features", "osc:@", 43, udp())
+    add("osc, TCP", "osc:tcp://@", 43, Receiver(socket.SOCK_STREAM, b"#bundle"))
+    add("osc, the map touchdesigner", "osc:@,map=touchdesigner", 43, udp())
+    add("wled", "wled:@", 43, udp())
+    add("ddp, 300 pixels", "ddp:@,pixels=300", 43, udp())
+    add("sacn, 170 pixels", "sacn:@,pixels=170", 43, udp())
+    add("artnet, 170 pixels", "artnet:@,pixels=170", 43, udp())
+    add("os2l, beats of 120 BPM", "os2l:@", 2, Receiver(socket.SOCK_STREAM, b'"evt"'), None)
+    return tested
 
 
 def main():
@@ -69,53 +116,41 @@ def main():
     parser.add_argument("hemiola")
     parser.add_argument("--seconds", type=float, default=40, help="length of a round")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="measure the sinks whose name contains this text")
     options = parser.parse_args()
     if options.seconds < WARM_UP + REST + 10 or options.rounds < 1:
         sys.exit(f"sinks: --seconds: at least {WARM_UP + REST + 10}; --rounds: at least 1")
-    counts = {"os2l": 0}
     missed = []
     with tempfile.TemporaryDirectory() as folder:
-        mosquitto, mqtt = broker(folder)
-        # Name, SPEC, messages a second, limit.
-        tested = [
-            ("exec, all records of the default analyzers", "exec:exec cat >'{folder}/exec.jsonl'", 43, LIMIT),
-            ("exec, batches with levels and tempo alone", "exec:exec cat >'{folder}/few.jsonl',select=batch+levels+beat.bpm", 43, None),
-            ("mqtt, values once a second, and beats", f"mqtt:127.0.0.1:{mqtt},prefix=second,select=levels+beat.bpm+beat", 6, None),
-            ("mqtt, every batch as a record", f"mqtt:127.0.0.1:{mqtt},batches=record,every_ms=0,select=levels+beat.bpm", 43, None),
-            ("os2l, beats of 120 BPM", f"os2l:127.0.0.1:{listener(counts)}", 2, None),
-        ]
+        tested = [sink for sink in sinks(folder) if options.only in sink[0]]
         analyze = [
             options.hemiola, "analyze", "--quiet", "--realtime", "--capture", f"tone:clicks,bpm=120,seconds={options.seconds}",
-            "--sink", f"json-lines:{folder}/{{index}}.jsonl,select=end"]
+            "--sink", f"json-lines:{folder}/NUMBER.jsonl,select=end"]
         loads, alone = [[] for _ in tested], []
-        try:
-            for number in range(options.rounds):
-                commands = [[*analyze], *[[*analyze, "--sink", spec] for _, spec, _, _ in tested]]
-                processes = []
-                for index, command in enumerate(commands):
-                    words = [word.replace("{index}", f"{number}-{index}").replace("{folder}", folder) for word in command]
-                    processes.append(subprocess.Popen(words))
-                time.sleep(WARM_UP)
-                before, start = [cpu(process) for process in processes], time.monotonic()
-                time.sleep(options.seconds - WARM_UP - REST)
-                after, end = [cpu(process) for process in processes], time.monotonic()
-                for process in processes:
-                    if process.wait() != 0:
-                        sys.exit(f"sinks: {process.args} ended with status {process.returncode}")
-                load = [100 * (last - first) / (end - start) for first, last in zip(before, after)]
-                alone.append(load[0])
-                for place, value in enumerate(load[1:]):
-                    loads[place].append(value - load[0])
-        finally:
-            mosquitto.terminate()
-            mosquitto.wait()
-        lines = sum(1 for _ in open(f"{folder}/exec.jsonl", encoding="utf-8"))
-        if lines < 40 * options.seconds:
-            sys.exit(f"sinks: the program of exec has read {lines} lines only")
-        if counts["os2l"] < options.rounds * (options.seconds - WARM_UP):
-            sys.exit(f"sinks: the receiver of os2l has read {counts['os2l']} messages only")
+        for round in range(options.rounds):
+            counts = [receiver.count for *_, receiver, _ in tested]
+            commands = [analyze] + [[*analyze, "--sink", spec] for _, spec, *_ in tested]
+            processes = [
+                subprocess.Popen([word.replace("NUMBER", f"{round}-{place}") for word in command])
+                for place, command in enumerate(commands)]
+            time.sleep(WARM_UP)
+            before, start = [cpu(process) for process in processes], time.monotonic()
+            time.sleep(options.seconds - WARM_UP - REST)
+            after, end = [cpu(process) for process in processes], time.monotonic()
+            for process in processes:
+                if process.wait() != 0:
+                    sys.exit(f"sinks: {process.args} ended with status {process.returncode}")
+            load = [100 * (last - first) / (end - start) for first, last in zip(before, after)]
+            alone.append(load[0])
+            for place, value in enumerate(load[1:]):
+                loads[place].append(value - load[0])
+            for (name, _, messages, receiver, _), count in zip(tested, counts):
+                # A file is written anew in each round.
+                received = receiver.count - (0 if isinstance(receiver, File) else count)
+                if received < messages * (options.seconds - WARM_UP) * 0.9:
+                    sys.exit(f"sinks: {name}: only {received} messages were received")
     print(f"{'analysis alone':<52} {statistics.median(alone):7.3f} % of a core")
-    for (name, _, messages, limit), values in zip(tested, loads):
+    for (name, _, messages, _, limit), values in zip(tested, loads):
         median = statistics.median(values)
         bound = "" if limit is None else f"  (≤ {limit:g} %{'' if median <= limit else ': MISSED'})"
         print(f"{f'{name} ({messages}/s)':<52} {median:7.3f} % of a core, {min(values):.3f} to {max(values):.3f}{bound}")

@@ -34,6 +34,14 @@ import Testing
         #expect(schedule.apply(to: [onset]) == [])
     }
 
+    @Test func `block of which nothing is left out: unchanged`() {
+        #expect(schedule().isTransparent(to: block([onset, lost])))
+        #expect(schedule(["device"]).isTransparent(to: block([lost])))
+        #expect(schedule(["device"]).isTransparent(to: block([])))
+        #expect(!schedule(["device"]).isTransparent(to: block([lost, onset])))
+        #expect(!schedule(lead: 0).isTransparent(to: block([])))
+    }
+
     @Test(arguments: [-0.5, 0, 0.5]) func `lead_ms: events without a batch are not held back`(lead: Double) {
         var schedule = schedule(lead: lead)
         #expect(schedule.apply(to: [lost]) == [lost])

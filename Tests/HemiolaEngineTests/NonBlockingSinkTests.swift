@@ -42,6 +42,13 @@ import Testing
         #expect(sink.promptCount > 10)
     }
 
+    @Test func `select: the analysis thread writes too`() async throws {
+        let sink = EagerSink()
+        try await run(sink, batches: 100, events: "select=batch+event")
+        #expect(sink.numbers == Array(0..<100))
+        #expect(sink.promptCount > 50)
+    }
+
     @Test func `file, or lead_ms: the thread of the sink writes`() async throws {
         let (file, timed) = (EagerSink(), EagerSink())
         try await run(file, batches: 70, isLive: false)

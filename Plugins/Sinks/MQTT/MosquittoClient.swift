@@ -103,9 +103,11 @@ final class MosquittoClient: @unchecked Sendable {
     /// Resolves the name and connects: blocks as long as the system does, about two minutes if no packet comes back. The broker's answer
     /// is read later, see ``answer``.
     func connect() throws(Failure) {
-        events.pointee.connack = -1
-        events.pointee.error.0 = 0
+        cmosquitto_begin(client, events)
         try check(mosquitto_connect(client, settings.endpoint.host, Int32(settings.endpoint.port), Self.keepAlive))
+        // Without this option a message waits until the broker's system has acknowledged the one before, up to 40 ms.
+        var isOn: Int32 = 1
+        if let socket { setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size)) }
     }
 
     /// The broker's answer since ``connect()``: nil: none yet; an empty text: accepted; else the reason of the refusal.

@@ -28,7 +28,7 @@ typedef struct {
     int connack;
     /// Messages that were written (QoS 0) or acknowledged.
     int64_t published;
-    /// The last message of the library that was an error; empty: none.
+    /// The last message of the library that was an error since the last attempt to connect began; empty: none.
     char error[200];
 } cmosquitto_events;
 
@@ -39,6 +39,9 @@ const char *cmosquitto_load(void);
 
 /// A client with a random id, whose callbacks write to events; NULL: out of memory. Not for several threads at a time.
 struct mosquitto *cmosquitto_new(cmosquitto_events *events);
+
+/// Prepares events for an attempt to connect. Errors of the library are written to them until the broker has accepted the connection.
+void cmosquitto_begin(struct mosquitto *client, cmosquitto_events *events);
 
 void mosquitto_destroy(struct mosquitto *client);
 int mosquitto_will_set(struct mosquitto *client, const char *topic, int length, const void *payload, int qos, bool retain);
