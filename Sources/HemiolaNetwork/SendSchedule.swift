@@ -34,7 +34,9 @@ public final class SendSchedule: @unchecked Sendable {
 
     /// Adds a message.
     ///
-    /// - Parameter time: When it is sent, in monotonic seconds; a time in the past: now.
+    /// - Parameters:
+    ///   - packet: The message.
+    ///   - time: When it is sent, in monotonic seconds; a time in the past: now.
     public func add(_ packet: [UInt8], at time: Double) {
         condition.lock()
         defer { condition.unlock() }

@@ -13,8 +13,9 @@ public struct BeatGrid: Sendable {
     private static let bias = 0.012
     private static let countAfterChange = 3
 
-    /// The number of the last beat, and its time on the grid.
+    /// The number of the last beat.
     public private(set) var index = 0
+    /// The time of the last beat on the grid, in seconds.
     public private(set) var anchor = 0.0
     /// Seconds per beat.
     public private(set) var period = 0.5
