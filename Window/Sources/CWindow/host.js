@@ -253,7 +253,9 @@
             return otherHandler(name);
         },
     });
-    Object.defineProperty(window, "webkit", { value: { messageHandlers: handlers }, configurable: true, writable: true });
+    // The property window.webkit itself cannot be replaced. Its object must stay referenced, or the engine may make a new one.
+    const namespace = window.webkit;
+    Object.defineProperty(namespace, "messageHandlers", { get: () => (namespace ? handlers : undefined), configurable: true });
 
     // MARK: Requests to the window
 
