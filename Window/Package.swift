@@ -28,6 +28,7 @@ let package = Package(
         .target(name: "CWebPage"),
         .systemLibrary(name: "CWebKit", pkgConfig: "webkitgtk-6.0", providers: [.apt(["libwebkitgtk-6.0-dev"])]),
         .testTarget(name: "WindowCoreTests", dependencies: ["WindowCore"], swiftSettings: settings),
+        .testTarget(name: "HemiolaWindowTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

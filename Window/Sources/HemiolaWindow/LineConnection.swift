@@ -55,12 +55,13 @@ final class LineConnection {
 
     /// Reads what has arrived. Returns whether the source stays.
     private func read() -> Bool {
+        var result = 0
         let buffer = [UInt8](unsafeUninitializedCapacity: Self.readSize) { bytes, count in
-            count = max(0, Glibc.read(descriptor, bytes.baseAddress, bytes.count))
+            result = Glibc.read(descriptor, bytes.baseAddress, bytes.count)
+            count = max(0, result)
         }
-        // errno belongs to the call above when nothing was read.
-        if buffer.isEmpty {
-            if errno == EAGAIN || errno == EINTR { return true }
+        if result <= 0 {
+            if result < 0, errno == EAGAIN || errno == EINTR { return true }
             readSource = 0
             fail()
             return false

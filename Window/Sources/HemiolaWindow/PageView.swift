@@ -61,7 +61,7 @@ final class PageView {
     /// Incremented when the web process has ended: acknowledgements of the earlier one do not count.
     var process = 0
     var lastCrash = -Double.infinity
-    var messages = RateLimit(count: 20_000, seconds: 1)
+    var messages = RateLimit(count: 4000, seconds: 1)
     private var reports = RateLimit(count: 200, seconds: 60)
     private var calls: [(name: String, values: String, seconds: Double, completion: (Result<String, PageSource.Fault>) -> Void)] = []
     private var isCalling = false
