@@ -48,6 +48,8 @@ WebKitSettings *cwindow_settings_new(gboolean inspect) {
     webkit_settings_set_enable_back_forward_navigation_gestures(settings, TRUE);
     webkit_settings_set_javascript_can_open_windows_automatically(settings, FALSE);
     webkit_settings_set_enable_webgl(settings, TRUE);
+    // A page that is left is closed: it would stay connected otherwise.
+    webkit_settings_set_enable_page_cache(settings, FALSE);
     // Without this feature an OffscreenCanvas has no context "webgl2", which visualizers do not expect.
     WebKitFeatureList *features = webkit_settings_get_all_features();
     for (gsize i = 0; i < webkit_feature_list_get_length(features); i++) {
@@ -73,6 +75,13 @@ void cwindow_call(
     }
     webkit_web_view_call_async_javascript_function(
         view, body, -1, g_variant_builder_end(&builder), NULL, NULL, cancellable, callback, data);
+}
+
+void cwindow_set_style(GdkDisplay *display, const char *style) {
+    GtkCssProvider *provider = gtk_css_provider_new();
+    gtk_css_provider_load_from_data(provider, style, -1);
+    gtk_style_context_add_provider_for_display(display, GTK_STYLE_PROVIDER(provider), GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+    g_object_unref(provider);
 }
 
 unsigned long cwindow_connect(void *object, const char *signal, GCallback callback, void *data) {

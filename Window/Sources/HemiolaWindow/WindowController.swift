@@ -109,6 +109,9 @@ final class WindowController: PageHost {
         gtk_header_bar_pack_start(OpaquePointer(bar), backButton)
         gtk_header_bar_pack_start(OpaquePointer(bar), forwardButton)
         gtk_window_set_titlebar(window, bar)
+        // The page fills the window to its edges.
+        cwindow_set_style(
+            gdk_display_get_default(), "window, notebook, notebook > stack, notebook > header { margin: 0; padding: 0; border: none; }")
         let notebook = gtk_notebook_new()!
         self.notebook = OpaquePointer(notebook)
         gtk_notebook_set_show_border(self.notebook, 0)

@@ -13,7 +13,6 @@ extension WindowTests {
                 addEventListener('resize', () => report('size', [innerWidth, innerHeight]));
                 addEventListener('keydown', (event) => report('key', event.key));
                 """)
-        try FileManager.default.copyItem(atPath: "\(page)/index.html", toPath: "\(page)/second.html")
         var window = try fixture.window([page, "--size", "640x480"])
         try window.wait(for: "REPORT resumeAudio")
         sleep(1)
@@ -41,9 +40,6 @@ extension WindowTests {
         #expect(!window.lines.contains { $0.contains("REPORT key \"F11\"") || $0.contains("REPORT key \"Escape\"") })
         try fixture.key("x")
         try window.wait(for: "REPORT key \"x\"")
-        // History.
-        #expect(try fixture.send("call", "function=visit").code != 0)
-        try "location.href = 'second.html'".write(toFile: "\(page)/go.js", atomically: true, encoding: .utf8)
         try fixture.key("ctrl+minus")
         #expect(window.stop() == 0)
 

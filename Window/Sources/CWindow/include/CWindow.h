@@ -23,6 +23,9 @@ void cwindow_call(
     WebKitWebView *view, const char *body, const char *const *names, const char *const *values, size_t count, GCancellable *cancellable,
     GAsyncReadyCallback callback, void *data);
 
+/// Adds CSS for the widgets of all windows.
+void cwindow_set_style(GdkDisplay *display, const char *style);
+
 /// `g_signal_connect`.
 unsigned long cwindow_connect(void *object, const char *signal, GCallback callback, void *data);
 
