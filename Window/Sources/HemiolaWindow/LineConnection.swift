@@ -38,7 +38,8 @@ final class LineConnection {
             let connection: LineConnection = owner(data)
             return MainActor.assumeIsolated { connection.read() ? 1 : 0 }
         }
-        readSource = g_unix_fd_add(descriptor, GIOCondition(rawValue: G_IO_IN.rawValue | G_IO_HUP.rawValue | G_IO_ERR.rawValue), callback, data(self))
+        readSource = g_unix_fd_add(
+            descriptor, GIOCondition(rawValue: G_IO_IN.rawValue | G_IO_HUP.rawValue | G_IO_ERR.rawValue), callback, data(self))
     }
 
     /// Stops or continues to read.

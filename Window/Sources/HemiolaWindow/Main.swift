@@ -86,7 +86,9 @@ enum Program {
     private static func removeFolder(_ folder: String) {
         if let entries = opendir(folder) {
             while let entry = readdir(entries) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+                }
                 if name != ".", name != ".." { unlink("\(folder)/\(name)") }
             }
             closedir(entries)

@@ -11,7 +11,9 @@ extension PageView {
             nonisolated(unsafe) let value = value
             MainActor.assumeIsolated { page.receivedMessage(value) }
         }
-        connect(UnsafeMutableRawPointer(manager), "script-message-received::hemiolaWindow", to: self, unsafeBitCast(message, to: UnsafeRawPointer.self))
+        connect(
+            UnsafeMutableRawPointer(manager), "script-message-received::hemiolaWindow", to: self,
+            unsafeBitCast(message, to: UnsafeRawPointer.self))
 
         let request: @convention(c) (gpointer, OpaquePointer, OpaquePointer, gpointer) -> gboolean = { _, value, reply, data in
             let page: PageView = owner(data)
@@ -29,12 +31,13 @@ extension PageView {
         }
         connect(view, "web-process-terminated", to: self, unsafeBitCast(ended, to: UnsafeRawPointer.self))
 
-        let policy: @convention(c) (gpointer, UnsafeMutablePointer<WebKitPolicyDecision>, WebKitPolicyDecisionType, gpointer) -> gboolean = {
-            _, decision, type, data in
-            let page: PageView = owner(data)
-            nonisolated(unsafe) let decision = decision
-            return MainActor.assumeIsolated { page.decide(decision, type) ? 1 : 0 }
-        }
+        let policy: @convention(c) (gpointer, UnsafeMutablePointer<WebKitPolicyDecision>, WebKitPolicyDecisionType, gpointer) -> gboolean =
+            {
+                _, decision, type, data in
+                let page: PageView = owner(data)
+                nonisolated(unsafe) let decision = decision
+                return MainActor.assumeIsolated { page.decide(decision, type) ? 1 : 0 }
+            }
         connect(view, "decide-policy", to: self, unsafeBitCast(policy, to: UnsafeRawPointer.self))
 
         let create: @convention(c) (gpointer, OpaquePointer, gpointer) -> UnsafeMutablePointer<GtkWidget>? = { _, action, data in
@@ -189,7 +192,8 @@ extension PageView {
     private func receivedRequest(_ value: OpaquePointer, _ reply: OpaquePointer) {
         let context = jsc_value_get_context(value)
         do throws(PageSource.Fault) {
-            guard admitMessage(), jsc_value_is_array(value) != 0, let action = text(value, 1), let argument = text(value, 2), let host else {
+            guard admitMessage(), jsc_value_is_array(value) != 0, let action = text(value, 1), let argument = text(value, 2), let host
+            else {
                 throw PageSource.Fault(message: "invalid request to the window")
             }
             let answer = jsc_value_new_string(context, try host.answer(self, action: action, value: argument))

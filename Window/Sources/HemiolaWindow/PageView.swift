@@ -167,7 +167,8 @@ final class PageView {
 
     /// The message that is shown instead of the page; nil: the page is shown.
     var message: String? {
-        String(cString: gtk_stack_get_visible_child_name(OpaquePointer(widget))) == "message" ? String(cString: gtk_label_get_text(OpaquePointer(label))) : nil
+        String(cString: gtk_stack_get_visible_child_name(OpaquePointer(widget))) == "message"
+            ? String(cString: gtk_label_get_text(OpaquePointer(label))) : nil
     }
 
     /// The scripts that run before those of the page, with the preset and speed that were stored last.
@@ -416,7 +417,9 @@ final class PageView {
         var size: Int64 = 0
         var real = [CChar](repeating: 0, count: 4097)
         let descriptor = cwindow_open_file(path, &real, real.count, &size)
-        guard descriptor >= 0 else { return completion(.failure(PageSource.Fault(message: "\(name): \(String(cString: strerror(errno)))"))) }
+        guard descriptor >= 0 else {
+            return completion(.failure(PageSource.Fault(message: "\(name): \(String(cString: strerror(errno)))")))
+        }
         defer { close(descriptor) }
         guard size <= Self.maximumImport else {
             return completion(.failure(PageSource.Fault(message: "\(name): larger than \(Self.maximumImport >> 20) MiB")))
@@ -446,7 +449,8 @@ final class PageView {
             let isWritten = gdk_texture_save_to_png(texture, request.path) != 0
             g_object_unref(UnsafeMutableRawPointer(texture))
             MainActor.assumeIsolated {
-                request.completion(isWritten ? .success(request.path) : .failure(PageSource.Fault(message: "\(request.path): cannot be written")))
+                request.completion(
+                    isWritten ? .success(request.path) : .failure(PageSource.Fault(message: "\(request.path): cannot be written")))
             }
         }
         webkit_web_view_get_snapshot(

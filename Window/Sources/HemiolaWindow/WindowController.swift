@@ -402,7 +402,8 @@ final class WindowController: PageHost {
         case ("info", _):
             let scale = gtk_widget_get_scale_factor(cast(window!))
             let monitors = g_list_model_get_n_items(gdk_display_get_monitors(gdk_display_get_default()))
-            return #"{"fullscreen":\#(isFullScreen),"scale":\#(scale),"monitors":\#(monitors),"zoom":\#(webkit_web_view_get_zoom_level(page.view))}"#
+            return
+                #"{"fullscreen":\#(isFullScreen),"scale":\#(scale),"monitors":\#(monitors),"zoom":\#(webkit_web_view_get_zoom_level(page.view))}"#
         default: throw PageSource.Fault(message: "the window does not support this request")
         }
     }

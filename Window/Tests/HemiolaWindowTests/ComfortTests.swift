@@ -96,7 +96,10 @@ extension WindowTests {
         try "#!/bin/sh\necho $$ > \(fixture.folder.path)/pid\nexec \(hemiolaPath) analyze \(file.path) --sink \"$3\"\n"
             .write(to: script, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script.path)
-        let page = try fixture.page("own", script: visualizer + "report('size', [innerWidth, innerHeight]); addEventListener('resize', () => report('size', [innerWidth, innerHeight]));")
+        let page = try fixture.page(
+            "own",
+            script: visualizer
+                + "report('size', [innerWidth, innerHeight]); addEventListener('resize', () => report('size', [innerWidth, innerHeight]));")
         let window = try fixture.window(["--hemiola", script.path, "--fullscreen", "--monitor", "1", page], connects: false)
         defer { window.stop() }
         try window.wait(for: "REPORT size [1280,800]")

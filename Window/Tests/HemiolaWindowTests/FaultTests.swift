@@ -86,7 +86,9 @@ extension WindowTests {
         let count = window.lines.count
         try fixture.key("ctrl+Tab")
         sleep(4)
-        let rates = try window.lines.dropFirst(count).filter { $0.contains("REPORT rate") }.map { try value(String($0), "rate") as? Int ?? 0 }
+        let rates = try window.lines.dropFirst(count).filter { $0.contains("REPORT rate") }.map {
+            try value(String($0), "rate") as? Int ?? 0
+        }
         #expect(rates.contains { $0 >= 40 }, "\(rates)")
     }
 

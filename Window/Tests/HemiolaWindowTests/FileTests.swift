@@ -56,7 +56,8 @@ extension WindowTests {
         defer { fixture.stop() }
         try fixture.startHemiola()
         let folder = try fixture.page("single", script: "")
-        try "<title>one</title><script src=other.js onerror=\"console.log('REPORT refused 1')\"></script><script>console.log('REPORT shown 1')</script>"
+        try
+            "<title>one</title><script src=other.js onerror=\"console.log('REPORT refused 1')\"></script><script>console.log('REPORT shown 1')</script>"
             .write(toFile: "\(folder)/one.html", atomically: true, encoding: .utf8)
         try "console.log('REPORT other 1')".write(toFile: "\(folder)/other.js", atomically: true, encoding: .utf8)
         let window = try fixture.window(["\(folder)/one.html"])

@@ -134,9 +134,12 @@ final class Fixture {
             findTool("Xvfb")!, ["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
         let end = Date(timeIntervalSinceNow: 20)
         while server.lines.allSatisfy({ Int($0) == nil }), Date() < end { usleep(50_000) }
-        guard let number = server.lines.compactMap({ Int($0) }).first else { throw FixtureError(description: "no display: \(server.output)") }
+        guard let number = server.lines.compactMap({ Int($0) }).first else {
+            throw FixtureError(description: "no display: \(server.output)")
+        }
         display = ":\(number)"
-        manager = try RunningProgram(findTool("openbox")!, [], environment: ["DISPLAY": display, "HOME": folder.appendingPathComponent("home").path])
+        manager = try RunningProgram(
+            findTool("openbox")!, [], environment: ["DISPLAY": display, "HOME": folder.appendingPathComponent("home").path])
         usleep(300_000)
     }
 
@@ -144,7 +147,8 @@ final class Fixture {
         let home = folder.appendingPathComponent("home").path
         return [
             "DISPLAY": display, "GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1", "GSETTINGS_BACKEND": "memory", "HOME": home,
-            "XDG_RUNTIME_DIR": folder.appendingPathComponent("run").path, "XDG_STATE_HOME": "\(home)/state", "XDG_DATA_HOME": "\(home)/data",
+            "XDG_RUNTIME_DIR": folder.appendingPathComponent("run").path, "XDG_STATE_HOME": "\(home)/state",
+            "XDG_DATA_HOME": "\(home)/data",
             "XDG_CACHE_HOME": "\(home)/cache", "XDG_CONFIG_HOME": "\(home)/config", "GTK_A11Y": "none",
             "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
         ]

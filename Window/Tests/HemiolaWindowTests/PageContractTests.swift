@@ -103,7 +103,10 @@ extension WindowTests {
                 """)
         let listener = try RunningProgram(
             "/bin/sh",
-            ["-c", "(echo '{\"type\":\"subscribe\",\"streams\":[\"preset\",\"speed\",\"key\",\"message\"]}'; sleep 30) | socat - UNIX-CONNECT:\(fixture.socket)"])
+            [
+                "-c",
+                "(echo '{\"type\":\"subscribe\",\"streams\":[\"preset\",\"speed\",\"key\",\"message\"]}'; sleep 30) | socat - UNIX-CONNECT:\(fixture.socket)",
+            ])
         defer { listener.stop() }
         let window = try fixture.window([page])
         defer { window.stop() }
