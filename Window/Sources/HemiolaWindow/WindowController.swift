@@ -143,7 +143,7 @@ final class WindowController: PageHost {
         addKeys()
         addPointer()
 
-        for container in tabs.containers { add(container, restores: arguments.restores) }
+        for container in tabs.containers { add(container, restores: arguments.restores && arguments.pages.isEmpty) }
         arrange()
         if arguments.isFullScreen || (arguments.pages.isEmpty && arguments.restores && saved.window.isFullScreen) { setFullScreen(true) }
         gtk_window_present(window)
@@ -213,16 +213,7 @@ final class WindowController: PageHost {
         cursorTimer?.stop()
         cycleTimer?.stop()
         for page in pages.values { page.storeSession() }
-        saved.window.tabs = tabs.containers.map { container in
-            container.tab ?? Tab(id: "page", title: WindowArguments.title(of: container.path), path: container.path)
-        }
-        saved.window.selection = tabs.containers.firstIndex { $0.id == tabs.selection } ?? 0
-        saved.window.isFullScreen = isFullScreen
-        if !isFullScreen {
-            var (width, height): (Int32, Int32) = (0, 0)
-            gtk_window_get_default_size(window, &width, &height)
-            saved.window.size = WindowSize(width: Int(width), height: Int(height))
-        }
+        recordWindow()
         isStateChanged = true
         lastStore = -.infinity
         storeIfDue()
@@ -234,8 +225,31 @@ final class WindowController: PageHost {
 
     private var lastStore = 0.0
 
+    /// Notes the tabs, the full screen and the size of the window.
+    private func recordWindow() {
+        var record = saved.window
+        record.tabs = tabs.containers.map { container in
+            var tab = container.tab ?? Tab(id: "page", title: WindowArguments.title(of: container.path), path: container.path)
+            // The next start may be in another folder.
+            if let source = pages[container.id]?.source { tab.path = source.key }
+            return tab
+        }
+        record.selection = tabs.containers.firstIndex { $0.id == tabs.selection } ?? 0
+        record.isFullScreen = isFullScreen
+        if !isFullScreen {
+            var (width, height): (Int32, Int32) = (0, 0)
+            gtk_window_get_default_size(window, &width, &height)
+            record.size = WindowSize(width: Int(width), height: Int(height))
+        }
+        guard record != saved.window else { return }
+        saved.window = record
+        isStateChanged = true
+    }
+
     private func storeIfDue() {
-        guard isStateChanged, monotonicSeconds() - lastStore > Self.storeSeconds else { return }
+        guard monotonicSeconds() - lastStore > Self.storeSeconds else { return }
+        if !pages.isEmpty { recordWindow() }
+        guard isStateChanged else { return }
         lastStore = monotonicSeconds()
         isStateChanged = false
         do throws(SavedStateFile.Fault) {

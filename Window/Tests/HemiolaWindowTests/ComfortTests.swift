@@ -110,4 +110,59 @@ extension WindowTests {
         sleep(2)
         #expect(kill(id, 0) != 0)
     }
+
+    @Test func `drag and drop: a file is passed to importFile, and one that is too large is refused`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "drop", script: visualizer + "window.importFile = async (name, base64) => { report('import', [name, atob(base64).length]); };")
+        let window = try fixture.window([page, "--fullscreen"])
+        defer { window.stop() }
+        try window.wait(for: "REPORT resumeAudio")
+        sleep(1)
+        let large = fixture.folder.appendingPathComponent("large.milk")
+        try Data(count: (32 << 20) + 1).write(to: large)
+        let small = fixture.folder.appendingPathComponent("rain and snow.milk")
+        try Data(repeating: 65, count: 100_000).write(to: small)
+        for file in [large, small] {
+            let source = try RunningProgram(dragSourcePath, [file.path], environment: fixture.environment)
+            defer { source.stop() }
+            try source.wait(for: "shown")
+            try fixture.xdotool("search", "--sync", "--onlyvisible", "--name", "drag source", "windowmove", "0", "0", "windowraise")
+            sleep(1)
+            try fixture.xdotool("mousemove", "60", "60", "mousedown", "1")
+            for x in stride(from: 80, through: 900, by: 60) { try fixture.xdotool("mousemove", "\(x)", "\(60 + x / 2)") }
+            sleep(1)
+            try fixture.xdotool("mouseup", "1")
+            try window.wait(for: file == large ? "large.milk: larger than 32 MiB" : #"REPORT import ["rain and snow.milk",100000]"#)
+        }
+    }
+
+    @Test func `full screen: the pointer is hidden after 2 s without motion, and shown again`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page("pointer", script: visualizer, body: "<style>body { background: #c02040 }</style>")
+        let window = try fixture.window([page, "--fullscreen"])
+        defer { window.stop() }
+        try window.wait(for: "REPORT resumeAudio")
+        sleep(1)
+        func isPointerVisible() throws -> Bool {
+            let pixels = try fixture.picture("pointer")
+            return (380..<440).contains { y in
+                (620..<680).contains { x in
+                    pixels[3 * (1280 * y + x)..<3 * (1280 * y + x) + 3] != pixels[3 * (1280 * 200 + 200)..<3 * (1280 * 200 + 200) + 3]
+                }
+            }
+        }
+        try fixture.xdotool("mousemove", "600", "400")
+        try fixture.xdotool("mousemove", "640", "400")
+        #expect(try isPointerVisible())
+        sleep(4)
+        #expect(try !isPointerVisible())
+        try fixture.xdotool("mousemove", "645", "405")
+        usleep(300_000)
+        #expect(try isPointerVisible())
+    }
 }

@@ -28,6 +28,9 @@ let hemiolaPath = ProcessInfo.processInfo.environment["HEMIOLA"] ?? repository.a
 let windowPath = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     .appendingPathComponent("hemiola-window").path
 
+/// The program from which a file is dragged, also built beside the tests.
+let dragSourcePath = windowPath.replacingOccurrences(of: "hemiola-window", with: "DragSource", options: .backwards)
+
 struct FixtureError: Error, CustomStringConvertible {
     var description: String
 }

@@ -32,6 +32,9 @@ unsigned long cwindow_connect(void *object, const char *signal, GCallback callba
 /// `G_TYPE_FILE`.
 GType cwindow_file_type(void);
 
+/// The content of a drag that has a file.
+GdkContentProvider *cwindow_file_content(const char *path);
+
 /// The path of a dropped file; NULL: it is no local file. Release it with g_free.
 char *cwindow_dropped_path(const GValue *value);
 
