@@ -186,7 +186,8 @@ extension PageView {
     private func store(_ change: (inout SavedState.Page) -> Void) {
         guard let source else { return }
         host?.store(source.key, change)
-        updateScripts()
+        // A page can report many presets in a second, and the scripts have 50 KB.
+        isScriptOutdated = true
     }
 
     private func receivedRequest(_ value: OpaquePointer, _ reply: OpaquePointer) {

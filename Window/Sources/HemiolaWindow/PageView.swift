@@ -61,6 +61,8 @@ final class PageView {
     /// Incremented when the web process has ended: acknowledgements of the earlier one do not count.
     var process = 0
     var lastCrash = -Double.infinity
+    /// Whether the preset or speed has changed since the scripts were made.
+    var isScriptOutdated = false
     var messages = RateLimit(count: 4000, seconds: 1)
     private var reports = RateLimit(count: 200, seconds: 60)
     private var calls: [(name: String, values: String, seconds: Double, completion: (Result<String, PageSource.Fault>) -> Void)] = []
@@ -173,6 +175,7 @@ final class PageView {
 
     /// The scripts that run before those of the page, with the preset and speed that were stored last.
     func updateScripts() {
+        isScriptOutdated = false
         webkit_user_content_manager_remove_all_scripts(manager)
         guard let source else { return }
         let stored = host?.stored(source.key)
@@ -320,8 +323,9 @@ final class PageView {
         for connection in connections.values { connection.line.pause(paused) }
     }
 
-    /// Checks once per second whether the page responds.
+    /// Called once per second: checks whether the page responds, and gives a reload of the page its last preset and speed.
     func watch() {
+        if isScriptOutdated { updateScripts() }
         guard unacknowledged > 0, host?.inspects == false, message == nil else { return }
         let seconds = monotonicSeconds() - waitingSince
         if seconds > Self.hungSeconds {

@@ -148,7 +148,9 @@ final class WindowController: PageHost {
         if arguments.isFullScreen || (arguments.pages.isEmpty && arguments.restores && saved.window.isFullScreen) { setFullScreen(true) }
         gtk_window_present(window)
         gtk_application_inhibit(gtkApplication, window, GTK_APPLICATION_INHIBIT_IDLE, "shows a visualizer")
-        if arguments.staysAbove { printMessage("--above: GTK 4 cannot keep a window above the others; set it in the window's menu") }
+        if arguments.staysAbove, cwindow_keep_above(window) == 0 {
+            printMessage("--above: this display server does not support it; use the menu of the window's title bar")
+        }
         if arguments.inspects, let page = selectedPage { webkit_web_inspector_show(webkit_web_view_get_inspector(page.view)) }
         control.open()
         timer = Timer(every: 1) { [unowned self] in

@@ -165,4 +165,29 @@ extension WindowTests {
         usleep(300_000)
         #expect(try isPointerVisible())
     }
+
+    @Test(.enabled(if: findTool("xprop") != nil, "needs xprop"))
+    func `--above: the window manager keeps the window above the others`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let window = try fixture.window([try fixture.page("above", script: visualizer), "--above"])
+        defer { window.stop() }
+        try window.wait(for: "REPORT resumeAudio")
+        #expect(try fixture.run(findTool("xprop")!, ["-name", "above", "_NET_WM_STATE"]).output.contains("_NET_WM_STATE_ABOVE"))
+    }
+
+    @Test func `--cycle-tabs: the tab changes with the bars of the music`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = visualizer + "addEventListener('visibilitychange', () => report('hidden', document.hidden));"
+        let window = try fixture.window([
+            try fixture.page("odd", script: page), try fixture.page("even", script: page), "--cycle-tabs", "2",
+        ])
+        defer { window.stop() }
+        try window.wait(for: "odd: log: REPORT hidden true", seconds: 40)
+        let count = window.lines.count
+        try window.wait(for: "odd: log: REPORT hidden false", after: count, seconds: 20)
+    }
 }
