@@ -47,8 +47,8 @@ final class PageCalls {
         }
 
         var isSent: Bool { line == nil }
-        /// `the page`: for messages.
-        var target: String { isToWindow ? "the window" : "the page" }
+        /// For messages.
+        var target: String { isToWindow ? "window" : "page" }
     }
 
     /// What is done after the state has changed, because sending can make a client read, and so call this object again.
@@ -121,7 +121,7 @@ final class PageCalls {
         windows.removeAll { $0 === client }
         for call in calls where call.page === client {
             remove(call)
-            reply(to: call, .error(reason ?? "\(call.target) has disconnected before it answered"))
+            reply(to: call, .error(reason ?? "the \(call.target) has disconnected before it answered"))
         }
     }
 
@@ -299,13 +299,13 @@ final class PageCalls {
         let limit = "\(Self.text(call.timeLimit)) s"
         let text =
             if !call.isSent {
-                "time limit of \(limit) reached before \(call.target) had answered the calls before this one"
+                "time limit of \(limit) reached before the \(call.target) had answered the calls before this one"
             } else if let file = call.file, !file.isComplete {
                 "time limit of \(limit) reached: \(file.received) of \(file.size) bytes were received"
             } else if call.file?.isEmpty == false {
                 "time limit of \(limit) reached: the page has not requested the rest of the file"
             } else {
-                "time limit of \(limit) reached: \(call.target) has not answered"
+                "time limit of \(limit) reached: the \(call.target) has not answered"
             }
         cancel(call, text)
         applyEffects()

@@ -155,7 +155,8 @@ import Testing
     @Test(arguments: [
         (#""action":"fly""#, "unknown action \"fly\"; expected fullscreen, tab, reload or snapshot"), (#""value":1"#, "missing \"action\""),
         (#""action":"fullscreen","value":"on""#, "\"value\" has the wrong type"), (#""action":"tab""#, "missing \"value\""),
-        (#""action":"tab","value":2"#, "\"value\" has the wrong type"), (#""action":"reload","value":1"#, "the action reload has no \"value\""),
+        (#""action":"tab","value":2"#, "\"value\" has the wrong type"),
+        (#""action":"reload","value":1"#, "the action reload has no \"value\""),
         (#""action":"snapshot","value":"/etc/passwd""#, "the action snapshot has no \"value\""),
         (#""action":"reload","timeout_s":0"#, "\"timeout_s\" is more than 0 and at most 600"),
     ])
