@@ -97,13 +97,20 @@ struct WindowCommand: Command {
     }
 
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
-        let path = try Self.path(named: System.environment(Self.variable), search: System.environment("PATH"), hemiola: System.programPath)
+        let path = try Self.path()
         console.finish()
         do throws(System.CallError) {
             try System.execute(path, arguments(hemiola: System.programPath))
         } catch {
             throw Failure("\(path): cannot execute the window: \(error)", status: .windowFailed)
         }
+    }
+
+    /// The path of `hemiola-window`; nil: not installed.
+    static var installedPath: String? { try? path() }
+
+    private static func path() throws(Failure) -> String {
+        try path(named: System.environment(variable), search: System.environment("PATH"), hemiola: System.programPath)
     }
 
     /// The path of `hemiola-window`.
