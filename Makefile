@@ -7,7 +7,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory
 
 # The files and folders for swift-format, as far as they exist.
-SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests examples)
+SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests Window/Package.swift Window/Sources Window/Tests examples)
 
 # The Python environment of the tests, if scripts/setup --strict has created it.
 WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(CURDIR)/.build/python/bin/python"; fi

@@ -217,7 +217,11 @@ public struct SavedStateFile: Sendable, Hashable {
     private func damaged(_ warn: (String) -> Void) -> SavedState {
         let newPath = path + ".damaged"
         let isRenamed = rename(path, newPath) == 0
-        warn("\(path): damaged file" + (isRenamed ? ", renamed to \(newPath)" : "") + "; starting without the stored state of the window")
+        if isRenamed {
+            warn("\(path): damaged file, renamed to \(newPath); starting without the stored state of the window")
+        } else {
+            warn("\(path): damaged file, cannot be renamed; starting without the stored state of the window")
+        }
         return SavedState()
     }
 
