@@ -7,7 +7,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory
 
 # The files and folders for swift-format, as far as they exist.
-SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests examples)
+SWIFT_SOURCES = $(wildcard Package.swift Sources Plugins Tests Window/Package.swift Window/Sources Window/Tests examples)
 
 # The Python environment of the tests, if scripts/setup --strict has created it.
 WITH_PYTHON = if [ -x .build/python/bin/python ]; then export HEMIOLA_PYTHON="$(CURDIR)/.build/python/bin/python"; fi
@@ -31,7 +31,7 @@ BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-chords accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-midi bench-peers bench-sinks bench-tonal docs site test-docs screenshots pictures lint format vectors music vamp-plugin \
-	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training
+	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training window test-window
 
 # The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
@@ -91,6 +91,20 @@ examples: ## Run every example that has a run script, with the program HEMIOLA (
 	done; \
 	if [ -n "$$failed" ]; then echo "error: of $$ran examples failed:$$failed" >&2; exit 1; fi; \
 	echo "examples: $$ran ran, none failed"
+
+# The window is a package of its own. It needs the development files of WebKitGTK: scripts/setup --strict installs them.
+WINDOW_BUILD = swift build --package-path Window -c release
+WINDOW_LIBRARY = pkg-config --exists webkitgtk-6.0 || \
+	{ echo "The window needs the development files of WebKitGTK 6.0: apt-get install libwebkitgtk-6.0-dev" >&2; exit 1; }
+
+window: ## Build hemiola-window, the native window for pages, and print its path.
+	$(WINDOW_LIBRARY)
+	$(WINDOW_BUILD) --product hemiola-window >&2
+	echo "$$($(WINDOW_BUILD) --show-bin-path)/hemiola-window"
+
+test-window: ## Test the window on a private display, with the hemiola HEMIOLA (default: that of the tests); HEMIOLA_PICTURES=DIR keeps pictures.
+	$(WINDOW_LIBRARY)
+	swift test --package-path Window --no-parallel
 
 sanitize: setup ## Run the tests under the address, thread and undefined-behaviour sanitizers.
 	$(WITH_PYTHON); REAL_TIME='$(REAL_TIME)' Tests/Sanitizers/run

@@ -10,6 +10,8 @@ protocol ClientConnection: AnyObject {
     var isWritable: Bool { get }
     /// Whether the framing has binary messages.
     var acceptsBinaryMessages: Bool { get }
+    /// Whether the client is a process on this computer that may open the socket's file, not a page of a browser.
+    var isLocal: Bool { get }
     /// Writes a message. A text includes its newline.
     func write(_ message: ByteBuffer, _ kind: MessageKind)
     func flush()
@@ -216,10 +218,10 @@ final class BridgeClient {
 
     /// Sends a message of a call. It is not dropped, and sent when no batch waits.
     ///
-    /// - Parameter call: The number of the call whose progress it is: replaces an older progress message that waits.
-    func send(callLine line: ByteBuffer, progressOf call: Int?) {
+    /// - Parameter number: The number of the line: it replaces an older line with this number that waits. nil: it replaces none.
+    func send(callLine line: ByteBuffer, replacing number: Int?) {
         if isClosing || subscription.isBare { return }
-        callLines.append(line, progressOf: call)
+        callLines.append(line, replacing: number)
         sendQueue()
     }
 
@@ -250,7 +252,15 @@ final class BridgeClient {
             send(hub.status)
             reply(to: message.id, error: nil)
         case .request(let request):
+            if case .window = request.task, let refusal = windowRefusal { return reply(to: message.id, error: refusal) }
             hub.calls.add(request, id: message.id, from: self)
+        case .windowReady:
+            if let refusal = windowRefusal { return reply(to: message.id, error: refusal) }
+            reply(to: message.id, error: nil)
+            hub.calls.add(window: self)
+        case .tabs(let tabs):
+            if let refusal = windowRefusal { return reply(to: message.id, error: refusal) }
+            hub.calls.set(tabs, id: message.id, from: self)
         case .importData(let data):
             if hub.calls.add(data, id: message.id, from: self) { importedBytes += data.base64.utf8.count }
         case .answer(let answer, let call):
@@ -273,6 +283,11 @@ final class BridgeClient {
             if control.type == .ready { becomeReady(requestsPresetNames: control["presets"].items?.isEmpty != false) }
             submit(control, id: message.id)
         }
+    }
+
+    /// Why the client cannot be a window and not control one; nil: it can. A window opens any path of the user that the message names.
+    private var windowRefusal: String? {
+        connection.isLocal ? nil : "messages of windows are accepted on the sink socket only"
     }
 
     func receive(_ fault: ClientMessage.Fault) {

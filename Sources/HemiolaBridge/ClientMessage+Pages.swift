@@ -3,17 +3,19 @@ internal import HemiolaSignal
 // The messages of calls, imports and page errors.
 
 extension ClientMessage {
-    /// Requests a page to call a function or to import a file.
+    /// Requests a page to call a function or to import a file, or a window to do something.
     public struct PageRequest: Sendable, Hashable {
-        /// What the page does.
+        /// What the page or the window does.
         public enum Task: Sendable, Hashable {
             /// Calls `window.function(…arguments)`. The arguments are the JSON text of an array.
             case call(function: String, arguments: [UInt8])
             /// Calls `window.importFile(name, base64)` with a file of `size` bytes, which follow as ``ClientMessage/Body/importData(_:)``.
             case importFile(name: String, size: Int)
+            /// Requests an action of the window that was the last to send `windowReady`.
+            case window(WindowAction)
         }
 
-        /// What the page does.
+        /// What the page or the window does.
         public var task: Task
         /// The name or number of the page; nil: the page that was the last to send `ready`.
         public var page: String?
@@ -66,7 +68,7 @@ extension ClientMessage {
 /// Reads the fields of these messages.
 struct PageFields {
     enum Key: String, CodingKey {
-        case function, arguments, page, name, size, data, call, value, error, message, source, line
+        case function, arguments, page, name, size, data, call, value, error, message, source, line, action, active, tabs
         case timeLimit = "timeout_s"
     }
 
@@ -92,6 +94,13 @@ struct PageFields {
         case "importData":
             guard hasID else { throw ControlFault(message: "importData needs the \"id\" of its import") }
             return .importData(try importData())
+        case "tabs":
+            return .tabs(
+                try ClientMessage.Tabs(
+                    active: try fields.decodeIfPresent(String.self, forKey: .active),
+                    checking: try fields.decode([ClientMessage.Tab].self, forKey: .tabs)))
+        case "window":
+            return .request(try request(.window(try action())))
         case "pageError":
             return .pageError(
                 ClientMessage.PageError(
@@ -109,6 +118,20 @@ struct PageFields {
             throw ControlFault(message: "\"timeout_s\" is more than 0 and at most \(Int(ClientMessage.longestTimeLimit))")
         }
         return ClientMessage.PageRequest(task: task, page: try page(), timeLimit: limit)
+    }
+
+    private func action() throws -> ClientMessage.WindowAction {
+        let name = try fields.decode(String.self, forKey: .action)
+        switch name {
+        case "fullscreen": return .fullScreen(try fields.decodeIfPresent(Bool.self, forKey: .value))
+        case "tab": return .tab(try text(.value))
+        case "reload", "snapshot":
+            let isNull = try !fields.contains(.value) || fields.decodeNil(forKey: .value)
+            guard isNull else { throw ControlFault(message: "the action \(name) has no \"value\"") }
+            return name == "reload" ? .reload : .snapshot
+        default:
+            throw ControlFault(message: "unknown action \"\(name.prefix(64))\"; expected fullscreen, tab, reload or snapshot")
+        }
     }
 
     /// A page is named by a text or a number.

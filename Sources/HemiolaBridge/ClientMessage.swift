@@ -17,8 +17,12 @@ public struct ClientMessage: Sendable, Hashable {
         case clock(sent: Double)
         /// The visualizer has closed.
         case close
-        /// Requests a page to call a function or to import a file.
+        /// Requests a page to call a function or to import a file, or a window to do something.
         case request(PageRequest)
+        /// The client is a window, and can receive tabs and requests.
+        case windowReady
+        /// Sets the tabs of all windows.
+        case tabs(Tabs)
         /// The next bytes of a file to import.
         case importData(ImportData)
         /// The answer of a page to the call of that number.
@@ -159,7 +163,9 @@ private struct MessageFields: DecodableWithConfiguration {
             body = .success(.clock(sent: try message.decode(Double.self, forKey: .sent)))
         case "closeViz":
             body = .success(.close)
-        case "call", "import", "importData", "importReady", "result", "progress", "pageError":
+        case "windowReady":
+            body = .success(.windowReady)
+        case "call", "import", "importData", "importReady", "result", "progress", "pageError", "tabs", "window":
             let fields = PageFields(try decoder.container(keyedBy: PageFields.Key.self), line: configuration.line)
             do {
                 body = .success(try fields.body(of: type, hasID: id != nil))

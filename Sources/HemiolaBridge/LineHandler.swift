@@ -77,6 +77,7 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
 
     var isWritable: Bool { channel?.isWritable ?? false }
     var acceptsBinaryMessages: Bool { false }
+    var isLocal: Bool { true }
 
     func write(_ message: ByteBuffer, _ kind: MessageKind) {
         context?.write(wrapOutboundOut(message), promise: nil)

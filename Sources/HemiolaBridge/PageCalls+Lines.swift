@@ -1,7 +1,7 @@
 internal import HemiolaWire
 internal import NIOCore
 
-// The messages of calls and imports, as Hemiola sends them.
+// The messages of calls, imports and windows, as Hemiola sends them.
 
 extension PageCalls {
     static func callLine(_ number: Int, _ function: String, _ arguments: [UInt8]) -> ByteBuffer {
@@ -33,6 +33,46 @@ extension PageCalls {
             $0.append(#","data":""#)
             $0.append(bytes: Array(data.base64.utf8))
             $0.append("\"")
+        }
+    }
+
+    static func windowLine(_ number: Int, _ action: ClientMessage.WindowAction) -> ByteBuffer {
+        line(ClientMessage.longestText) {
+            $0.append(#"{"type":"window","call":"#)
+            $0.append(integer: number)
+            $0.append(#","action":"#)
+            $0.append(string: action.name)
+            $0.append(#","value":"#)
+            switch action {
+            case .fullScreen(let flag?): $0.append(bytes: Array(flag.description.utf8))
+            case .tab(let name): $0.append(string: name)
+            case .fullScreen(nil), .reload, .snapshot: $0.append("null")
+            }
+        }
+    }
+
+    static func tabsLine(_ tabs: ClientMessage.Tabs) -> ByteBuffer {
+        line(256 * tabs.tabs.count) {
+            $0.append(#"{"type":"tabs","active":"#)
+            $0.appendText(tabs.active)
+            $0.append(#","tabs":["#)
+            for (index, tab) in tabs.tabs.enumerated() {
+                if index > 0 { $0.append(",") }
+                $0.append(#"{"id":"#)
+                $0.append(string: tab.id)
+                $0.append(#","title":"#)
+                $0.append(string: tab.title)
+                $0.append(#","icon":"#)
+                $0.appendText(tab.icon)
+                $0.append(#","path":"#)
+                $0.append(string: tab.path)
+                $0.append(#","deprecated":"#)
+                $0.append(bytes: Array(tab.isDeprecated.description.utf8))
+                $0.append(#","replaces":"#)
+                $0.appendText(tab.replaces)
+                $0.append("}")
+            }
+            $0.append("]")
         }
     }
 

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Passes calls and imports from clients to pages, one after the other for each page, and the answers back.
+/// Passes calls and imports from clients to pages, and requests to windows, one after the other for each, and the answers back.
 ///
 /// All bridges of a run share one object, so that a client of one sink can call a page of another. Used only on the event loop.
 final class PageCalls {
@@ -14,12 +14,17 @@ final class PageCalls {
     /// Maximum number of bytes of answers that wait for a client, above which an answer is replaced by an error.
     private static let answerCapacity = 2 << 20
 
-    /// A call or an import that has no answer yet.
+    /// The number of the line with the tabs. Calls have numbers from 1.
+    static let tabsNumber = 0
+
+    /// A call, an import or a request to a window that has no answer yet.
     private final class Call {
         let number: Int
         let id: ClientMessage.ID?
         let requester: BridgeClient
+        /// The page, or the window.
         let page: BridgeClient
+        let isToWindow: Bool
         let timeLimit: Double
         /// The first message to the page; nil once it is sent.
         var line: ByteBuffer?
@@ -28,30 +33,37 @@ final class PageCalls {
         var timer: Scheduled<Void>?
 
         init(
-            _ number: Int, _ id: ClientMessage.ID?, from requester: BridgeClient, to page: BridgeClient, timeLimit: Double,
-            _ line: ByteBuffer, _ file: FileTransfer?
+            _ number: Int, _ id: ClientMessage.ID?, from requester: BridgeClient, to page: BridgeClient, isToWindow: Bool,
+            timeLimit: Double, _ line: ByteBuffer, _ file: FileTransfer?
         ) {
             self.number = number
             self.id = id
             self.requester = requester
             self.page = page
+            self.isToWindow = isToWindow
             self.timeLimit = timeLimit
             self.line = line
             self.file = file
         }
 
         var isSent: Bool { line == nil }
+        /// For messages.
+        var target: String { isToWindow ? "window" : "page" }
     }
 
     /// What is done after the state has changed, because sending can make a client read, and so call this object again.
     private enum Effect {
-        case send(ByteBuffer, BridgeClient, progressOf: Int?)
+        case send(ByteBuffer, BridgeClient, replacing: Int?)
         case holdReading(Bool, BridgeClient)
     }
 
     private let loop: any EventLoop
     /// The pages that have sent `ready`, in this order.
     private var pages: [BridgeClient] = []
+    /// The clients that have sent `windowReady`, in this order.
+    private var windows: [BridgeClient] = []
+    /// The message with the last tabs; nil: none were received.
+    private var tabs: ByteBuffer?
     /// In the order of the requests.
     private var calls: [Call] = []
     private var lastNumber = 0
@@ -72,24 +84,48 @@ final class PageCalls {
         pages.append(page)
     }
 
-    /// Removes a client that has left: a page, or the sender of calls.
+    /// Adds a window, and sends it the last tabs.
+    func add(window: BridgeClient) {
+        windows.removeAll { $0 === window }
+        windows.append(window)
+        if let tabs { effects.append(.send(tabs, window, replacing: Self.tabsNumber)) }
+        applyEffects()
+    }
+
+    /// Sets the tabs of all windows, also of those that connect later. The value of the reply is the number of windows.
+    func set(_ tabs: ClientMessage.Tabs, id: ClientMessage.ID?, from requester: BridgeClient) {
+        let line = Self.tabsLine(tabs)
+        self.tabs = line
+        for window in windows { effects.append(.send(line, window, replacing: Self.tabsNumber)) }
+        reply(to: id, of: requester, .value(Array("\(windows.count)".utf8)))
+        applyEffects()
+    }
+
+    /// Removes a client that has left: a page, a window, or the sender of calls.
     func remove(_ client: BridgeClient) {
-        end(client, "the page has disconnected before it answered")
+        endCalls(to: client, nil)
+        cancelCalls(of: client)
         applyEffects()
     }
 
     /// Ends all calls to and from the clients of a bridge that closes.
     func remove(_ clients: [BridgeClient]) {
-        for client in clients { end(client, "the run has ended") }
+        for client in clients { endCalls(to: client, "the run has ended") }
+        for client in clients { cancelCalls(of: client) }
         applyEffects()
     }
 
-    private func end(_ client: BridgeClient, _ reason: String) {
+    /// - Parameter reason: Why the calls to the client fail; nil: it has disconnected.
+    private func endCalls(to client: BridgeClient, _ reason: String?) {
         pages.removeAll { $0 === client }
+        windows.removeAll { $0 === client }
         for call in calls where call.page === client {
             remove(call)
-            reply(to: call, .error(reason))
+            reply(to: call, .error(reason ?? "the \(call.target) has disconnected before it answered"))
         }
+    }
+
+    private func cancelCalls(of client: BridgeClient) {
         // The call that was sent is the last, so that no waiting one is sent in its place.
         for call in calls.reversed() where call.requester === client { cancel(call, nil) }
     }
@@ -98,12 +134,14 @@ final class PageCalls {
 
     func add(_ request: ClientMessage.PageRequest, id: ClientMessage.ID?, from requester: BridgeClient) {
         defer { applyEffects() }
-        guard let page = page(request.page, for: requester) else {
-            return reply(to: id, of: requester, .error(Self.missing(request.page)))
+        var isToWindow = false
+        if case .window = request.task { isToWindow = true }
+        guard let page = isToWindow ? windows.last : page(request.page, for: requester) else {
+            return reply(to: id, of: requester, .error(isToWindow ? Self.missingWindow : Self.missing(request.page)))
         }
         // Calls that have been sent to a page that does not read are in its queue only.
         guard page.waitingCallBytes <= Self.answerCapacity else {
-            return reply(to: id, of: requester, .error("busy: the page does not read its messages"))
+            return reply(to: id, of: requester, .error("busy: the \(isToWindow ? "window" : "page") does not read its messages"))
         }
         lastNumber += 1
         let line: ByteBuffer
@@ -117,12 +155,14 @@ final class PageCalls {
             }
             line = Self.importLine(lastNumber, name: name, size: size)
             file = FileTransfer(size: size)
+        case .window(let action): line = Self.windowLine(lastNumber, action)
         }
         let byteCount = calls.reduce(line.readableBytes) { $0 + ($1.line?.readableBytes ?? 0) + ($1.file?.byteCount ?? 0) }
         guard calls.count < Self.callCapacity, byteCount <= Self.byteCapacity,
             calls.count(where: { $0.requester === requester }) < Self.callsPerClient
         else { return reply(to: id, of: requester, .error("busy: too many calls wait for their answers; try again")) }
-        let call = Call(lastNumber, id, from: requester, to: page, timeLimit: request.timeLimit, line, file)
+        let call = Call(
+            lastNumber, id, from: requester, to: page, isToWindow: isToWindow, timeLimit: request.timeLimit, line, file)
         calls.append(call)
         restartTimer(of: call)
         startNext(on: page)
@@ -134,6 +174,8 @@ final class PageCalls {
         let named = pages.filter { $0.origin == name || $0.name == name }
         return named.last { $0.hub === requester.hub } ?? named.last
     }
+
+    private static let missingWindow = "no window is connected; open one: hemiola window"
 
     private static func missing(_ page: String?) -> String {
         guard let page else { return "no page is connected; open a visualizer's page (a client that sends \"ready\")" }
@@ -173,7 +215,7 @@ final class PageCalls {
             startNext(on: page)
         case .progress(let value):
             guard let id = call.id else { break }
-            effects.append(.send(Self.progressLine(id, value), call.requester, progressOf: number))
+            effects.append(.send(Self.progressLine(id, value), call.requester, replacing: number))
         case .importReady:
             guard call.file != nil else { break }
             call.file?.addCredit()
@@ -188,7 +230,7 @@ final class PageCalls {
     /// - Parameter error: The reason; nil: the sender has disconnected.
     private func cancel(_ call: Call, _ error: String?) {
         remove(call)
-        if call.isSent { effects.append(.send(Self.cancelLine(call.number), call.page, progressOf: nil)) }
+        if call.isSent { effects.append(.send(Self.cancelLine(call.number), call.page, replacing: nil)) }
         if let error { reply(to: call, .error(error)) }
         startNext(on: call.page)
     }
@@ -209,7 +251,7 @@ final class PageCalls {
         if requester.waitingCallBytes > Self.answerCapacity {
             answer = .error("the client does not read its replies; the value was dropped")
         }
-        effects.append(.send(Self.replyLine(id, answer), requester, progressOf: nil))
+        effects.append(.send(Self.replyLine(id, answer), requester, replacing: nil))
     }
 
     // MARK: - Sending
@@ -218,7 +260,7 @@ final class PageCalls {
     private func startNext(on page: BridgeClient) {
         guard let call = calls.first(where: { $0.page === page }), let line = call.line else { return }
         call.line = nil
-        effects.append(.send(line, page, progressOf: nil))
+        effects.append(.send(line, page, replacing: nil))
         sendChunks(of: call)
     }
 
@@ -226,7 +268,7 @@ final class PageCalls {
     private func sendChunks(of call: Call) {
         guard call.file != nil else { return }
         if call.isSent {
-            while let line = call.file?.next() { effects.append(.send(line, call.page, progressOf: nil)) }
+            while let line = call.file?.next() { effects.append(.send(line, call.page, replacing: nil)) }
         }
         effects.append(.holdReading(call.file?.isFull == true, call.requester))
     }
@@ -237,7 +279,7 @@ final class PageCalls {
         defer { isApplying = false }
         while !effects.isEmpty {
             switch effects.removeFirst() {
-            case .send(let line, let client, let call): client.send(callLine: line, progressOf: call)
+            case .send(let line, let client, let number): client.send(callLine: line, replacing: number)
             case .holdReading(let isHeld, let client): client.holdReading(isHeld)
             }
         }
@@ -257,13 +299,13 @@ final class PageCalls {
         let limit = "\(Self.text(call.timeLimit)) s"
         let text =
             if !call.isSent {
-                "time limit of \(limit) reached before the page had answered the calls before this one"
+                "time limit of \(limit) reached before the \(call.target) had answered the calls before this one"
             } else if let file = call.file, !file.isComplete {
                 "time limit of \(limit) reached: \(file.received) of \(file.size) bytes were received"
             } else if call.file?.isEmpty == false {
                 "time limit of \(limit) reached: the page has not requested the rest of the file"
             } else {
-                "time limit of \(limit) reached: the page has not answered"
+                "time limit of \(limit) reached: the \(call.target) has not answered"
             }
         cancel(call, text)
         applyEffects()

@@ -133,11 +133,11 @@ struct SendQueue {
     }
 }
 
-/// The messages of calls that wait for a client: none is dropped. Their number is bounded by the number of calls.
+/// The messages of calls that wait for a client, and of tabs: none is dropped. Their number is bounded by the number of calls.
 struct CallLineQueue {
     private struct Entry {
         var line: ByteBuffer
-        var progressOf: Int?
+        var number: Int?
     }
 
     private var entries: [Entry] = []
@@ -146,14 +146,15 @@ struct CallLineQueue {
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
 
-    /// - Parameter call: The number of the call whose progress the line is: replaces its last progress that waits.
-    mutating func append(_ line: ByteBuffer, progressOf call: Int?) {
+    /// - Parameter number: The number of the line, which replaces the last line with this number that waits: the call whose progress it is,
+    ///   or ``PageCalls/tabsNumber``. nil: the line replaces none.
+    mutating func append(_ line: ByteBuffer, replacing number: Int?) {
         byteCount += line.readableBytes
-        if let call, let index = entries.firstIndex(where: { $0.progressOf == call }) {
+        if let number, let index = entries.firstIndex(where: { $0.number == number }) {
             byteCount -= entries[index].line.readableBytes
             entries[index].line = line
         } else {
-            entries.append(Entry(line: line, progressOf: call))
+            entries.append(Entry(line: line, number: number))
         }
     }
 

@@ -10,6 +10,8 @@ struct CommandStatus: RawRepresentable, Sendable, Hashable {
     static let inputFailed = CommandStatus(rawValue: 1)
     /// A control was refused, or no running hemiola could be reached.
     static let refused = CommandStatus(rawValue: 1)
+    /// The program that shows the window could not be started.
+    static let windowFailed = CommandStatus(rawValue: 1)
     /// Invalid arguments or configuration; nothing was done.
     static let usage = CommandStatus(rawValue: 2)
     /// Output could not be written.

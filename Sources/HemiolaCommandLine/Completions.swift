@@ -60,6 +60,10 @@ struct Completions: Sendable {
             switch words.first(where: { ControlMessage.pageRequests.contains($0) }) {
             case "import": System.paths(startingWith: word) + ["name=", "page="]
             case "call": ["function=", "arguments=", "page="]
+            case "tabs": System.paths(startingWith: word)
+            case "window" where words.contains("snapshot"): System.paths(startingWith: word)
+            case "window" where words.contains("fullscreen"): ["true", "false"]
+            case "window": WindowRequest.names
             default: completions.registry.catalog.fieldsOfControls.map { "\($0.name)=" }
             }
         return found.filter { $0.hasPrefix(word) }

@@ -69,6 +69,8 @@ struct Environment {
     var formats: [String] = []
     /// The path of ffmpeg, which decodes the formats that libsndfile does not support; nil: not in PATH.
     var ffmpeg: String?
+    /// The path of the program that `hemiola window` starts; nil: not installed.
+    var window: String?
     /// The devices, or why they cannot be listed; nil when the program contains no live capture plugin.
     var devices: Result<DeviceList, CaptureError>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
@@ -97,6 +99,8 @@ extension DoctorReport {
             Check(
                 name: "ffmpeg", isOK: true,
                 finding: found.ffmpeg ?? "not installed; M4A, AAC and other formats need it: apt install ffmpeg"),
+            Check(
+                name: "window", isOK: true, finding: found.window ?? "not installed; needed for hemiola window: make window"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [

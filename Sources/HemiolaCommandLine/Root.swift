@@ -29,7 +29,8 @@ struct Root: ParsableCommand {
         version: HemiolaVersion.current,
         subcommands: [
             AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, RenderCommand.self, ReplayCommand.self, DevicesCommand.self,
-            RunCommand.self, CheckCommand.self, EvaluateCommand.self, SendCommand.self, PluginsCommand.self, DemoCommand.self,
+            RunCommand.self, CheckCommand.self, EvaluateCommand.self, SendCommand.self, WindowCommand.self, PluginsCommand.self,
+            DemoCommand.self,
             DoctorCommand.self, SchemaCommand.self,
         ])
 

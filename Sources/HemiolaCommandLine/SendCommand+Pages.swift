@@ -1,13 +1,16 @@
 internal import FoundationEssentials
 internal import HemiolaSignal
 
-/// The request of `hemiola send call` or `hemiola send import`.
+/// The request of `hemiola send call`, `import`, `tabs` or `window`.
 struct PageRequest: Equatable {
     enum Task: Equatable {
         /// The arguments are the JSON text of a list.
         case call(function: String, arguments: String)
         /// The name is nil if it is that of the file.
         case importFile(path: String, name: String?)
+        /// The list of tabs is in the file.
+        case tabs(path: String)
+        case window(WindowRequest)
     }
 
     var task: Task
@@ -15,11 +18,18 @@ struct PageRequest: Equatable {
     var page: String?
 
     /// - Parameters:
-    ///   - type: `call` or `import`.
-    ///   - fields: `key=value`; the function or the file may be given first by its value alone.
+    ///   - type: `call`, `import`, `tabs` or `window`.
+    ///   - fields: `key=value`; the first field may be given by its value alone. The request of a window and its value are values alone.
     init(_ type: String, _ fields: [String]) throws(Failure) {
+        if type == "window" {
+            guard let name = fields.first else { throw Failure("window needs a request: \(WindowRequest.names.joined(separator: ", "))") }
+            guard fields.count <= 2 else { throw Failure("\"\(fields[2])\" is too much: window has a request and its value") }
+            if fields.contains("") { throw Failure("window: a value is empty") }
+            task = .window(try WindowRequest(name, fields.dropFirst().first))
+            return
+        }
         let main = type == "call" ? "function" : "file"
-        let keys = type == "call" ? [main, "arguments", "page"] : [main, "name", "page"]
+        let keys = ["call": [main, "arguments", "page"], "import": [main, "name", "page"]][type] ?? [main]
         var values: [String: String] = [:]
         for (index, text) in fields.enumerated() {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -33,7 +43,9 @@ struct PageRequest: Equatable {
         }
         guard let value = values[main] else { throw Failure("\(type) needs \(main)=; see hemiola send --help") }
         page = values["page"]
-        if type == "call" {
+        if type == "tabs" {
+            task = .tabs(path: value)
+        } else if type == "call" {
             let arguments = (values["arguments"] ?? "[]").replacing("\n", with: " ")
             guard (try? JSONDecoder().decode([AnyValue].self, from: Data(arguments.utf8))) != nil else {
                 throw Failure("arguments is not a JSON list; example: arguments='[1,\"text\"]'")
@@ -50,6 +62,8 @@ struct PageRequest: Equatable {
         switch task {
         case .call(let function, _): "call \(function)"
         case .importFile(let path, _): "import \(System.title(of: path))"
+        case .tabs(let path): "tabs \(System.title(of: path))"
+        case .window(let request): "window \(request.name)"
         }
     }
 
@@ -98,11 +112,11 @@ extension SendCommand {
     func sendToPage(_ request: PageRequest, _ path: String, timeLimit: Double, on console: Console) throws(Failure) -> CommandStatus {
         var file: ImportFile?
         if case .importFile(let path, let name) = request.task { file = try ImportFile(path, name: name) }
+        let line = try Self.line(request, file, timeLimit: timeLimit)
         let progress = PageProgress(request.title, on: console)
         let answer: PageAnswer
         do throws(System.CallError) {
             let connection = try System.UnixConnection(to: path, until: System.now + timeLimit)
-            let line = Self.line(request, file, timeLimit: timeLimit)
             try connection.write(ControlMessage.quiet + line, until: System.now + timeLimit)
             answer = try Self.answer(from: connection, file, timeLimit: timeLimit + Self.margin, progress)
         } catch {
@@ -111,14 +125,26 @@ extension SendCommand {
         }
         progress.end()
         switch answer {
-        case .value(let text): return try Root.print(text)
-        case .error(let text): throw Failure("\(request.title): \(text)", status: .refused)
-        case .refusal(let text): throw Failure("\(path): \(text)", status: .refused)
-        case .progress: throw Failure("\(path): \(Self.closed)", status: .refused)
+        case .value(let text): return try finish(request, text, on: console)
+        case .error(let text), .refusal(let text): throw Failure("\(request.title): \(text)", status: .refused)
+        case .closed, .progress: throw Failure("\(path): \(Self.closed)", status: .refused)
         }
     }
 
-    private static func line(_ request: PageRequest, _ file: ImportFile?, timeLimit: Double) -> [UInt8] {
+    /// Prints the value of an answer, after a snapshot was moved.
+    private func finish(_ request: PageRequest, _ value: String, on console: Console) throws(Failure) -> CommandStatus {
+        switch request.task {
+        case .window(.snapshot(let path)):
+            try Snapshot.move(value, to: path)
+            return try Root.print(JSONTree.quoted(path))
+        case .tabs where value == "0":
+            console.warning("no window is connected; a window that connects later shows the tabs")
+        default: break
+        }
+        return try Root.print(value)
+    }
+
+    private static func line(_ request: PageRequest, _ file: ImportFile?, timeLimit: Double) throws(Failure) -> [UInt8] {
         var members = "\"id\":\"\(ControlMessage.id)\",\"timeout_s\":\(timeLimit)"
         if let page = request.page { members += ",\"page\":\(JSONTree.quoted(page))" }
         switch request.task {
@@ -126,8 +152,17 @@ extension SendCommand {
             members += ",\"type\":\"call\",\"function\":\(JSONTree.quoted(function)),\"arguments\":\(arguments)"
         case .importFile:
             members += ",\"type\":\"import\",\"name\":\(JSONTree.quoted(file?.name ?? "")),\"size\":\(file?.bytes.count ?? 0)"
+        case .tabs(let path):
+            members += ",\"type\":\"tabs\"" + Self.text(try TabsFile(path).members)
+        case .window(let window):
+            members += ",\"type\":\"window\"" + Self.text(window.members)
         }
         return Array("{\(members)}\n".utf8)
+    }
+
+    /// `,"key":value` for each member.
+    private static func text(_ members: [(key: String, value: JSONTree)]) -> String {
+        members.isEmpty ? "" : ",\(JSONTree.object(members).line.dropFirst().dropLast(2))"
     }
 
     /// Sends the file, if there is one, and waits for the answer.
@@ -141,7 +176,7 @@ extension SendCommand {
                 progress.show(.fraction(Double(start) / Double(file.bytes.count)))
                 // The page can fail, or have left, before it has the whole file.
                 while connection.hasInput {
-                    guard let line = try connection.readLine(until: System.now + timeLimit) else { return .refusal(closed) }
+                    guard let line = try connection.readLine(until: System.now + timeLimit) else { return .closed }
                     if let answer = PageAnswer(line), !answer.isProgress { return answer }
                 }
                 try connection.write(file.line(from: start), until: System.now + timeLimit)
@@ -155,7 +190,7 @@ extension SendCommand {
             guard case .progress(let value) = answer else { return answer }
             progress.show(value)
         }
-        return .refusal(closed)
+        return .closed
     }
 
     /// Maximum number of parts of a file between this program and the page.
@@ -170,8 +205,10 @@ private enum PageAnswer {
     case progress(PageProgress.State)
     /// The page has reported an error, or there is no page.
     case error(String)
-    /// The program has refused the connection or could not read the message.
+    /// The program has refused the connection or the message.
     case refusal(String)
+    /// The connection has ended.
+    case closed
 
     private struct Fields: Decodable {
         var type: String

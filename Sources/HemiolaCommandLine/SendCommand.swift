@@ -4,13 +4,14 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaVisualizer
 
-/// `hemiola send TYPE [VALUE] [key=value …]`: a control; a call of a page's function or an import: `SendCommand+Pages.swift`.
+/// `hemiola send TYPE [VALUE] [key=value …]`: a control; a call of a page's function, an import, or a message to a window:
+/// `SendCommand+Pages.swift`.
 struct SendCommand: Command {
     /// The help lists the controls that the plugins of this program declare.
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "send",
-            abstract: "Send one control message to a running hemiola, or call a function of its page, and print the reply.",
+            abstract: "Send one control message to a running hemiola, its page or its window, and print the reply.",
             usage: "hemiola send <type> [<value>] [<key=value> ...] [--socket <path>]",
             discussion: """
                 Connects to the socket sink of a running hemiola ("hemiola listen --sink socket"). The reply is printed when the \
@@ -21,7 +22,7 @@ struct SendCommand: Command {
                   hemiola send setSpeed 0.5 --socket /tmp/show.sock
                   hemiola send status
                   hemiola send call function=setText arguments='["Hello",2]'
-                  hemiola send import flower.milk
+                  hemiola send window snapshot picture.png
 
                 nextPreset, previousPreset, randomPreset, lockPreset and toggleCycle require the sink presets in the run: "hemiola \
                 listen --sink socket --sink presets".
@@ -37,8 +38,15 @@ struct SendCommand: Command {
                 The message import passes a file of at most 32 MiB to the page's function importFile(name, base64), and prints its \
                 value. Fields: file (- for standard input); name (default: that of the file); page.
 
+                window passes a request to the window that "hemiola window" has opened: fullscreen, fullscreen true, fullscreen false, \
+                tab NAME (the id or title of a tab), reload, or snapshot FILE (writes the visible page as PNG). tabs FILE sets the tabs \
+                of all windows, also of those that connect later, and prints the number of windows. The file is JSON: \
+                {"active":ID,"tabs":[{"id":ID,"title":TEXT,"path":PAGE}, …]}, with at least two tabs, or none for a window without \
+                tabs. Relative paths are relative to the folder of the file.
+
                 Exit codes: 0 the control took effect, or the page has answered; 1 the control was refused, the page reported an \
-                error, no page or no reply was received, or the file cannot be read or is too large; 2 invalid arguments.
+                error, no page, window or reply was received, or the file cannot be read or is too large; 2 invalid arguments; 3 the \
+                snapshot could not be written.
                 """)
     }
 
@@ -64,7 +72,7 @@ struct SendCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "Time limit for the connection and the reply, in seconds, above 0, at most 3600. Default: 5. For call and import: at most 600, default 30; an import fails when it makes no progress for this time.",
+            "Time limit for the connection and the reply, in seconds, above 0, at most 3600. Default: 5. For call, import, tabs and window: at most 600, default 30; an import fails when it makes no progress for this time.",
             valueName: "seconds"))
     var timeout: Double?
 
@@ -167,8 +175,8 @@ struct ControlMessage: Equatable {
     static let id = "send"
     /// Messages that are not controls, and have no fields.
     private static let others = ["status", "closeViz"]
-    /// Messages to pages: ``PageRequest``.
-    static let pageRequests = ["call", "import"]
+    /// Messages to pages and windows: ``PageRequest``.
+    static let pageRequests = ["call", "import", "tabs", "window"]
 
     let line: [UInt8]
 

@@ -15,6 +15,7 @@ extension System {
         found.libraries = libraries
         found.formats = soundFileFormats
         found.ffmpeg = environment("PATH")?.split(separator: ":").map { "\($0)/ffmpeg" }.first { access($0, X_OK) == 0 }
+        found.window = WindowCommand.installedPath
         found.runtime = environment("XDG_RUNTIME_DIR").map { path in
             var folder = folder(path)
             folder.isShared = isOpenToOthers(path)

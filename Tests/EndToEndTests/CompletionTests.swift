@@ -31,6 +31,11 @@ import Testing
         #expect(try answers(to: "hemiola analyze --select levels,beat.bp", typed: "levels,beat.bp") == ["levels,beat.bpm"])
         #expect(try answers(to: "hemiola listen --device auto-", typed: "auto-") == ["auto-input"])
         #expect(try answers(to: "hemiola send next", typed: "next") == ["nextPreset"])
+        #expect(try answers(to: "hemiola send win", typed: "win") == ["window"])
+        #expect(try answers(to: "hemiola send window sn", typed: "sn") == ["snapshot"])
+        #expect(try answers(to: "hemiola send window fullscreen t", typed: "t") == ["true"])
+        #expect(try answers(to: "hemiola win", typed: "win") == ["window"])
+        #expect(try answers(to: "hemiola window --cyc", typed: "--cyc") == ["--cycle-tabs"])
         #expect(try answers(to: "hemiola plugins pres", typed: "pres") == ["presets"])
         #expect(try answers(to: "hemiola eva", typed: "eva") == ["evaluate"])
     }

@@ -73,6 +73,7 @@ private final class CountingConnection: ClientConnection {
     var onResume: () -> Void = {}
 
     var acceptsBinaryMessages: Bool { false }
+    var isLocal: Bool { true }
     func write(_ message: ByteBuffer, _ kind: MessageKind) { lines.append(String(buffer: message)) }
     func flush() {}
     func finish() {}

@@ -33,9 +33,13 @@ import Testing
         #expect(report.isOK)
         let lines = report.text.split(separator: "\n")
         #expect(lines.last == "All checks passed.")
-        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 15)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 16)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
         #expect(report.text.contains("ok  cairo            not installed; needed for hemiola render: apt install libcairo2\n"))
+        #expect(report.text.contains("ok  window           not installed; needed for hemiola window: make window\n"))
+        var found = healthy
+        found.window = "/usr/bin/hemiola-window"
+        #expect(DoctorReport(found).text.contains("ok  window           /usr/bin/hemiola-window\n"))
     }
 
     /// A fault, and the expected check.
@@ -118,6 +122,6 @@ import Testing
         let report = try #require(object as? [String: Any])
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
-        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 13) + [false])
+        #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 14) + [false])
     }
 }

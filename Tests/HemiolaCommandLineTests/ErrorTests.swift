@@ -21,7 +21,7 @@ import Testing
         (
             ["frobnicate"],
             "unknown command \"frobnicate\"; commands: analyze, listen, beats, render, replay, devices, run, check, "
-                + "evaluate, send, plugins, demo, doctor, schema, help"
+                + "evaluate, send, window, plugins, demo, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
         (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),

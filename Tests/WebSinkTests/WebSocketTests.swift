@@ -93,6 +93,19 @@ import Testing
         try await fixture.close()
     }
 
+    @Test(arguments: [
+        #""type":"windowReady""#, #""type":"window","action":"reload""#,
+        #""type":"tabs","active":"a","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#,
+    ])
+    func `page in a browser: can neither be a window nor control one`(message: String) async throws {
+        let fixture = try await WebSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.webClient()
+        let reply = try client.request("{\"id\":1,\(message)}")
+        #expect(reply.bool("ok") == false && reply["error"] == "messages of windows are accepted on the sink socket only", "\(reply.text)")
+        try await fixture.close()
+    }
+
     @Test func `message in several frames, with pings between: is one message`() async throws {
         let fixture = try await WebSinkFixture()
         try await fixture.begin()

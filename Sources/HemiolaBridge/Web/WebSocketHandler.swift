@@ -143,6 +143,7 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
 
     var isWritable: Bool { !isClosing && channel?.isWritable ?? false }
     var acceptsBinaryMessages: Bool { true }
+    var isLocal: Bool { false }
 
     func write(_ message: ByteBuffer, _ kind: MessageKind) {
         var data = message

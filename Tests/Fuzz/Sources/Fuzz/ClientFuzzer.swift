@@ -52,14 +52,20 @@ extension Fuzzer {
             case .importFile(let name, let size):
                 require((0...ClientMessage.largestImport).contains(size), "a file of \(size) bytes")
                 require(!name.isEmpty && !name.contains("/") && name.utf8.count <= ClientMessage.longestFileName, "a file named \(name)")
+            case .window(.tab(let name)): require(name.utf8.count <= ClientMessage.longestText, "a tab of \(name.utf8.count) bytes")
+            case .window: break
             }
+        case .tabs(let tabs):
+            require(tabs.tabs.count <= ClientMessage.tabLimit && tabs.tabs.count != 1, "\(tabs.tabs.count) tabs")
+            require(Set(tabs.tabs.map(\.id)).count == tabs.tabs.count, "two tabs have the same id")
+            require(tabs.tabs.isEmpty || tabs.tabs.contains { $0.id == tabs.active }, "no tab \(tabs.active ?? "")")
         case .importData(let data):
             require((1...ClientMessage.largestChunk).contains(data.byteCount), "\(data.byteCount) bytes of a file")
             require(data.base64.utf8.count == (data.byteCount + 2) / 3 * 4, "\(data.byteCount) bytes in \(data.base64)")
         case .answer(.value(let value), _), .answer(.progress(let value), _): checkValue(value)
         case .pageError(let error):
             require(error.message.utf8.count <= ClientMessage.longestText, "a message of \(error.message.utf8.count) bytes")
-        case .answer, .control, .subscribe, .status, .close: break
+        case .answer, .control, .subscribe, .status, .clock, .close, .windowReady: break
         }
     }
 

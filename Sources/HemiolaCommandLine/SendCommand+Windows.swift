@@ -1,0 +1,196 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import HemiolaWire
+
+/// What `hemiola send window` requests.
+enum WindowRequest: Equatable {
+    /// nil: changes between full screen and window.
+    case fullScreen(Bool?)
+    case tab(String)
+    case reload
+    /// Writes the picture into the file of this path.
+    case snapshot(path: String)
+
+    static let names = ["fullscreen", "tab", "reload", "snapshot"]
+
+    /// - Parameters:
+    ///   - name: One of `names`.
+    ///   - value: nil: none was given.
+    init(_ name: String, _ value: String?) throws(Failure) {
+        switch (name, value) {
+        case ("fullscreen", nil): self = .fullScreen(nil)
+        case ("fullscreen", "true"): self = .fullScreen(true)
+        case ("fullscreen", "false"): self = .fullScreen(false)
+        case ("fullscreen", let value?): throw Failure("window fullscreen is true or false, not \"\(value)\"")
+        case ("tab", let name?): self = .tab(name)
+        case ("tab", nil): throw Failure("window tab needs the id or title of a tab; see hemiola send --help")
+        case ("reload", nil): self = .reload
+        case ("reload", _?): throw Failure("window reload has no value")
+        case ("snapshot", let path?): self = .snapshot(path: path)
+        case ("snapshot", nil): throw Failure("window snapshot needs a file; see hemiola send --help")
+        default:
+            let hint = name.nearest(in: Self.names).map { "did you mean \($0)?" } ?? "requests: \(Self.names.joined(separator: ", "))"
+            throw Failure("window has no request \"\(name)\"; \(hint)")
+        }
+    }
+
+    /// One of `names`.
+    var name: String {
+        switch self {
+        case .fullScreen: "fullscreen"
+        case .tab: "tab"
+        case .reload: "reload"
+        case .snapshot: "snapshot"
+        }
+    }
+
+    /// The members of the message.
+    var members: [(key: String, value: JSONTree)] {
+        let value: JSONTree =
+            switch self {
+            case .fullScreen(let flag): flag.map { .boolean($0) } ?? .null
+            case .tab(let name): .text(name)
+            case .reload, .snapshot: .null
+            }
+        return [("action", .text(name)), ("value", value)]
+    }
+}
+
+/// A list of tabs in a file, for `hemiola send tabs`.
+struct TabsFile {
+    /// As long as a message can be.
+    static let limit = 1 << 20
+    private static let members = ["active", "tabs"]
+    private static let tabMembers = ["id", "title", "icon", "path", "deprecated", "replaces"]
+    /// The members that are paths.
+    private static let paths = ["icon", "path"]
+
+    /// The members of the message.
+    let members: [(key: String, value: JSONTree)]
+
+    /// Reads a file. Relative paths of tabs become absolute: they are relative to the folder of the file.
+    ///
+    /// - Parameter path: `-` for standard input, with paths relative to the working directory.
+    init(_ path: String) throws(Failure) {
+        let title = System.title(of: path)
+        let bytes: [UInt8]
+        do {
+            bytes = try System.contents(of: path, atMost: Self.limit + 1)
+        } catch {
+            throw Failure("\(title): \(error)", status: .inputFailed)
+        }
+        guard bytes.count <= Self.limit else {
+            throw Failure("\(title): the list of tabs is larger than 1 MiB", status: .inputFailed)
+        }
+        do throws(Fault) {
+            members = try Self.members(of: bytes, in: Self.folder(of: path))
+        } catch {
+            throw Failure("\(title): \(error.message)", status: .inputFailed)
+        }
+    }
+
+    struct Fault: Error {
+        var message: String
+    }
+
+    /// - Parameter folder: The folder of relative paths, absolute.
+    static func members(of bytes: [UInt8], in folder: String) throws(Fault) -> [(key: String, value: JSONTree)] {
+        let value: JSONValue
+        do throws(JSONValue.Fault) {
+            value = try JSONValue(bytes)
+        } catch {
+            throw Fault(message: error.message)
+        }
+        guard let object = value.members else { throw Fault(message: "not a JSON object; example: {\"active\":\"a\",\"tabs\":[…]}") }
+        var result: [(key: String, value: JSONTree)] = []
+        for member in object {
+            try check(member.key, in: Self.members)
+            result.append((member.key, member.key == "tabs" ? try tabs(member.value, in: folder) : JSONTree(member.value)))
+        }
+        return result
+    }
+
+    private static func tabs(_ value: JSONValue, in folder: String) throws(Fault) -> JSONTree {
+        guard let elements = value.elements else { return JSONTree(value) }
+        var tabs: [JSONTree] = []
+        for element in elements {
+            guard let object = element.members else { throw Fault(message: "a tab is not a JSON object") }
+            var members: [(key: String, value: JSONTree)] = []
+            for member in object {
+                try check(member.key, in: tabMembers)
+                if paths.contains(member.key), let path = member.value.string, isRelative(path) {
+                    members.append((member.key, .text("\(folder)/\(path)")))
+                } else {
+                    members.append((member.key, JSONTree(member.value)))
+                }
+            }
+            tabs.append(.object(members))
+        }
+        return .list(tabs)
+    }
+
+    private static func check(_ key: String, in known: [String]) throws(Fault) {
+        if known.contains(key) { return }
+        let hint = key.nearest(in: known).map { "did you mean \($0)?" } ?? "members: \(known.joined(separator: ", "))"
+        throw Fault(message: "unknown member \"\(key)\"; \(hint)")
+    }
+
+    private static func isRelative(_ path: String) -> Bool {
+        !path.isEmpty && !path.hasPrefix("/") && !path.contains("://")
+    }
+
+    private static func folder(of path: String) -> String {
+        let working = System.workingFolder
+        guard path != "-", let slash = path.lastIndex(of: "/") else { return working }
+        let folder = path[..<slash]
+        return path.hasPrefix("/") ? String(folder) : "\(working)/\(folder)"
+    }
+}
+
+extension JSONTree {
+    fileprivate init(_ value: JSONValue) {
+        switch value {
+        case .null: self = .null
+        case .boolean(let flag): self = .boolean(flag)
+        case .integer(let number): self = .integer(number)
+        case .number(let number): self = .number(number)
+        case .text(let text): self = .text(text)
+        case .list(let elements): self = .list(elements.map { JSONTree($0) })
+        case .object(let members): self = .object(members.map { ($0.key, JSONTree($0.value)) })
+        }
+    }
+}
+
+/// The picture that a window has written.
+struct Snapshot {
+    /// Maximum size of the picture in bytes.
+    private static let limit = 256 << 20
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    /// Moves the picture to another path.
+    ///
+    /// - Parameters:
+    ///   - value: The answer of the window: the path of a PNG file as JSON text. Any other file, and one of another user, is refused: the
+    ///     program at the other end of the socket could name one that is not its own.
+    ///   - target: The path of the new file.
+    static func move(_ value: String, to target: String) throws(Failure) {
+        guard let path = (try? JSONValue(Array(value.utf8)))?.string, path.hasPrefix("/") else {
+            throw Failure("window snapshot: the window has not answered with a path", status: .refused)
+        }
+        let bytes: [UInt8]
+        do throws(System.CallError) {
+            bytes = try System.ownFile(path, atMost: limit)
+        } catch {
+            throw Failure("\(path): cannot read the picture of the window: \(error)", status: .refused)
+        }
+        guard bytes.starts(with: signature) else {
+            throw Failure("\(path): the picture of the window is not a PNG file", status: .refused)
+        }
+        do throws(System.CallError) {
+            try System.LineFile(creating: target).append(bytes)
+        } catch {
+            throw Failure("cannot write \(target): \(error)", status: .outputFailed)
+        }
+        System.removeFile(path)
+    }
+}

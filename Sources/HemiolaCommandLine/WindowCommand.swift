@@ -1,0 +1,139 @@
+internal import ArgumentParser
+internal import Hemiola
+internal import HemiolaSignal
+
+/// `hemiola window [PAGE …]`: starts `hemiola-window`, a program of its own, because this one links no GUI library.
+struct WindowCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "window",
+        abstract: "Show visualizer pages in a window of their own, with the audio of a running hemiola.",
+        usage: "hemiola window [<options>] [<page> ...]",
+        discussion: """
+            Opens a window with a visualizer page: a folder with an index.html, an HTML file, or an http(s) address. Several pages are \
+            tabs; a tab that is not visible keeps its picture and its state. Without <page>, the pages of the last start are shown, \
+            at the first start the page of the sink web.
+
+            The audio is that of a running hemiola with the sink socket. Where none runs, the window starts "hemiola listen" and ends \
+            it again.
+
+            Examples:
+              hemiola window
+              hemiola window visualizer/ lyrics.html --fullscreen --monitor 2
+              hemiola window visualizer/ scope/ --cycle-tabs 16
+              hemiola send window tab scope
+
+            Keys: F11 fills the screen, Escape leaves it; Ctrl+Page Down and Ctrl+Page Up change the tab; Ctrl+plus, Ctrl+minus and \
+            Ctrl+0 zoom; F12 opens the inspector.
+
+            The window is the program hemiola-window, which needs GTK 4 and WebKitGTK 6.0: "make window" builds it. It is searched \
+            beside hemiola, in ../libexec/hemiola and in PATH; HEMIOLA_WINDOW names another one.
+
+            Exit codes: 0 the window was closed; 1 hemiola-window is not installed, or the display, a page or the pipeline failed; 2 \
+            invalid arguments.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Folder with an index.html, HTML file, or http(s) address; several: one tab each.", valueName: "page"),
+        completion: .file())
+    var pages: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Path of the socket. Default: the default path of the socket sink.", valueName: "path"),
+        completion: .file())
+    var socket: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Monitor for the full screen, 1...16. Default: that of the window.", valueName: "number"))
+    var monitor: Int?
+
+    @Flag(help: "Fill the screen.")
+    var fullscreen = false
+
+    @Flag(help: "Keep the window above the others, where the display server supports it.")
+    var above = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Show the next tab after this number of bars of the music, 1...1024. Default: never.", valueName: "bars"))
+    var cycleTabs: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Size of the window in pixels, such as 1280x720. Default: that of the last start.", valueName: "WxH"))
+    var size: String?
+
+    @Flag(help: "Open the inspector of the page.")
+    var inspect = false
+
+    @Flag(help: "Do not restore the pages, history and full screen of the last start.")
+    var noRestore = false
+
+    /// The name of the program that shows the window.
+    static let program = "hemiola-window"
+    /// The variable with its path.
+    static let variable = "HEMIOLA_WINDOW"
+
+    func validate() throws {
+        if socket == "" { throw ValidationError("--socket: the path is empty; is a variable of the shell unset?") }
+        if pages.contains("") { throw ValidationError("the path of a page is empty; is a variable of the shell unset?") }
+    }
+
+    /// The arguments of the program: as given, and the path of this program. Values are checked by the program.
+    func arguments(hemiola: String?) -> [String] {
+        var arguments: [String] = []
+        func add(_ name: String, _ value: String?) { if let value { arguments += [name, value] } }
+        func add(_ name: String, _ isSet: Bool) { if isSet { arguments.append(name) } }
+        add("--hemiola", hemiola)
+        add("--socket", socket)
+        add("--monitor", monitor.map(String.init))
+        add("--fullscreen", fullscreen)
+        add("--above", above)
+        add("--cycle-tabs", cycleTabs.map(String.init))
+        add("--size", size)
+        add("--inspect", inspect)
+        add("--no-restore", noRestore)
+        return pages.isEmpty ? arguments : arguments + ["--"] + pages
+    }
+
+    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+        let path = try Self.path()
+        console.finish()
+        do throws(System.CallError) {
+            try System.execute(path, arguments(hemiola: System.programPath))
+        } catch {
+            throw Failure("\(path): cannot execute the window: \(error)", status: .windowFailed)
+        }
+    }
+
+    /// The path of `hemiola-window`; nil: not installed.
+    static var installedPath: String? { try? path() }
+
+    private static func path() throws(Failure) -> String {
+        try path(named: System.environment(variable), search: System.environment("PATH"), hemiola: System.programPath)
+    }
+
+    /// The path of `hemiola-window`.
+    ///
+    /// - Parameters:
+    ///   - name: The path that the user has set; nil: none.
+    ///   - search: The folders of `PATH`, separated by colons.
+    ///   - hemiola: The path of this program.
+    static func path(named name: String?, search: String?, hemiola: String?) throws(Failure) -> String {
+        if let name {
+            if System.isExecutable(name) { return name }
+            throw Failure("\(variable): \(name) is not an executable file; correct or unset the variable", status: .windowFailed)
+        }
+        var folders: [String] = []
+        if let hemiola, let slash = hemiola.lastIndex(of: "/") {
+            let folder = hemiola[..<slash]
+            folders += [String(folder), "\(folder)/../libexec/hemiola"]
+        }
+        // A relative folder would be another one in each working directory.
+        folders += (search ?? "").split(separator: ":").filter { $0.hasPrefix("/") }.map(String.init)
+        for folder in folders where System.isExecutable("\(folder)/\(program)") { return "\(folder)/\(program)" }
+        throw Failure(
+            "\(program) is not installed; build it with \"make window\" (docs/install.md), or set \(variable) to its path",
+            status: .windowFailed)
+    }
+}

@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package apart: the main program links no GUI library, and `swift build` of Hemiola never waits for this one.
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "hemiola-window",
+    products: [
+        .executable(name: "hemiola-window", targets: ["HemiolaWindow"])
+    ],
+    targets: [
+        // GTK and WebKitGTK run on the main thread, and so does everything here.
+        .executableTarget(
+            name: "HemiolaWindow", dependencies: ["CWebKit", "CWebPage", "CWindow", "WindowCore"],
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+        // Everything that needs no display: arguments, tabs, stored state, messages.
+        .target(name: "WindowCore", swiftSettings: settings),
+        // The functions of GTK and WebKitGTK that Swift cannot call: with a variable number of arguments, and macros.
+        .target(name: "CWindow", dependencies: ["CWebKit"], linkerSettings: [.linkedLibrary("X11")]),
+        // The built-in page of the web sink.
+        .target(name: "CWebPage"),
+        .systemLibrary(name: "CWebKit", pkgConfig: "webkitgtk-6.0", providers: [.apt(["libwebkitgtk-6.0-dev"])]),
+        .testTarget(name: "WindowCoreTests", dependencies: ["WindowCore"], swiftSettings: settings),
+        // A window from which the tests drag a file.
+        .executableTarget(
+            name: "DragSource", dependencies: ["CWebKit", "CWindow"], path: "Tests/DragSource",
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+        .testTarget(name: "HemiolaWindowTests", swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,3 @@
+#include <glib-unix.h>
+#include <gtk/gtk.h>
+#include <webkit/webkit.h>

@@ -1,0 +1,193 @@
+#include "CWindow.h"
+
+#include <X11/Xlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gdk/x11/gdkx.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+// `#embed` is standard since C23; clang has it in earlier versions of the language too.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+const char *cwindow_host_script(void) {
+    static const char text[] = {
+#embed "host.js"
+        , 0};
+    return text;
+}
+
+WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb) {
+    WebKitMemoryPressureSettings *settings = webkit_memory_pressure_settings_new();
+    webkit_memory_pressure_settings_set_memory_limit(settings, memory_limit_mb);
+    webkit_memory_pressure_settings_set_kill_threshold(settings, 1.0);
+    // A check takes the web process 20 ms.
+    webkit_memory_pressure_settings_set_poll_interval(settings, 60);
+    WebKitWebContext *context = g_object_new(WEBKIT_TYPE_WEB_CONTEXT, "memory-pressure-settings", settings, NULL);
+    webkit_memory_pressure_settings_free(settings);
+    return context;
+}
+
+WebKitWebView *cwindow_view_new(
+    WebKitWebContext *context, WebKitNetworkSession *session, WebKitUserContentManager *manager, WebKitSettings *settings) {
+    WebKitWebsitePolicies *policies = webkit_website_policies_new_with_policies("autoplay", WEBKIT_AUTOPLAY_ALLOW, NULL);
+    WebKitWebView *view = g_object_new(
+        WEBKIT_TYPE_WEB_VIEW, "web-context", context, "network-session", session, "user-content-manager", manager, "settings", settings,
+        "website-policies", policies, NULL);
+    g_object_unref(policies);
+    return view;
+}
+
+WebKitSettings *cwindow_settings_new(gboolean inspect) {
+    WebKitSettings *settings = webkit_settings_new();
+    webkit_settings_set_media_playback_requires_user_gesture(settings, FALSE);
+    webkit_settings_set_enable_developer_extras(settings, inspect);
+    webkit_settings_set_enable_back_forward_navigation_gestures(settings, TRUE);
+    webkit_settings_set_javascript_can_open_windows_automatically(settings, FALSE);
+    webkit_settings_set_enable_webgl(settings, TRUE);
+    // A page that is left is closed: it would stay connected otherwise.
+    webkit_settings_set_enable_page_cache(settings, FALSE);
+    // Without this feature an OffscreenCanvas has no context "webgl2", which visualizers do not expect.
+    WebKitFeatureList *features = webkit_settings_get_all_features();
+    for (gsize i = 0; i < webkit_feature_list_get_length(features); i++) {
+        WebKitFeature *feature = webkit_feature_list_get(features, i);
+        if (strcmp(webkit_feature_get_identifier(feature), "AllowWebGLInWorkers") == 0)
+            webkit_settings_set_feature_enabled(settings, feature, TRUE);
+    }
+    webkit_feature_list_unref(features);
+    return settings;
+}
+
+void cwindow_call(
+    WebKitWebView *view, const char *body, const char *const *names, const char *const *values, size_t count, GCancellable *cancellable,
+    GAsyncReadyCallback callback, void *data) {
+    GVariantBuilder builder;
+    g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
+    for (size_t i = 0; i < count; i++) {
+        // A GVariant holds valid UTF-8 only.
+        if (g_utf8_validate(values[i], -1, NULL))
+            g_variant_builder_add(&builder, "{sv}", names[i], g_variant_new_string(values[i]));
+        else
+            g_variant_builder_add(&builder, "{sv}", names[i], g_variant_new_take_string(g_utf8_make_valid(values[i], -1)));
+    }
+    webkit_web_view_call_async_javascript_function(
+        view, body, -1, g_variant_builder_end(&builder), NULL, NULL, cancellable, callback, data);
+}
+
+void cwindow_set_style(GdkDisplay *display, const char *style) {
+    GtkCssProvider *provider = gtk_css_provider_new();
+    gtk_css_provider_load_from_data(provider, style, -1);
+    gtk_style_context_add_provider_for_display(display, GTK_STYLE_PROVIDER(provider), GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+    g_object_unref(provider);
+}
+
+gboolean cwindow_keep_above(GtkWindow *window) {
+    GdkSurface *surface = gtk_native_get_surface(GTK_NATIVE(window));
+    GdkDisplay *display = gtk_widget_get_display(GTK_WIDGET(window));
+    if (!GDK_IS_X11_DISPLAY(display) || !surface) return FALSE;
+    // The message of the Extended Window Manager Hints to the window manager: add a state.
+    Display *connection = gdk_x11_display_get_xdisplay(display);
+    XEvent event = {0};
+    event.xclient.type = ClientMessage;
+    event.xclient.window = gdk_x11_surface_get_xid(surface);
+    event.xclient.message_type = gdk_x11_get_xatom_by_name_for_display(display, "_NET_WM_STATE");
+    event.xclient.format = 32;
+    event.xclient.data.l[0] = 1;
+    event.xclient.data.l[1] = (long)gdk_x11_get_xatom_by_name_for_display(display, "_NET_WM_STATE_ABOVE");
+    event.xclient.data.l[3] = 1;
+    XSendEvent(
+        connection, gdk_x11_display_get_xrootwindow(display), False, SubstructureRedirectMask | SubstructureNotifyMask, &event);
+    XFlush(connection);
+    return TRUE;
+}
+
+unsigned long cwindow_connect(void *object, const char *signal, GCallback callback, void *data) {
+    return g_signal_connect(object, signal, callback, data);
+}
+
+GType cwindow_file_type(void) {
+    return G_TYPE_FILE;
+}
+
+GdkContentProvider *cwindow_file_content(const char *path) {
+    GFile *file = g_file_new_for_path(path);
+    GdkContentProvider *content = gdk_content_provider_new_typed(G_TYPE_FILE, file);
+    g_object_unref(file);
+    return content;
+}
+
+char *cwindow_dropped_path(const GValue *value) {
+    if (!G_VALUE_HOLDS(value, G_TYPE_FILE)) return NULL;
+    return g_file_get_path(g_value_get_object(value));
+}
+
+int cwindow_connect_socket(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -1;
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) < 0) {
+        int error = errno;
+        close(descriptor);
+        errno = error;
+        return -1;
+    }
+    return descriptor;
+}
+
+int cwindow_open_file(const char *path, char *real_path, size_t capacity, long long *size) {
+    // O_NONBLOCK: a FIFO would block.
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) return -1;
+    struct stat status;
+    if (fstat(descriptor, &status) < 0 || !S_ISREG(status.st_mode)) {
+        close(descriptor);
+        errno = EINVAL;
+        return -1;
+    }
+    char link[64];
+    g_snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, real_path, capacity - 1);
+    if (length < 0 || (size_t)length >= capacity - 1) {
+        close(descriptor);
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    real_path[length] = 0;
+    *size = status.st_size;
+    return descriptor;
+}
+
+// Declared in <gio/gunixinputstream.h>, whose folder is not that of the other headers; the library is the same.
+extern GInputStream *g_unix_input_stream_new(gint descriptor, gboolean closes);
+
+GInputStream *cwindow_file_stream(int descriptor) {
+    return g_unix_input_stream_new(descriptor, TRUE);
+}
+
+int cwindow_spawn(char *const *arguments) {
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child != 0) return child;
+    // Between fork and exec: functions that are safe in a signal handler only.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    int null = open("/dev/null", O_RDWR);
+    if (null >= 0) {
+        dup2(null, 0);
+        dup2(null, 1);
+    }
+    setpgid(0, 0);
+    execvp(arguments[0], arguments);
+    _exit(127);
+}

@@ -1,0 +1,56 @@
+// Functions of GTK, WebKitGTK and Linux that Swift cannot call: with a variable number of arguments, macros, and fork.
+#ifndef CWINDOW_H
+#define CWINDOW_H
+
+#include <gtk/gtk.h>
+#include <webkit/webkit.h>
+
+/// The script that connects a page to the window. Terminated by 0.
+const char *cwindow_host_script(void);
+
+/// A web context whose web processes end when they use more memory than the limit, in MB.
+WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb);
+
+/// A web view that may play audio without a gesture of the user. A floating reference.
+WebKitWebView *cwindow_view_new(
+    WebKitWebContext *context, WebKitNetworkSession *session, WebKitUserContentManager *manager, WebKitSettings *settings);
+
+/// The settings of a page. `inspect`: whether the inspector can be opened.
+WebKitSettings *cwindow_settings_new(gboolean inspect);
+
+/// Calls a JavaScript function with named text arguments in the page's world. `callback` gets the result.
+void cwindow_call(
+    WebKitWebView *view, const char *body, const char *const *names, const char *const *values, size_t count, GCancellable *cancellable,
+    GAsyncReadyCallback callback, void *data);
+
+/// Adds CSS for the widgets of all windows.
+void cwindow_set_style(GdkDisplay *display, const char *style);
+
+/// Requests the window manager to keep a mapped window above the others. FALSE: the display server is not X11.
+gboolean cwindow_keep_above(GtkWindow *window);
+
+/// `g_signal_connect`.
+unsigned long cwindow_connect(void *object, const char *signal, GCallback callback, void *data);
+
+/// `G_TYPE_FILE`.
+GType cwindow_file_type(void);
+
+/// The content of a drag that has a file.
+GdkContentProvider *cwindow_file_content(const char *path);
+
+/// The path of a dropped file; NULL: it is no local file. Release it with g_free.
+char *cwindow_dropped_path(const GValue *value);
+
+/// Connects to a Unix socket; non-blocking. -1: errno is set.
+int cwindow_connect_socket(const char *path);
+
+/// Opens a regular file for reading, and returns its path without symbolic links. -1: errno is set.
+int cwindow_open_file(const char *path, char *real_path, size_t capacity, long long *size);
+
+/// A stream of an open file, which it closes at its end.
+GInputStream *cwindow_file_stream(int descriptor);
+
+/// Starts a program that gets SIGTERM when this process ends, with /dev/null as standard input and output. -1: errno is set.
+int cwindow_spawn(char *const *arguments);
+
+#endif

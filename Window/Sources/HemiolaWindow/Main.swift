@@ -1,0 +1,98 @@
+import CWebKit
+import CWindow
+import FoundationEssentials
+import Glibc
+import WindowCore
+
+/// The program `hemiola-window`.
+@main
+enum Program {
+    static func main() {
+        let arguments: WindowArguments
+        do throws(WindowArguments.Fault) {
+            switch try WindowArguments.parse(Array(CommandLine.arguments.dropFirst())) {
+            case .help:
+                print(WindowArguments.help)
+                return
+            case .window(let window): arguments = window
+            }
+        } catch {
+            printMessage(error.message)
+            exit(2)
+        }
+        for page in arguments.pages {
+            do throws(PageSource.Fault) {
+                _ = try PageSource(page)
+            } catch {
+                printMessage(error.message)
+                exit(1)
+            }
+        }
+        guard gtk_init_check() != 0 else {
+            printMessage("no display; start the window in a graphical session")
+            exit(1)
+        }
+        signal(SIGPIPE, SIG_IGN)
+        let folder = makeFolder()
+        let (socketPath, pipeline) = connect(arguments, folder: folder)
+        let controller = WindowController(arguments, folder: folder, socketPath: socketPath, pipeline: pipeline)
+        let code = controller.run()
+        removeFolder(folder)
+        exit(code)
+    }
+
+    /// The socket of a running hemiola, or that of one that is started now.
+    private static func connect(_ arguments: WindowArguments, folder: String) -> (String, Pipeline?) {
+        if let path = arguments.socket { return (path, nil) }
+        let path = defaultSocketPath
+        if let connection = LineConnection(path: path) {
+            connection.close()
+            return (path, nil)
+        }
+        let program = arguments.hemiola ?? "hemiola"
+        guard let pipeline = Pipeline(program: program, folder: folder) else {
+            printMessage("\(program): \(String(cString: strerror(errno))); name a running hemiola with --socket")
+            exit(1)
+        }
+        return (pipeline.socketPath, pipeline)
+    }
+
+    /// The path that the sink `socket` uses without a setting.
+    private static var defaultSocketPath: String {
+        var status = stat()
+        if let folder = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), folder.hasPrefix("/"), stat(folder, &status) == 0,
+            status.st_uid == getuid()
+        {
+            return "\(folder)/hemiola.sock"
+        }
+        let temporary = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        return "\(temporary)/hemiola-\(getuid())/hemiola.sock"
+    }
+
+    /// A folder that only the user can enter.
+    private static func makeFolder() -> String {
+        let parent = String(cString: g_get_user_runtime_dir())
+        var status = stat()
+        let usable = stat(parent, &status) == 0 && status.st_uid == getuid() ? parent : String(cString: g_get_tmp_dir())
+        var name = Array("\(usable)/hemiola-window-XXXXXX".utf8CString)
+        guard mkdtemp(&name) != nil else {
+            printMessage("\(usable): \(String(cString: strerror(errno)))")
+            exit(1)
+        }
+        return name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    }
+
+    /// Removes the folder and the files in it.
+    private static func removeFolder(_ folder: String) {
+        if let entries = opendir(folder) {
+            while let entry = readdir(entries) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+                }
+                if name != ".", name != ".." { unlink("\(folder)/\(name)") }
+            }
+            closedir(entries)
+        }
+        rmdir(folder)
+    }
+}

@@ -1,0 +1,163 @@
+public import FoundationEssentials
+
+/// What a tab shows, as the server describes it.
+public struct Tab: Sendable, Hashable, Codable {
+    /// The server's name of the tab, unique in a list. Not empty.
+    public var id: String
+    /// The text on the tab.
+    public var title: String
+    /// The path of a picture; nil: none.
+    public var icon: String?
+    /// The page: a folder, an HTML file or an http(s) address.
+    public var path: String
+    /// Whether the tab is shown only until the user leaves it.
+    public var isDeprecated: Bool
+    /// The id of the deprecated tab whose place this tab takes when the user leaves that one; nil: none.
+    public var replaces: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, title, icon, path, replaces
+        case isDeprecated = "deprecated"
+    }
+
+    /// A tab with these contents.
+    public init(
+        id: String, title: String, icon: String? = nil, path: String, isDeprecated: Bool = false, replaces: String? = nil
+    ) {
+        self.id = id
+        self.title = title
+        self.icon = icon
+        self.path = path
+        self.isDeprecated = isDeprecated
+        self.replaces = replaces
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        id = try fields.decode(String.self, forKey: .id)
+        title = try fields.decode(String.self, forKey: .title)
+        icon = try fields.decodeIfPresent(String.self, forKey: .icon)
+        path = try fields.decode(String.self, forKey: .path)
+        isDeprecated = try fields.decodeIfPresent(Bool.self, forKey: .isDeprecated) ?? false
+        replaces = try fields.decodeIfPresent(String.self, forKey: .replaces)
+    }
+
+    /// The texts that have a maximum length.
+    fileprivate var texts: [(key: String, text: String)] {
+        [("id", id), ("title", title), ("icon", icon ?? ""), ("path", path), ("replaces", replaces ?? "")]
+    }
+}
+
+/// The list of tabs that a window shows: the control `tabs`.
+///
+/// An empty list describes a window with one page and no tab bar. A list that is not empty has at least two tabs that are not deprecated.
+public struct TabDirective: Sendable, Hashable {
+    /// Maximum number of tabs.
+    public static let tabLimit = 64
+    /// Maximum length of a text in bytes.
+    public static let textLimit = 1024
+
+    /// The id of a tab that is not deprecated; nil only for an empty list.
+    public let active: String?
+    /// The tabs in the order of the tab bar. The ids are unique.
+    public let tabs: [Tab]
+
+    /// The list is not valid.
+    public struct Fault: Error, Sendable, Hashable {
+        /// The reason.
+        public var message: String
+    }
+
+    /// A window with one page.
+    public static let bootstrap = TabDirective()
+
+    private init() {
+        active = nil
+        tabs = []
+    }
+
+    /// Checks a list.
+    ///
+    /// - Throws: The reason why it is not valid.
+    public init(active: String?, tabs: [Tab]) throws(Fault) {
+        guard !tabs.isEmpty else {
+            self = .bootstrap
+            return
+        }
+        guard tabs.count <= Self.tabLimit else { throw Fault(message: "\"tabs\" has more than \(Self.tabLimit) tabs") }
+        for tab in tabs {
+            if let long = tab.texts.first(where: { $0.text.utf8.count > Self.textLimit }) {
+                throw Fault(message: "\"\(long.key)\" of a tab is longer than \(Self.textLimit) bytes")
+            }
+        }
+        var ids: Set<String> = []
+        var replaced: Set<String> = []
+        let deprecated = Set(tabs.filter(\.isDeprecated).map(\.id))
+        for tab in tabs {
+            guard !tab.id.isEmpty else { throw Fault(message: "the \"id\" of a tab is empty") }
+            guard !tab.path.isEmpty else { throw Fault(message: "the \"path\" of the tab \"\(tab.id)\" is empty") }
+            guard ids.insert(tab.id).inserted else { throw Fault(message: "two tabs have the id \"\(tab.id)\"") }
+            guard let other = tab.replaces else { continue }
+            if tab.isDeprecated { throw Fault(message: "the tab \"\(tab.id)\" is deprecated and replaces another") }
+            guard deprecated.contains(other) else {
+                throw Fault(message: "the tab \"\(tab.id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
+            }
+            guard replaced.insert(other).inserted else { throw Fault(message: "two tabs replace \"\(other)\"") }
+        }
+        guard tabs.count - deprecated.count >= 2 else {
+            throw Fault(message: "\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
+        }
+        guard let active else { throw Fault(message: "missing \"active\"") }
+        guard ids.contains(active), !deprecated.contains(active) else {
+            throw Fault(message: "\"active\" is not the id of a tab of the list that is not deprecated")
+        }
+        self.active = active
+        self.tabs = tabs
+    }
+}
+
+extension TabDirective: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case active, tabs
+    }
+
+    /// - Throws: `DecodingError` for a field of another JSON type, ``Fault`` for a list that is not valid.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self = try TabDirective(
+            active: try fields.decodeIfPresent(String.self, forKey: .active), tabs: try fields.decode([Tab].self, forKey: .tabs))
+    }
+
+    /// Parses `{"active":…,"tabs":[…]}`.
+    ///
+    /// - Throws: The reason why the text is not a valid list.
+    /// - Complexity: O(bytes).
+    public init(json: Data) throws(Fault) {
+        do {
+            self = try JSONDecoder().decode(Self.self, from: json)
+        } catch let fault as Fault {
+            throw fault
+        } catch let error as DecodingError {
+            throw Fault(message: error.reason)
+        } catch {
+            throw Fault(message: "invalid JSON")
+        }
+    }
+}
+
+extension DecodingError {
+    /// The reason, without the names of Swift types.
+    var reason: String {
+        switch self {
+        case .keyNotFound(let key, _): "missing \"\(key.stringValue)\""
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            context.codingPath.isEmpty ? "not a JSON object" : "\"\(Self.text(context.codingPath))\" has the wrong type"
+        case .dataCorrupted: "invalid JSON"
+        @unknown default: "invalid JSON"
+        }
+    }
+
+    private static func text(_ path: [any CodingKey]) -> String {
+        path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Testing
+
+extension WindowTests {
+    @Test func `keys: zoom, full screen and history, and what the next start restores`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "comforts",
+            script: visualizer + """
+                report('loaded', [location.pathname, innerWidth, history.length]);
+                addEventListener('resize', () => report('size', [innerWidth, innerHeight]));
+                addEventListener('keydown', (event) => report('key', event.key));
+                """)
+        var window = try fixture.window([page, "--size", "640x480"])
+        try window.wait(for: "REPORT resumeAudio")
+        sleep(1)
+        let width = try #require((try value(window.wait(for: "REPORT loaded"), "loaded") as? [Any])?[1] as? Int)
+        // Zoom: the page has fewer pixels, and after Ctrl+0 as many as before.
+        for _ in 0..<5 { try fixture.key("ctrl+plus") }
+        sleep(1)
+        var size = try #require(window.lines.last { $0.contains("REPORT size") })
+        let zoomed = try #require((try value(String(size), "size") as? [Int])?[0])
+        #expect(abs(Double(zoomed) - Double(width) / 1.61) < 8, "\(zoomed) of \(width)")
+        // Ctrl and the wheel.
+        try fixture.xdotool("mousemove", "640", "400")
+        try fixture.xdotool("keydown", "ctrl", "click", "4", "keyup", "ctrl")
+        sleep(1)
+        size = try #require(window.lines.last { $0.contains("REPORT size") })
+        #expect(try #require((try value(String(size), "size") as? [Int])?[0]) < zoomed)
+        // Full screen; Escape leaves it.
+        try fixture.key("ctrl+0")
+        sleep(1)
+        try fixture.key("F11")
+        try window.wait(for: "REPORT size [1280,800]")
+        let count = window.lines.count
+        try fixture.key("Escape")
+        try window.wait(for: "REPORT size [\(width),", after: count)
+        #expect(!window.lines.contains { $0.contains("REPORT key \"F11\"") || $0.contains("REPORT key \"Escape\"") })
+        try fixture.key("x")
+        try window.wait(for: "REPORT key \"x\"")
+        try fixture.key("ctrl+minus")
+        #expect(window.stop() == 0)
+
+        // The next start without a page: the same page, size and zoom.
+        window = try fixture.window([])
+        let line = try value(window.wait(for: "REPORT loaded"), "loaded") as? [Any]
+        let restored = try #require(line?[1] as? Int)
+        #expect(abs(Double(restored) - Double(width) * 1.1) < 8, "\(restored) of \(width)")
+        #expect(window.stop() == 0)
+    }
+
+    @Test func `history: back and forward by keys, and restored at the next start`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "history",
+            script: visualizer + """
+                report('at', location.pathname);
+                window.visit = (path) => { setTimeout(() => { location.href = path; }, 100); };
+                """)
+        try FileManager.default.copyItem(atPath: "\(page)/index.html", toPath: "\(page)/second.html")
+        var window = try fixture.window([page])
+        try window.wait(for: "REPORT resumeAudio")
+        #expect(try fixture.send("call", "function=visit", #"arguments=["second.html"]"#).code == 0)
+        try window.wait(for: "REPORT at \"/second.html\"")
+        sleep(2)
+        var count = window.lines.count
+        try fixture.key("alt+Left")
+        try window.wait(for: "REPORT at \"/\"", after: count)
+        sleep(1)
+        count = window.lines.count
+        try fixture.key("alt+Right")
+        try window.wait(for: "REPORT at \"/second.html\"", after: count)
+        sleep(1)
+        #expect(window.stop() == 0)
+        window = try fixture.window([])
+        defer { window.stop() }
+        try window.wait(for: "REPORT at \"/second.html\"")
+        sleep(1)
+        count = window.lines.count
+        try fixture.key("alt+Left")
+        try window.wait(for: "REPORT at \"/\"", after: count)
+    }
+
+    @Test func `start: --fullscreen fills the screen, and without a running hemiola the window starts one`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        // A stand-in for the sound server: `listen` needs one, a file does not.
+        let file = fixture.folder.appendingPathComponent("sound.wav")
+        try fixture.startHemiola()
+        fixture.stopHemiola()
+        let script = fixture.folder.appendingPathComponent("hemiola")
+        try "#!/bin/sh\necho $$ > \(fixture.folder.path)/pid\nexec \(hemiolaPath) analyze \(file.path) --sink \"$3\"\n"
+            .write(to: script, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script.path)
+        let page = try fixture.page(
+            "own",
+            script: visualizer
+                + "report('size', [innerWidth, innerHeight]); addEventListener('resize', () => report('size', [innerWidth, innerHeight]));")
+        let window = try fixture.window(["--hemiola", script.path, "--fullscreen", "--monitor", "1", page], connects: false)
+        defer { window.stop() }
+        try window.wait(for: "REPORT size [1280,800]")
+        try window.wait(for: "REPORT resumeAudio")
+        let id = try #require(Int32(String(contentsOfFile: fixture.folder.appendingPathComponent("pid").path, encoding: .utf8).dropLast()))
+        // The pipeline ends with the window, also when the window is killed.
+        kill(window.id, SIGKILL)
+        sleep(2)
+        #expect(kill(id, 0) != 0)
+    }
+
+    @Test func `drag and drop: a file is passed to importFile, and one that is too large is refused`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "drop", script: visualizer + "window.importFile = async (name, base64) => { report('import', [name, atob(base64).length]); };")
+        let window = try fixture.window([page, "--fullscreen"])
+        defer { window.stop() }
+        try window.wait(for: "REPORT resumeAudio")
+        sleep(1)
+        let large = fixture.folder.appendingPathComponent("large.milk")
+        try Data(count: (32 << 20) + 1).write(to: large)
+        let small = fixture.folder.appendingPathComponent("rain and snow.milk")
+        try Data(repeating: 65, count: 100_000).write(to: small)
+        for file in [large, small] {
+            let source = try RunningProgram(dragSourcePath, [file.path], environment: fixture.environment)
+            defer { source.stop() }
+            try source.wait(for: "shown")
+            try fixture.xdotool("search", "--sync", "--onlyvisible", "--name", "drag source", "windowmove", "0", "0", "windowraise")
+            sleep(1)
+            try fixture.xdotool("mousemove", "60", "60", "mousedown", "1")
+            for x in stride(from: 80, through: 900, by: 60) { try fixture.xdotool("mousemove", "\(x)", "\(60 + x / 2)") }
+            sleep(1)
+            try fixture.xdotool("mouseup", "1")
+            try window.wait(for: file == large ? "large.milk: larger than 32 MiB" : #"REPORT import ["rain and snow.milk",100000]"#)
+        }
+    }
+
+    @Test func `full screen: the pointer is hidden after 2 s without motion, and shown again`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page("pointer", script: visualizer, body: "<style>body { background: #c02040 }</style>")
+        let window = try fixture.window([page, "--fullscreen"])
+        defer { window.stop() }
+        try window.wait(for: "REPORT resumeAudio")
+        sleep(1)
+        func isPointerVisible() throws -> Bool {
+            let pixels = try fixture.picture("pointer")
+            return (380..<440).contains { y in
+                (620..<680).contains { x in
+                    pixels[3 * (1280 * y + x)..<3 * (1280 * y + x) + 3] != pixels[3 * (1280 * 200 + 200)..<3 * (1280 * 200 + 200) + 3]
+                }
+            }
+        }
+        try fixture.xdotool("mousemove", "600", "400")
+        try fixture.xdotool("mousemove", "640", "400")
+        #expect(try isPointerVisible())
+        sleep(4)
+        #expect(try !isPointerVisible())
+        try fixture.xdotool("mousemove", "645", "405")
+        usleep(300_000)
+        #expect(try isPointerVisible())
+    }
+
+    @Test(.enabled(if: findTool("xprop") != nil, "needs xprop"))
+    func `--above: the window manager keeps the window above the others`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let window = try fixture.window([try fixture.page("above", script: visualizer), "--above"])
+        defer { window.stop() }
+        try window.wait(for: "REPORT resumeAudio")
+        #expect(try fixture.run(findTool("xprop")!, ["-name", "above", "_NET_WM_STATE"]).output.contains("_NET_WM_STATE_ABOVE"))
+    }
+
+    @Test func `--cycle-tabs: the tab changes with the bars of the music`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = visualizer + "addEventListener('visibilitychange', () => report('hidden', document.hidden));"
+        let window = try fixture.window([
+            try fixture.page("odd", script: page), try fixture.page("even", script: page), "--cycle-tabs", "2",
+        ])
+        defer { window.stop() }
+        try window.wait(for: "odd: log: REPORT hidden true", seconds: 40)
+        let count = window.lines.count
+        try window.wait(for: "odd: log: REPORT hidden false", after: count, seconds: 20)
+    }
+}

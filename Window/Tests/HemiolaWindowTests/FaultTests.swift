@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+extension WindowTests {
+    @Test func `web process: killed once, the page is loaded again; killed twice, the window says so`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page("killed", script: visualizer + "report('loaded');")
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "REPORT loaded")
+        sleep(1)
+        try killWebProcesses(of: window.id)
+        try window.wait(for: "loaded again")
+        try window.wait(for: "REPORT loaded", after: window.lines.count - 1)
+        sleep(1)
+        try killWebProcesses(of: window.id)
+        try window.wait(for: "stays closed until it is reloaded")
+        let count = window.lines.count
+        try fixture.key("ctrl+r")
+        try window.wait(for: "REPORT loaded", after: count)
+        #expect(window.isRunning)
+    }
+
+    /// Kills the web processes below a process with SIGKILL.
+    private func killWebProcesses(of parent: Int32) throws {
+        var killed = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+            guard let id = Int32(name), let command = try? String(contentsOfFile: "/proc/\(id)/cmdline", encoding: .utf8),
+                command.contains("WebKitWebProcess"), !command.contains("bwrap"), isDescendant(id, of: parent)
+            else { continue }
+            kill(id, SIGKILL)
+            killed += 1
+        }
+        guard killed > 0 else { throw FixtureError(description: "no web process") }
+    }
+
+    private func isDescendant(_ id: Int32, of parent: Int32) -> Bool {
+        var id = id
+        for _ in 0..<10 {
+            guard id > 1, let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+                let end = status.lastIndex(of: ")"), let above = Int32(status[end...].split(separator: " ")[2])
+            else { return false }
+            if above == parent { return true }
+            id = above
+        }
+        return false
+    }
+
+    @Test func `page that throws: the error is printed with the page's name, and it goes on`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "throws",
+            script: """
+                let count = 0;
+                window.pushSamples = () => { count += 1; if (count === 100) report('hundred'); throw new TypeError('no visualizer'); };
+                setTimeout(() => undefinedFunction(), 500);
+                Promise.reject(new Error('nobody waits'));
+                """)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "throws: exception: ReferenceError")
+        try window.wait(for: "throws: exception: unhandled rejection: Error: nobody waits")
+        try window.wait(for: "REPORT hundred")
+        // 43 exceptions per second must not become 43 lines.
+        sleep(3)
+        #expect(window.lines.count < 250)
+    }
+
+    @Test func `page in an endless loop: other tabs get their samples; its web process is ended after 30 s`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let loop = try fixture.page("loop", script: visualizer + "setTimeout(() => { report('looping'); for (;;); }, 1500);")
+        let other = try fixture.page(
+            "other", script: visualizer + "let last = 0; setInterval(() => { report('rate', pushes - last); last = pushes; }, 1000);")
+        let window = try fixture.window([loop, other])
+        defer { window.stop() }
+        try window.wait(for: "REPORT looping")
+        try window.wait(for: "loop: the page does not respond", seconds: 15)
+        try window.wait(for: "its web process is ended", seconds: 40)
+        try window.wait(for: "loaded again")
+        let count = window.lines.count
+        try fixture.key("ctrl+Tab")
+        sleep(4)
+        let rates = try window.lines.dropFirst(count).filter { $0.contains("REPORT rate") }.map {
+            try value(String($0), "rate") as? Int ?? 0
+        }
+        #expect(rates.contains { $0 >= 40 }, "\(rates)")
+    }
+
+    @Test func `page that floods: it is ended, and the window stays responsive`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "flood",
+            script: visualizer + """
+                report('loaded');
+                setTimeout(() => { const { lamp } = webkit.messageHandlers; for (let i = 0; i < 2000000; i++) lamp.postMessage(i); }, 1500);
+                """)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "messages in a second; the page is ended", seconds: 30)
+        try window.wait(for: "stays closed until it is reloaded", seconds: 30)
+        #expect(try resident(window.id) < 1000)
+        #expect(window.stop() == 0)
+    }
+
+    @Test func `message of 10 MB: refused, and the page goes on`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "large",
+            script: visualizer + """
+                setTimeout(() => {
+                    const text = 'x'.repeat(10000000);
+                    webkit.messageHandlers.lamp.postMessage(text);
+                    webkit.messageHandlers.presetHandler.postMessage(text);
+                    hemiola.send({ type: 'loadPreset', name: text }).catch((error) => report('refused', error.message));
+                    hemiolaWindow.request('info', text).catch((error) => report('request', String(error.message ?? error)));
+                    console.log(text);
+                    // A frame of the page's own origin has the native handler.
+                    const frame = document.createElement('iframe');
+                    document.body.append(frame);
+                    try { frame.contentWindow.webkit.messageHandlers.hemiolaWindow.postMessage(['', 'line', 1, text]); } catch (error) { report('frame', error.message); }
+                    const before = pushes;
+                    setTimeout(() => report('more', pushes > before), 1500);
+                }, 1500);
+                """)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "REPORT refused")
+        try window.wait(for: "REPORT request")
+        try window.wait(for: "REPORT more true")
+        #expect(window.lines.allSatisfy { $0.utf8.count < 2000 })
+    }
+
+    /// The memory of a process in MB.
+    private func resident(_ id: Int32) throws -> Int {
+        let pages = try String(contentsOfFile: "/proc/\(id)/statm", encoding: .utf8).split(separator: " ")[1]
+        return Int(pages)! * 4096 / 1_000_000
+    }
+}

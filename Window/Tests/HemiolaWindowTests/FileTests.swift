@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+extension WindowTests {
+    @Test func `files: only those of the page's folder are served, as UTF-8, and the page cannot be left`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "files",
+            script: """
+                const read = (path) => fetch(path).then((answer) => answer.text()).then((text) => text.length, () => 'refused');
+                (async () => {
+                    report('text', document.getElementById('text').textContent);
+                    for (const path of ['index.html', 'data/values.json', 'link', 'folder/passwd', '../secret', '%2e%2e/secret', 'pipe', 'missing',
+                        'file:///etc/passwd', 'hemiola-page://0123/index.html'])
+                        report('file', [path, await read(path)]);
+                    report('type', (await fetch('data/values.json')).headers.get('Content-Type'));
+                    report('secure', isSecureContext);
+                    report('module', (await import('./module.js')).answer);
+                    location.href = 'https://example.org/';
+                    await new Promise((resolve) => setTimeout(resolve, 500));
+                    window.open('https://example.org/');
+                    const link = document.createElement('a');
+                    link.href = 'index.html'; link.download = 'x'; document.body.append(link); link.click();
+                    setTimeout(() => report('stayed', location.pathname), 1500);
+                })();
+                """, body: "<p id=text>Grüße</p>")
+        let folder = URL(fileURLWithPath: page)
+        try FileManager.default.createDirectory(at: folder.appendingPathComponent("data"), withIntermediateDirectories: true)
+        try "[1,2]".write(to: folder.appendingPathComponent("data/values.json"), atomically: true, encoding: .utf8)
+        try "export const answer = 42;".write(to: folder.appendingPathComponent("module.js"), atomically: true, encoding: .utf8)
+        try "secret".write(to: folder.deletingLastPathComponent().appendingPathComponent("secret"), atomically: true, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: "\(page)/link", withDestinationPath: "/etc/passwd")
+        try FileManager.default.createSymbolicLink(atPath: "\(page)/folder", withDestinationPath: "/etc")
+        mkfifo("\(page)/pipe", 0o600)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "REPORT stayed \"/\"")
+        try window.wait(for: "REPORT text \"Grüße\"")
+        try window.wait(for: "REPORT secure true")
+        try window.wait(for: "REPORT module 42")
+        try window.wait(for: "REPORT type \"application/json; charset=utf-8\"")
+        let files = try window.lines.filter { $0.contains("REPORT file ") }.map { try value(String($0), "file") as? [Any] ?? [] }
+        #expect(files.count == 10)
+        for file in files {
+            let isServed = ["index.html", "data/values.json"].contains(file[0] as? String)
+            #expect((file[1] as? Int != nil) == isServed, "\(file)")
+        }
+        #expect(window.output.contains("outside of the page's folder"))
+        #expect(window.output.contains("https://example.org/: not loaded"))
+    }
+
+    @Test func `single file: it is shown, other files of its folder are not served`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let folder = try fixture.page("single", script: "")
+        try
+            "<title>one</title><script src=other.js onerror=\"console.log('REPORT refused 1')\"></script><script>console.log('REPORT shown 1')</script>"
+            .write(toFile: "\(folder)/one.html", atomically: true, encoding: .utf8)
+        try "console.log('REPORT other 1')".write(toFile: "\(folder)/other.js", atomically: true, encoding: .utf8)
+        let window = try fixture.window(["\(folder)/one.html"])
+        defer { window.stop() }
+        try window.wait(for: "REPORT shown")
+        try window.wait(for: "REPORT refused")
+        try window.wait(for: "name its folder")
+        #expect(!window.output.contains("REPORT other"))
+    }
+
+    @Test func `arguments: a page that does not exist exits 1, an unknown option 2, no display 1`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        var result = try fixture.run(windowPath, ["/nonexistent/page"])
+        #expect(result.code == 1 && result.output.contains("hemiola window: /nonexistent/page: No such file or directory"))
+        result = try fixture.run(windowPath, ["--frobnicate"])
+        #expect(result.code == 2 && result.output.contains("unknown option"))
+        result = try fixture.run("/usr/bin/env", ["-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", windowPath, "--no-restore"])
+        #expect(result.code == 1 && result.output.contains("no display"))
+    }
+}

@@ -1,0 +1,273 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Why the tests with a display cannot run; nil: they can. With HEMIOLA_STRICT=1 a missing tool is an error instead.
+let missingTool: String? = {
+    for tool in ["Xvfb", "openbox", "xdotool"] where findTool(tool) == nil { return "\(tool) is not installed" }
+    if !FileManager.default.isExecutableFile(atPath: hemiolaPath) { return "no hemiola at \(hemiolaPath); set HEMIOLA" }
+    if ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1" { return nil }
+    return nil
+}()
+
+func findTool(_ name: String) -> String? {
+    for folder in (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":") {
+        if FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") { return "\(folder)/\(name)" }
+    }
+    return nil
+}
+
+/// The repository.
+let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+/// The program `hemiola`: from HEMIOLA, else the one of the main package's tests.
+let hemiolaPath = ProcessInfo.processInfo.environment["HEMIOLA"] ?? repository.appendingPathComponent(".build/tests/release/hemiola").path
+
+/// The program `hemiola-window`, which is built beside the tests.
+let windowPath = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    .appendingPathComponent("hemiola-window").path
+
+/// The program from which a file is dragged, also built beside the tests.
+let dragSourcePath = windowPath.replacingOccurrences(of: "hemiola-window", with: "DragSource", options: .backwards)
+
+struct FixtureError: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// A program that runs during a test, and what it prints.
+final class RunningProgram: @unchecked Sendable {
+    // Unchecked: the output is behind the lock; the rest is only used by the test.
+    private let lock = NSLock()
+    private var text = ""
+    let id: pid_t
+    private var status: Int32?
+
+    init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw FixtureError(description: "no pipe") }
+        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
+        posix_spawn_file_actions_addclose(&actions, ends[1])
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // The threads of the tests block signals, which a new process would inherit.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+        let words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        let settings: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
+        defer { for word in words + settings { free(word) } }
+        var id = pid_t()
+        let code = posix_spawn(&id, path, &actions, &attributes, words, settings)
+        close(ends[1])
+        guard code == 0 else { throw FixtureError(description: "\(path): \(String(cString: strerror(code)))") }
+        self.id = id
+        let input = ends[0]
+        Thread.detachNewThread { [weak self] in
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            while case let count = read(input, &buffer, buffer.count), count > 0 {
+                guard let self else { break }
+                let part = String(decoding: buffer[..<count], as: UTF8.self)
+                lock.withLock { self.text += part }
+            }
+            close(input)
+        }
+    }
+
+    var isRunning: Bool {
+        if status != nil { return false }
+        var code: Int32 = 0
+        if waitpid(id, &code, WNOHANG) == id { status = code & 0x7F == 0 ? (code >> 8) & 0xFF : 128 + (code & 0x7F) }
+        return status == nil
+    }
+
+    var output: String { lock.withLock { text } }
+    var lines: [Substring] { output.split(separator: "\n") }
+
+    /// Waits for a line that contains a text, after the first `skip` lines.
+    @discardableResult
+    func wait(for fragment: String, after skip: Int = 0, seconds: Double = 20) throws -> String {
+        let end = Date(timeIntervalSinceNow: seconds)
+        while Date() < end {
+            if let line = lines.dropFirst(skip).first(where: { $0.contains(fragment) }) { return String(line) }
+            usleep(20_000)
+        }
+        throw FixtureError(description: "no line with '\(fragment)' within \(seconds) s in:\n\(output.suffix(4000))")
+    }
+
+    /// Ends the program with SIGTERM and returns its exit code.
+    @discardableResult
+    func stop(seconds: Double = 10) -> Int32 {
+        if isRunning { kill(id, SIGTERM) }
+        let end = Date(timeIntervalSinceNow: seconds)
+        while isRunning, Date() < end { usleep(10_000) }
+        if isRunning {
+            kill(id, SIGKILL)
+            while isRunning { usleep(10_000) }
+        }
+        return status ?? -1
+    }
+}
+
+/// A private display with a window manager, a private home folder, and a running hemiola.
+final class Fixture {
+    let folder: URL
+    let display: String
+    private let server: RunningProgram
+    private let manager: RunningProgram
+    private(set) var hemiola: RunningProgram?
+    var socket: String { folder.appendingPathComponent("run/show.sock").path }
+
+    init(screens: Int = 1) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("hemiola-window-\(UUID().uuidString.prefix(8))")
+        for name in ["home", "run", "pages"] {
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent(name), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        server = try RunningProgram(
+            findTool("Xvfb")!, ["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+        let end = Date(timeIntervalSinceNow: 20)
+        while server.lines.allSatisfy({ Int($0) == nil }), Date() < end { usleep(50_000) }
+        guard let number = server.lines.compactMap({ Int($0) }).first else {
+            throw FixtureError(description: "no display: \(server.output)")
+        }
+        display = ":\(number)"
+        manager = try RunningProgram(
+            findTool("openbox")!, [], environment: ["DISPLAY": display, "HOME": folder.appendingPathComponent("home").path])
+        usleep(300_000)
+    }
+
+    var environment: [String: String] {
+        let home = folder.appendingPathComponent("home").path
+        return [
+            "DISPLAY": display, "GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1", "GSETTINGS_BACKEND": "memory", "HOME": home,
+            "XDG_RUNTIME_DIR": folder.appendingPathComponent("run").path, "XDG_STATE_HOME": "\(home)/state",
+            "XDG_DATA_HOME": "\(home)/data",
+            "XDG_CACHE_HOME": "\(home)/cache", "XDG_CONFIG_HOME": "\(home)/config", "GTK_A11Y": "none",
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+        ]
+    }
+
+    func stop() {
+        hemiola?.stop()
+        manager.stop()
+        server.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Starts hemiola on a file of `seconds` of silence and then music, at real-time speed.
+    func startHemiola(silence: Double = 0, music: Double = 120, sinks: [String] = []) throws {
+        let file = folder.appendingPathComponent("sound.wav")
+        if !FileManager.default.fileExists(atPath: file.path) { try Self.sound(silence: silence, music: music).write(to: file) }
+        hemiola = try RunningProgram(
+            hemiolaPath, ["analyze", file.path, "--sink", "socket:\(socket)"] + sinks.flatMap { ["--sink", $0] }, environment: environment)
+        let end = Date(timeIntervalSinceNow: 20)
+        while !FileManager.default.fileExists(atPath: socket), Date() < end { usleep(50_000) }
+    }
+
+    func stopHemiola() {
+        hemiola?.stop()
+        hemiola = nil
+    }
+
+    /// A WAV file: silence, then two tones with a click every half second.
+    private static func sound(silence: Double, music: Double) -> Data {
+        let rate = 44_100
+        let count = Int((silence + music) * Double(rate))
+        var samples = [Int16](repeating: 0, count: 2 * count)
+        for index in Int(silence * Double(rate))..<count {
+            let time = Double(index) / Double(rate)
+            let click = index % (rate / 2) < 400 ? 8000.0 * Double(index % 2 * 2 - 1) : 0
+            samples[2 * index] = Int16(9000 * sin(2 * .pi * 220 * time) + click)
+            samples[2 * index + 1] = Int16(9000 * sin(2 * .pi * 331 * time) + click)
+        }
+        var data = Data("RIFF".utf8)
+        func append<Value: FixedWidthInteger>(_ value: Value) { withUnsafeBytes(of: value.littleEndian) { data.append(contentsOf: $0) } }
+        append(UInt32(36 + 4 * count))
+        data.append(Data("WAVEfmt ".utf8))
+        append(UInt32(16))
+        append(UInt16(1))
+        append(UInt16(2))
+        append(UInt32(rate))
+        append(UInt32(4 * rate))
+        append(UInt16(4))
+        append(UInt16(16))
+        data.append(Data("data".utf8))
+        append(UInt32(4 * count))
+        samples.withUnsafeBytes { data.append(contentsOf: $0) }
+        return data
+    }
+
+    /// Writes a page and returns its folder. `report(name, value)` prints a line of the window.
+    func page(_ name: String, script: String, body: String = "", head: String = "") throws -> String {
+        let page = folder.appendingPathComponent("pages/\(name)")
+        try FileManager.default.createDirectory(at: page, withIntermediateDirectories: true)
+        let html = """
+            <!doctype html><html><head><title>\(name)</title>\(head)</head><body>\(body)
+            <script>
+            const report = (name, value = null) => console.log(`REPORT ${name} ${JSON.stringify(value)}`);
+            \(script)
+            </script></body></html>
+            """
+        try html.write(to: page.appendingPathComponent("index.html"), atomically: true, encoding: .utf8)
+        return page.path
+    }
+
+    func window(_ arguments: [String], connects: Bool = true) throws -> RunningProgram {
+        try RunningProgram(windowPath, (connects ? ["--socket", socket] : []) + arguments, environment: environment)
+    }
+
+    /// Runs a program to its end and returns its output.
+    @discardableResult
+    func run(_ path: String, _ arguments: [String]) throws -> (code: Int32, output: String) {
+        let program = try RunningProgram(path, arguments, environment: environment)
+        let end = Date(timeIntervalSinceNow: 30)
+        while program.isRunning, Date() < end { usleep(10_000) }
+        let code = program.stop()
+        usleep(50_000)
+        return (code, program.output)
+    }
+
+    func xdotool(_ arguments: String...) throws {
+        _ = try run(findTool("xdotool")!, arguments)
+    }
+
+    /// Presses a key in the window.
+    func key(_ name: String) throws {
+        try xdotool("key", "--clearmodifiers", name)
+    }
+
+    /// `hemiola send`, to the hemiola of this fixture.
+    @discardableResult
+    func send(_ arguments: String...) throws -> (code: Int32, output: String) {
+        try run(hemiolaPath, ["send", "--socket", socket] + arguments)
+    }
+}
+
+/// The JSON value of a reported line.
+func value(_ line: String, _ name: String) throws -> Any {
+    guard let range = line.range(of: "REPORT \(name) ") else { throw FixtureError(description: line) }
+    return try JSONSerialization.jsonObject(with: Data(line[range.upperBound...].utf8), options: .fragmentsAllowed)
+}
+
+extension Fixture {
+    /// The pixels of the display, RGB, and a PNG file of them in the folder HEMIOLA_PICTURES if it is set.
+    func picture(_ name: String) throws -> [UInt8] {
+        let raw = folder.appendingPathComponent("\(name).rgb")
+        let grab = ["-v", "error", "-y", "-f", "x11grab", "-video_size", "1280x800", "-i", display, "-frames:v", "1"]
+        try run(findTool("ffmpeg")!, grab + ["-f", "rawvideo", "-pix_fmt", "rgb24", raw.path])
+        if let pictures = ProcessInfo.processInfo.environment["HEMIOLA_PICTURES"] {
+            try run(findTool("ffmpeg")!, grab + ["\(pictures)/\(name).png"])
+        }
+        return Array(try Data(contentsOf: raw))
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+/// Pages in the real window, on a private display, with a real hemiola.
+@Suite(.serialized, .enabled(if: missingTool == nil, "needs Xvfb, openbox, xdotool and a built hemiola"))
+struct WindowTests {}
+
+/// The functions of a visualizer, which report what they get.
+let visualizer = """
+    let pushes = 0, first = 0, length = 0;
+    window.pushSamples = (samples) => { pushes += 1; if (!first) first = performance.now(); length = samples.length; };
+    window.resumeAudio = () => report('resumeAudio');
+    window.setSpeed = (speed) => report('setSpeed', speed);
+    window.loadPresetByName = (name) => report('loadPresetByName', name);
+    window.getPresetNames = () => ['Rain', 'Snöw'];
+    """
+
+extension WindowTests {
+    @Test func `page: gets 43 pushSamples per second and every call of the contract`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola(sinks: ["presets:list=\(try presetList(fixture))"])
+        let page = try fixture.page(
+            "contract",
+            script: """
+                report('initial', [window.initialPresetNameB64 ?? null, window.initialSpeed ?? null]);
+                \(visualizer)
+                window.add = async (a, b) => a + b;
+                window.fail = () => { throw new RangeError('too far') };
+                window.importFile = (name, base64) => { report('import', [name, atob(base64).length]); return true; };
+                setTimeout(async () => {
+                    const start = pushes, time = performance.now();
+                    await new Promise((resolve) => setTimeout(resolve, 5000));
+                    report('rate', (pushes - start) / (performance.now() - time) * 1000);
+                    report('length', length);
+                    const times = [];
+                    for (let i = 0; i < 50; i++) {
+                        const sent = performance.now();
+                        await hemiola.send({ type: 'clock', sent });
+                        times.push(performance.now() - sent);
+                        await new Promise((resolve) => setTimeout(resolve, 20));
+                    }
+                    report('roundTrip', times.sort((a, b) => a - b)[25]);
+                }, 1000);
+                """)
+        var window = try fixture.window([page])
+        try window.wait(for: "REPORT initial [null,null]")
+        try window.wait(for: "REPORT resumeAudio")
+        let rate = try #require(try value(window.wait(for: "REPORT rate"), "rate") as? Double)
+        #expect(abs(rate - 43.07) <= 1, "\(rate) pushes per second")
+        #expect(try value(window.wait(for: "REPORT length"), "length") as? Int == 2048)
+        let roundTrip = try #require(try value(window.wait(for: "REPORT roundTrip"), "roundTrip") as? Double)
+        print("rate \(rate), round trip of the page, the window and hemiola: median \(roundTrip) ms")
+        #expect(roundTrip <= 40, "\(roundTrip) ms")
+
+        // Controls, calls with values and errors, and a file.
+        #expect(try fixture.send("setSpeed", "0.5").code == 0)
+        try window.wait(for: "REPORT setSpeed 0.5")
+        #expect(try fixture.send("loadPreset", "Snöw").code == 0)
+        try window.wait(for: "REPORT loadPresetByName \"Snöw\"")
+        #expect(try fixture.send("call", "function=add", "arguments=[2,3]").output.contains("5"))
+        let failed = try fixture.send("call", "function=fail")
+        #expect(failed.code != 0 && failed.output.contains("too far"))
+        let file = fixture.folder.appendingPathComponent("rain.milk")
+        try Data(repeating: 65, count: 200_000).write(to: file)
+        #expect(try fixture.send("import", file.path).code == 0)
+        try window.wait(for: #"REPORT import ["rain.milk",200000]"#)
+        #expect(window.stop() == 0)
+
+        // The next start gives the page its last preset and speed before its scripts.
+        window = try fixture.window([page])
+        let initial = try value(window.wait(for: "REPORT initial"), "initial") as? [Any]
+        #expect(initial?[0] as? String == Data("Snöw".utf8).base64EncodedString())
+        #expect(initial?[1] as? Double == 0.5)
+        window.stop()
+    }
+
+    private func presetList(_ fixture: Fixture) throws -> String {
+        let list = fixture.folder.appendingPathComponent("presets.txt")
+        try "Rain\nSnöw\n".write(to: list, atomically: true, encoding: .utf8)
+        return list.path
+    }
+
+    @Test func `messages: named handlers reach Hemiola, a request gets its answer, an unknown request an error`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "messages",
+            script: """
+                \(visualizer)
+                setTimeout(async () => {
+                    const handlers = webkit.messageHandlers;
+                    handlers.presetHandler.postMessage('Rain');
+                    handlers.speedHandler.postMessage(0.7);
+                    handlers.keyHandler.postMessage({ key: 'a', event: 'keydown' });
+                    handlers.lamp.postMessage({ on: true });
+                    report('info', await hemiolaWindow.request('info'));
+                    await hemiolaWindow.request('explode').catch((error) => report('refused', String(error.message ?? error)));
+                    const other = new WebSocket('ws://127.0.0.1:9/elsewhere');
+                    other.onerror = () => report('other', other instanceof WebSocket);
+                }, 2500);
+                """)
+        let listener = try RunningProgram(
+            "/bin/sh",
+            [
+                "-c",
+                "(echo '{\"type\":\"subscribe\",\"streams\":[\"preset\",\"speed\",\"key\",\"message\"]}'; sleep 30) | socat - UNIX-CONNECT:\(fixture.socket)",
+            ])
+        defer { listener.stop() }
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        #expect(try window.wait(for: "REPORT info").contains(#""scale":1"#))
+        try window.wait(for: "REPORT refused \"the window does not support this request\"")
+        try window.wait(for: "REPORT other")
+        try window.wait(for: "handler lamp")
+        try listener.wait(for: #""type":"message""#)
+        #expect(listener.output.contains("lamp"))
+        #expect(listener.lines.contains { $0.contains(#""type":"preset""#) && $0.contains("Rain") })
+        #expect(listener.lines.contains { $0.contains(#""type":"speed""#) && $0.contains("0.7") })
+        #expect(listener.lines.contains { $0.contains(#""type":"key""#) })
+    }
+
+    @Test func `pipeline: one that ends and starts again is used again`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "again",
+            script: visualizer + """
+                report('loaded');
+                setTimeout(() => hemiola.addEventListener('connection', (event) => report('connection', event.detail.connected)), 0);
+                let last = 0;
+                setInterval(() => { report('more', pushes > last); last = pushes; }, 1000);
+                """)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "REPORT more true")
+        fixture.stopHemiola()
+        try window.wait(for: "REPORT connection false")
+        let count = window.lines.count
+        try window.wait(for: "REPORT more false", after: count)
+        try fixture.startHemiola()
+        try window.wait(for: "REPORT connection true", after: count)
+        try window.wait(for: "REPORT more true", after: count)
+        #expect(window.lines.filter { $0.contains("REPORT loaded") }.count == 1)
+    }
+
+    @Test func `pages: the page of the web sink and the example page run unchanged, and pixels follow the sound`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola(silence: 10, music: 60)
+        for (name, arguments) in [("built-in", []), ("example", [repository.appendingPathComponent("examples/page").path])] {
+            let window = try fixture.window(arguments + ["--no-restore"])
+            sleep(6)
+            let silence = try fixture.picture("\(name)-silence")
+            sleep(8)
+            let music = try fixture.picture("\(name)-music")
+            window.stop()
+            #expect(!window.output.contains("exception"), "\(window.output)")
+            let difference = zip(silence, music).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+            print("\(name): \(difference)")
+            #expect(difference > 100_000, "\(name): the sum of the differences of all pixels is \(difference)")
+            fixture.stopHemiola()
+            try fixture.startHemiola(silence: 10, music: 60)
+        }
+    }
+}

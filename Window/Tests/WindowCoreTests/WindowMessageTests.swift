@@ -1,0 +1,119 @@
+import FoundationEssentials
+import Testing
+import WindowCore
+
+@Suite struct WindowMessageTests {
+    private func message(_ line: String) -> WindowMessage { WindowMessage(Data(line.utf8)) }
+
+    @Test func `requests are read`() {
+        #expect(
+            message(#"{"type":"window","call":7,"action":"fullscreen","value":true}"#)
+                == .request(WindowRequest(call: 7, action: .fullScreen(true))))
+        #expect(
+            message(#"{"type":"window","call":7,"action":"fullscreen","value":null}"#)
+                == .request(WindowRequest(call: 7, action: .fullScreen(nil))))
+        #expect(
+            message(#"{"type":"window","call":1,"action":"tab","value":"Stars"}"#)
+                == .request(WindowRequest(call: 1, action: .tab("Stars"))))
+        #expect(message(#"{"type":"window","call":2,"action":"reload"}"#) == .request(WindowRequest(call: 2, action: .reload)))
+        #expect(message(#"{"type":"window","call":3,"action":"snapshot"}"#) == .request(WindowRequest(call: 3, action: .snapshot)))
+    }
+
+    @Test(arguments: [
+        #"{"type":"window","call":5,"action":"fly"}"#, #"{"type":"window","call":5,"action":"tab"}"#,
+        #"{"type":"window","call":5,"action":"fullscreen","value":"on"}"#, #"{"type":"window","call":5,"action":"reload","value":1}"#,
+        #"{"type":"window","call":5}"#,
+    ])
+    func `a request that the window does not support is answered with an error`(_ line: String) {
+        guard case .invalidRequest(call: 5, _) = message(line) else {
+            Issue.record("\(message(line))")
+            return
+        }
+    }
+
+    @Test func `tabs are read and checked`() throws {
+        let tabs = #"[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#
+        let directive = try TabDirective(active: "a", tabs: [Tab(id: "a", title: "A", path: "/a"), Tab(id: "b", title: "B", path: "/b")])
+        #expect(message(#"{"type":"tabs","active":"a","tabs":\#(tabs)}"#) == .tabs(directive))
+        guard case .invalidTabs(let reason) = message(#"{"type":"tabs","active":"x","tabs":\#(tabs)}"#) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(reason.contains("active"))
+    }
+
+    @Test func `beats, refusals and other messages`() {
+        #expect(message(#"{"type":"beat","t":1.5,"bpm":120,"position":1,"due_in_s":0.25}"#) == .beat(position: 1, dueIn: 0.25))
+        #expect(message(#"{"type":"beat","t":1.5,"bpm":120,"position":null,"due_in_s":-0.1}"#) == .beat(position: nil, dueIn: -0.1))
+        #expect(message(#"{"type":"cancel","call":3}"#) == .cancel(call: 3))
+        #expect(
+            message(#"{"type":"error","error":"client limit reached (64); raise max_clients","count":1}"#)
+                == .error("client limit reached (64); raise max_clients"))
+        #expect(message(#"{"type":"reply","id":1,"ok":false,"error":"no"}"#) == .error("no"))
+        #expect(message(#"{"type":"reply","id":1,"ok":true,"error":null}"#) == .other)
+        #expect(message(#"{"type":"hello","schema":1}"#) == .other)
+        #expect(message("no JSON") == .other)
+        #expect(message(#"{"type":"window","call":"x","action":"reload"}"#) == .other)
+    }
+
+    @Test func `answers are lines of JSON, whatever their text is`() throws {
+        struct Answer: Decodable, Equatable {
+            var type: String
+            var call: Int
+            var value: String?
+            var error: String?
+        }
+        func decoded(_ line: String) throws -> Answer {
+            #expect(line.last == "\n" && line.dropLast().allSatisfy { $0 != "\n" })
+            return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
+        }
+        let request = WindowRequest(call: 9, action: .snapshot)
+        #expect(try decoded(request.result()) == Answer(type: "result", call: 9))
+        #expect(try decoded(request.result("/run/a \"b\"\n.png")) == Answer(type: "result", call: 9, value: "/run/a \"b\"\n.png"))
+        #expect(try decoded(request.failure("no tab \"x\"")) == Answer(type: "result", call: 9, error: "no tab \"x\""))
+        #expect(request.result().contains(#""value":null"#))
+    }
+
+    @Test func `the greeting is two messages`() throws {
+        for beats in [true, false] {
+            let lines = WindowMessage.greeting(beats: beats).split(separator: "\n")
+            #expect(lines.count == 2)
+            for line in lines { _ = try JSONDecoder().decode([String: Ignored].self, from: Data(line.utf8)) }
+            #expect(lines[0].contains("beat") == beats)
+        }
+    }
+
+    private struct Ignored: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+}
+
+@Suite struct TabCycleTests {
+    @Test func `the tab changes at the downbeat that completes the bars, when it is due`() {
+        var cycle = TabCycle(bars: 2)
+        var changes: [Int] = []
+        for beat in 0..<24 {
+            if let delay = cycle.add(position: beat % 4 + 1, dueIn: 0.25) {
+                changes.append(beat)
+                #expect(delay == 0.25)
+            }
+        }
+        #expect(changes == [4, 12, 20])
+    }
+
+    @Test func `beats without positions are counted as bars of four`() {
+        var cycle = TabCycle(bars: 1)
+        #expect((0..<12).filter { _ in cycle.add(position: nil, dueIn: -1) != nil }.count == 3)
+        #expect(TabCycle(bars: 0).bars == 1)
+    }
+
+    @Test func `a change by hand restarts the count, and a delay is bounded`() {
+        var cycle = TabCycle(bars: 2)
+        #expect(cycle.add(position: 1, dueIn: 0) == nil)
+        cycle.restart()
+        #expect(cycle.add(position: 1, dueIn: 0) == nil)
+        #expect(cycle.add(position: 1, dueIn: 1e9) == 2)
+        #expect(cycle.add(position: 1, dueIn: 0) == nil)
+        #expect(cycle.add(position: 1, dueIn: .nan) == 0)
+    }
+}
