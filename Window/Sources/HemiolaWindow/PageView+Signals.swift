@@ -233,7 +233,7 @@ extension PageView {
     }
 
     private func loadChanged(_ event: WebKitLoadEvent) {
-        // Black while it loads, so that a dark room stays dark; then white, which pages without a background expect.
+        // Black while it loads, so that no white picture flashes on a stage; then white, which pages without a background expect.
         let level: Float = event == WEBKIT_LOAD_FINISHED ? 1 : 0
         var color = GdkRGBA(red: level, green: level, blue: level, alpha: 1)
         webkit_web_view_set_background_color(view, &color)

@@ -88,7 +88,7 @@ extension WindowTests {
     @Test func `start: --fullscreen fills the screen, and without a running hemiola the window starts one`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
-        // A stand-in for the sound server: `listen` needs one, a file does not.
+        // `listen` needs a sound server. This program analyses a file instead.
         let file = fixture.folder.appendingPathComponent("sound.wav")
         try fixture.startHemiola()
         fixture.stopHemiola()
