@@ -99,11 +99,11 @@
             setTimeout(() => this.finish(code, true));
         }
 
-        finish(code, tellWindow) {
+        finish(code, reportsToWindow) {
             if (this.readyState === 3) return;
             this.readyState = 3;
             sockets.delete(this.number);
-            if (tellWindow) send("close", this.number);
+            if (reportsToWindow) send("close", this.number);
             this.dispatchEvent(new CloseEvent("close", { code, wasClean: code === 1000 }));
         }
 
@@ -259,7 +259,7 @@
 
     // MARK: Requests to the window
 
-    /** Asks the window for something and returns a promise of the answer. */
+    /** Sends a request to the window and returns its answer asynchronously. */
     window.hemiolaWindow = {
         request: (action, value = null) =>
             nativeRequest.postMessage([document_, String(action), stringify(value) ?? "null"]).then((answer) => parse(answer)),

@@ -99,7 +99,7 @@ nonisolated func printMessage(_ text: String) {
     }
 }
 
-/// Counts events in a sliding period and tells when there are too many.
+/// Counts events in a period and limits their number.
 struct RateLimit {
     let count: Int
     let seconds: Double

@@ -49,7 +49,7 @@ final class PageScheme {
                 finish(request, stream: stream!, count: size, type: type(path, start: start.prefix(max(0, count))))
             }
         } catch {
-            // Browsers request this file without being told to.
+            // Browsers request this file although no page names it.
             if path != "/favicon.ico" { onFault?(source, "\(path): \(error.message)") }
             refuse(request, error.message)
         }

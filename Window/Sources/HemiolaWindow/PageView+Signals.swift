@@ -59,9 +59,9 @@ extension PageView {
         }
         connect(view, "load-failed", to: self, unsafeBitCast(failed, to: UnsafeRawPointer.self))
 
-        let changed: @convention(c) (gpointer, WebKitLoadEvent, gpointer) -> Void = { _, _, data in
+        let changed: @convention(c) (gpointer, WebKitLoadEvent, gpointer) -> Void = { _, event, data in
             let page: PageView = owner(data)
-            MainActor.assumeIsolated { page.host?.changed(page) }
+            MainActor.assumeIsolated { page.loadChanged(event) }
         }
         connect(view, "load-changed", to: self, unsafeBitCast(changed, to: UnsafeRawPointer.self))
 
@@ -229,6 +229,14 @@ extension PageView {
             report("the web process \(cause); the page stays closed until it is reloaded with Ctrl+R")
             show(message: "\(source?.name ?? path): the page \(cause). Ctrl+R loads it again.")
         }
+        host?.changed(self)
+    }
+
+    private func loadChanged(_ event: WebKitLoadEvent) {
+        // Black while it loads, so that no white picture flashes on a stage; then white, which pages without a background expect.
+        let level: Float = event == WEBKIT_LOAD_FINISHED ? 1 : 0
+        var color = GdkRGBA(red: level, green: level, blue: level, alpha: 1)
+        webkit_web_view_set_background_color(view, &color)
         host?.changed(self)
     }
 

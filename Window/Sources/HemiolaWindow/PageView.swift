@@ -101,8 +101,6 @@ final class PageView {
         // The reference that keeps the view alive while the tab view is rebuilt.
         g_object_ref_sink(widget)
         Self.views[view] = self
-        var black = GdkRGBA(red: 0, green: 0, blue: 0, alpha: 1)
-        webkit_web_view_set_background_color(view, &black)
         connectSignals()
         webkit_user_content_manager_register_script_message_handler(manager, "hemiolaWindow", nil)
         webkit_user_content_manager_register_script_message_handler_with_reply(manager, "hemiolaWindowRequest", nil)

@@ -306,6 +306,8 @@ final class WindowController: PageHost {
             guard let page = pages[container.id] else { continue }
             let title = container.tab?.title ?? page.title
             let label = gtk_label_new(title)!
+            // A label that can be shortened is as narrow as possible otherwise.
+            gtk_label_set_width_chars(OpaquePointer(label), Int32(min(title.count, 16)))
             gtk_label_set_max_width_chars(OpaquePointer(label), 30)
             gtk_label_set_ellipsize(OpaquePointer(label), PANGO_ELLIPSIZE_END)
             if gtk_notebook_page_num(notebook, page.widget) < 0 {

@@ -58,12 +58,12 @@ extension WindowTests {
                 let count = 0;
                 window.pushSamples = () => { count += 1; if (count === 100) report('hundred'); throw new TypeError('no visualizer'); };
                 setTimeout(() => undefinedFunction(), 500);
-                Promise.reject(new Error('nobody waits'));
+                Promise.reject(new Error('not handled'));
                 """)
         let window = try fixture.window([page])
         defer { window.stop() }
         try window.wait(for: "throws: exception: ReferenceError")
-        try window.wait(for: "throws: exception: unhandled rejection: Error: nobody waits")
+        try window.wait(for: "throws: exception: unhandled rejection: Error: not handled")
         try window.wait(for: "REPORT hundred")
         // 43 exceptions per second must not become 43 lines.
         sleep(3)

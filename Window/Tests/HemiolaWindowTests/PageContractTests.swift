@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Pages in the real window, on a private display, with a real hemiola.
-@Suite(.serialized, .enabled(if: missingTool == nil, "needs Xvfb, openbox, xdotool and a built hemiola"))
+@Suite(.serialized, .enabled(if: canRun, "not installed: \(missingTools.joined(separator: ", "))"))
 struct WindowTests {}
 
 /// The functions of a visualizer, which report what they get.

@@ -3,7 +3,7 @@ import Testing
 
 /// Whether the built hemiola passes tabs and requests to windows.
 let hasWindowMessages: Bool = {
-    guard missingTool == nil, let help = try? RunningProgram(hemiolaPath, ["send", "--help"]) else { return false }
+    guard missingTools.isEmpty, let help = try? RunningProgram(hemiolaPath, ["send", "--help"]) else { return false }
     let end = Date(timeIntervalSinceNow: 20)
     while help.isRunning, Date() < end { usleep(20_000) }
     usleep(100_000)
