@@ -133,7 +133,7 @@ let package = Package(
         plugin("JSONLinesSink", at: "Sinks/JSONLines", uses: ["HemiolaOutput"]),
         plugin("LinkSink", at: "Sinks/Link", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"]),
         plugin("LinkControlSink", at: "Sinks/LinkControl", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"]),
-        plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaOutput", "CALSA"]),
+        plugin("MIDISink", at: "Sinks/MIDI", uses: ["HemiolaFieldMaps", "HemiolaOutput", "CALSA"]),
         plugin("MIDIControlSink", at: "Sinks/MIDIControl", uses: ["HemiolaFieldMaps", "HemiolaOutput"]),
         plugin("MQTTSink", at: "Sinks/MQTT", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
         plugin(
@@ -311,7 +311,8 @@ let package = Package(
         tests(
             "MIDISinkTests",
             uses: [
-                "MIDISink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaOutput", "TestSupport", "HemiolaTesting", "Hemiola",
+                "MIDISink", "BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaOutput", "TestSupport",
+                "HemiolaTesting", "Hemiola",
                 "HemiolaSignal",
             ]),
         tests(

@@ -73,6 +73,16 @@ public struct MIDIMessage: Sendable, Hashable {
         MIDIMessage(0x80 | status(ofChannel: channel), note, 0)
     }
 
+    /// A controller, such as a fader, has a value.
+    ///
+    /// - Parameters:
+    ///   - number: 0…127; 1 is the modulation wheel.
+    ///   - channel: 1…16.
+    ///   - value: 0…127.
+    public static func controller(_ number: Int, channel: Int, value: Int) -> MIDIMessage {
+        MIDIMessage(0xB0 | status(ofChannel: channel), number, value)
+    }
+
     /// Sets the song position of a receiver that is stopped.
     ///
     /// - Parameter sixteenths: Sixteenth notes from the beginning of the song; taken modulo 16384.

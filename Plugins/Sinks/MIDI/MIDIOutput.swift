@@ -32,6 +32,11 @@ struct MIDIOutput {
         if !notes.add(note, channel: channel, velocity: velocity, at: time, duration: duration) { queue.lose(notes: 1) }
     }
 
+    /// Adds a message. When too many wait, it is lost.
+    mutating func add(_ message: MIDIMessage, at time: Double) {
+        if !notes.add(message, at: time) { queue.lose(notes: 1) }
+    }
+
     /// Sends what is due.
     mutating func advance(to now: Double) {
         if queue.isStalled { flush(now) }

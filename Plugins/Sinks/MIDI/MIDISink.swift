@@ -5,7 +5,7 @@ internal import HemiolaSignal
 extension SinkPlugin {
     /// Sends MIDI clock and notes from the beats and onsets of the music.
     public static let midi = SinkPlugin(
-        "midi", "Sends MIDI clock, and notes on beats and onsets, to a MIDI device, a pipe or the ALSA sequencer.",
+        "midi", "Sends MIDI clock, notes and controllers to a MIDI device, a pipe or the ALSA sequencer.",
         settings: MIDISettings.declared, primary: MIDISettings.port.key,
         needs: { _ in
             Needs(analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true, events: [.beat, .onset])
@@ -40,18 +40,20 @@ struct MIDISettings: Sendable {
         "Time for which the clock continues at the last tempo when no beats are found; then it stops. At least 1.5 beats.")
     private static let resume = Setting(
         "resume", default: MIDIResume.continue, "After such a stop: continue at the song position, or start from the beginning.")
+    private static let map = Setting<String?>(
+        "map", default: nil, example: "faders.yaml", "Field map of controllers and notes, a file; unset: none.")
     private static let beatNote = Setting<Int?>("beat_note", in: noteNumbers, "Note on each beat; unset: none.")
     private static let downbeatNote = Setting<Int?>(
         "downbeat_note", in: noteNumbers, "Note on the first beat of each bar; unset: beat_note.")
     private static let onsetNote = Setting<Int?>("onset_note", in: noteNumbers, "Note on each onset; unset: none.")
-    private static let channel = Setting("channel", default: 10, in: MIDIMessage.channels, "Channel of the notes.")
+    private static let channel = Setting("channel", default: 10, in: MIDIMessage.channels, "Channel of the notes and controllers.")
     private static let noteLength = Setting("note_ms", default: 50.0, in: 1...10_000, unit: "ms", "Length of the notes.")
     private static let delay = Setting(
         "delay_ms", default: 0.0, in: -1_000...10_000, unit: "ms", "Time by which everything is sent later; negative: earlier.")
 
     static let declared = [
         port.declared, clock.declared, hold.declared, resume.declared, beatNote.declared, downbeatNote.declared, onsetNote.declared,
-        channel.declared, noteLength.declared, delay.declared,
+        map.declared, channel.declared, noteLength.declared, delay.declared,
     ]
 
     var destination: Destination
@@ -64,6 +66,8 @@ struct MIDISettings: Sendable {
     var beatNote: Int?
     var downbeatNote: Int?
     var onsetNote: Int?
+    /// The path of a field map.
+    var map: String?
     var channel: Int
     /// In seconds.
     var noteLength: Double
@@ -88,10 +92,12 @@ struct MIDISettings: Sendable {
         beatNote = settings[Self.beatNote]
         downbeatNote = settings[Self.downbeatNote]
         onsetNote = settings[Self.onsetNote]
+        map = settings[Self.map]
         channel = settings[Self.channel]
         noteLength = settings[Self.noteLength] / 1000
         delay = settings[Self.delay] / 1000
-        guard sendsClock || beatNote != nil || downbeatNote != nil || onsetNote != nil else {
+        if let map, map.isEmpty { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.map.key) }
+        guard sendsClock || beatNote != nil || downbeatNote != nil || onsetNote != nil || map != nil else {
             throw ConfigurationError("nothing is sent; set clock=true or a note, as in beat_note=76", at: Self.clock.key)
         }
     }

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaFieldMaps
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import Synchronization
@@ -18,6 +19,9 @@ final class MIDIWriter: NonBlockingSink {
         var context: SinkContext?
         var clock = StreamClock()
         var format = StreamFormat(sampleRate: 1, channelCount: 1)
+        /// The field map, and what it sends of the current stream.
+        var map: FieldMap?
+        var mapping: MIDIMapping?
         /// Seconds by which messages are sent after the events.
         var shift = 0.0
         /// Failed attempts to open the port since it was open, the time of the next one, and whether the port was open before.
@@ -41,6 +45,11 @@ final class MIDIWriter: NonBlockingSink {
             let thread = ClockThread(
                 MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.continues)))
             var new = State(context: context, shift: settings.delay - context.lead)
+            do throws(FieldMapError) {
+                new.map = try settings.map.map { path throws(FieldMapError) in try FieldMap.load(path) }
+            } catch {
+                throw SinkError(error.description)
+            }
             do throws(MIDIDevice.OpenError) {
                 let port = try settings.openPort()
                 thread.withOutput { $0.connect(port, now: MonotonicTime.now) }
@@ -57,10 +66,17 @@ final class MIDIWriter: NonBlockingSink {
         }
     }
 
-    func begin(_ stream: StreamHeader) async {
-        state.withLock { state in
+    func begin(_ stream: StreamHeader) async throws(SinkError) {
+        try state.withLock { state throws(SinkError) in
             state.clock = StreamClock()
             state.format = stream.format
+            do throws(FieldMapError) {
+                state.mapping = try state.map.map { map throws(FieldMapError) in
+                    try MIDIMapping(map, for: stream, channel: settings.channel, noteLength: settings.noteLength)
+                }
+            } catch {
+                throw SinkError(error.description)
+            }
         }
     }
 
@@ -89,7 +105,7 @@ final class MIDIWriter: NonBlockingSink {
         state.withLock { state in
             let now = MonotonicTime.now
             state.thread?.withOutput { output in
-                for event in events { add(event, now, to: &output, state) }
+                for event in events { add(event, now, to: &output, &state) }
             }
             maintain(&state, now)
         }
@@ -97,8 +113,12 @@ final class MIDIWriter: NonBlockingSink {
 
     func end(_ summary: StreamSummary) async {
         state.withLock { state in
-            state.thread?.withOutput { $0.stopSong() }
-            maintain(&state, MonotonicTime.now)
+            let now = MonotonicTime.now
+            state.thread?.withOutput { output in
+                output.stopSong()
+                state.mapping?.end(at: now, in: &output)
+            }
+            maintain(&state, now)
         }
     }
 
@@ -116,12 +136,14 @@ final class MIDIWriter: NonBlockingSink {
         for index in 0..<batches.count {
             let batch = batches[index]
             state.clock.add(end: state.format.seconds(at: batch.endFrame), at: now)
-            for event in batch.events.indices { add(batch.events[event], now, to: &output, state) }
+            state.mapping?.add(batch, at: now + max(0, settings.delay), to: &output)
+            for event in batch.events.indices { add(batch.events[event], now, to: &output, &state) }
         }
     }
 
-    private func add(_ event: Event, _ now: Double, to output: inout MIDIOutput, _ state: borrowing State) {
-        guard event.type == .beat || event.type == .onset, let time = state.clock.time(of: event.time + state.shift) else { return }
+    private func add(_ event: Event, _ now: Double, to output: inout MIDIOutput, _ state: inout State) {
+        guard let time = state.clock.time(of: event.time + state.shift) else { return }
+        state.mapping?.add(event, at: max(time, now), to: &output)
         if let beat = Beat(event) {
             if settings.sendsClock {
                 output.schedule.addBeat(at: time, period: 60 / beat.beatsPerMinute, position: beat.position, now: now)
@@ -156,6 +178,7 @@ final class MIDIWriter: NonBlockingSink {
                 output.connect(port, now: MonotonicTime.now)
                 return output.takeLosses()
             }
+            state.mapping?.forget()
             if state.wasOpen {
                 context.inform("\(settings.name): connected again", [])
                 if lost > 0 { context.controls.report(drop(lost, context)) }

@@ -18,8 +18,8 @@ protocol MIDIPort: AnyObject {
 
 /// The messages that a port has not accepted yet: at most 64.
 ///
-/// A pulse that waits would be late, and a late pulse moves the receiver's beat. While the port is full, pulses and beginning notes are
-/// therefore lost; the ends of notes, and start and stop, wait.
+/// A pulse that waits would be late, and a late pulse moves the receiver's beat. While the port is full, pulses, beginning notes and values of
+/// controllers are therefore lost; the ends of notes, and start and stop, wait.
 struct MessageQueue {
     static let limit = 64
 
@@ -50,7 +50,7 @@ struct MessageQueue {
 
     /// Adds a message, or counts it as lost.
     mutating func add(_ message: MIDIMessage) {
-        let isLost = isStalled && (message == .clock || message.isNoteOn) || waiting.count >= Self.limit
+        let isLost = isStalled && (message == .clock || message.isNoteOn || message.isController) || waiting.count >= Self.limit
         guard !isLost else { return lose(message) }
         waiting.append(message)
         for index in 0..<message.count { bytes.append(message[index]) }
@@ -61,7 +61,7 @@ struct MessageQueue {
 
     private mutating func lose(_ message: MIDIMessage) {
         lost += 1
-        if !message.isNoteOn { needsResynchronization = true }
+        if !message.isNoteOn, !message.isController { needsResynchronization = true }
     }
 
     /// Passes the waiting messages to a port.

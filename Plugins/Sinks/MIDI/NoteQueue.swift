@@ -1,6 +1,6 @@
 internal import HemiolaOutput
 
-/// Notes that begin and end at a time, at most 256 messages. Times are in seconds of the monotonic clock.
+/// Notes that begin and end at a time, and values of controllers, at most 256 messages. Times are in seconds of the monotonic clock.
 struct NoteQueue {
     private static let limit = 256
 
@@ -22,6 +22,15 @@ struct NoteQueue {
         return true
     }
 
+    /// Adds one message: the beginning or the end of a note, or the value of a controller.
+    ///
+    /// - Returns: Whether there was room.
+    mutating func add(_ message: MIDIMessage, at time: Double) -> Bool {
+        guard messages.count < Self.limit else { return false }
+        insert(message, at: time)
+        return true
+    }
+
     private mutating func insert(_ message: MIDIMessage, at time: Double) {
         let place = messages.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
         messages.insert((time, message), at: place)
@@ -40,7 +49,7 @@ struct NoteQueue {
     /// Appends the ends of the notes that sound, and forgets the others.
     mutating func end(into due: inout [MIDIMessage]) {
         var unsounded: [MIDIMessage] = []
-        for (_, message) in messages {
+        for (_, message) in messages where !message.isController {
             if message.isNoteOn {
                 unsounded.append(message)
             } else if let place = unsounded.firstIndex(where: { $0[1] == message[1] }) {
