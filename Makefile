@@ -92,7 +92,7 @@ examples: ## Run every example that has a run script, with the program HEMIOLA (
 	if [ -n "$$failed" ]; then echo "error: of $$ran examples failed:$$failed" >&2; exit 1; fi; \
 	echo "examples: $$ran ran, none failed"
 
-# The window is a package of its own. It needs the development files of WebKitGTK: scripts/setup --strict installs them.
+# The window is a package of its own. It needs the development files of WebKitGTK: scripts/setup --window installs them.
 WINDOW_BUILD = swift build --package-path Window -c release
 WINDOW_LIBRARY = pkg-config --exists webkitgtk-6.0 || \
 	{ echo "The window needs the development files of WebKitGTK 6.0: apt-get install libwebkitgtk-6.0-dev" >&2; exit 1; }
@@ -102,7 +102,8 @@ window: ## Build hemiola-window, the native window for pages, and print its path
 	$(WINDOW_BUILD) --product hemiola-window >&2
 	echo "$$($(WINDOW_BUILD) --show-bin-path)/hemiola-window"
 
-test-window: ## Test the window on a private display, with the hemiola HEMIOLA (default: that of the tests); HEMIOLA_PICTURES=DIR keeps pictures.
+test-window: ## Test the window on a private display, with the hemiola HEMIOLA (default: that of the tests); STRICT=1 installs what it needs, HEMIOLA_PICTURES=DIR keeps pictures.
+	if [ "$(STRICT)" = 1 ]; then scripts/setup --window; fi
 	$(WINDOW_LIBRARY)
 	swift test --package-path Window --no-parallel
 
