@@ -62,13 +62,19 @@ def no_process_remains() -> Iterator[None]:
 
 
 def child_names() -> list[str]:
+    while True:
+        try:
+            pids = [pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+            break
+        except FileNotFoundError:
+            # A thread has ended, and its children belong to another one, which may have been read already.
+            continue
     names = []
-    for task in Path("/proc/self/task").iterdir():
-        for pid in (task / "children").read_text().split():
-            try:
-                names.append(Path(f"/proc/{pid}/stat").read_text().split(" (")[1].split(")")[0])
-            except FileNotFoundError:
-                pass
+    for pid in pids:
+        try:
+            names.append(Path(f"/proc/{pid}/stat").read_text().split(" (")[1].split(")")[0])
+        except FileNotFoundError:
+            pass
     return names
 
 
