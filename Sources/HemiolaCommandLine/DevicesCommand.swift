@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// `hemiola devices`
 struct DevicesCommand: Command {
@@ -38,21 +39,22 @@ struct DevicesCommand: Command {
         return try Root.print(json ? Self.json(found).line : found.map { Self.table($0.list) }.joined(separator: "\n"))
     }
 
-    static func json(_ found: [(capture: String, list: DeviceList)]) -> JSONTree {
+    static func json(_ found: [(capture: String, list: DeviceList)]) -> JSONValue {
         .object([
-            ("server", found.first.map { .text($0.list.server) } ?? .null),
-            (
+            .init("server", found.first.map { .text($0.list.server) } ?? .null),
+            .init(
                 "devices",
                 .list(
                     found.flatMap { capture, list in
                         list.devices.map { device in
                             .object([
-                                ("name", .text(device.name)), ("kind", .text(device.kind)), ("description", .text(device.summary)),
-                                ("sample_rate", .integer(device.format.sampleRate)),
-                                ("channels", .integer(device.format.channelCount)),
-                                ("monitor_of", device.monitorOf.map { .text($0) } ?? .null),
-                                ("default", .boolean(device.isDefault)), ("state", .text(device.state.rawValue)),
-                                ("capture", .text(capture)),
+                                .init("name", .text(device.name)), .init("kind", .text(device.kind)),
+                                .init("description", .text(device.summary)),
+                                .init("sample_rate", .integer(device.format.sampleRate)),
+                                .init("channels", .integer(device.format.channelCount)),
+                                .init("monitor_of", device.monitorOf.map { .text($0) } ?? .null),
+                                .init("default", .boolean(device.isDefault)), .init("state", .text(device.state.rawValue)),
+                                .init("capture", .text(capture)),
                             ])
                         }
                     })

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// `hemiola doctor`
 struct DoctorCommand: Command {

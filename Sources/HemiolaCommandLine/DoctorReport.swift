@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// The results of `hemiola doctor`, as text and JSON.
 struct DoctorReport {
@@ -32,16 +33,16 @@ struct DoctorReport {
         return text + (count == 0 ? "\nAll checks passed.\n" : "\n\(count) check\(count == 1 ? "" : "s") failed.\n")
     }
 
-    var json: JSONTree {
+    var json: JSONValue {
         .object([
-            ("ok", .boolean(isOK)),
-            (
+            .init("ok", .boolean(isOK)),
+            .init(
                 "checks",
                 .list(
                     checks.map {
                         .object([
-                            ("name", .text($0.name)), ("ok", .boolean($0.isOK)), ("finding", .text($0.finding)),
-                            ("remedy", $0.remedy.map { .text($0) } ?? .null),
+                            .init("name", .text($0.name)), .init("ok", .boolean($0.isOK)), .init("finding", .text($0.finding)),
+                            .init("remedy", $0.remedy.map { .text($0) } ?? .null),
                         ])
                     })
             ),

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEvaluation
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// `hemiola evaluate REFERENCE ESTIMATE`
 struct EvaluateCommand: Command {
@@ -148,12 +149,12 @@ struct EvaluateCommand: Command {
         }.joined()
     }
 
-    static func json(_ figures: [Figure]) -> JSONTree {
+    static func json(_ figures: [Figure]) -> JSONValue {
         .object(
             figures.map { figure in
                 switch figure.value {
-                case .count(let count): (figure.key, .integer(count))
-                case .ratio(let ratio): (figure.key, .number(ratio))
+                case .count(let count): .init(figure.key, .integer(count))
+                case .ratio(let ratio): .init(figure.key, .number(ratio))
                 }
             })
     }

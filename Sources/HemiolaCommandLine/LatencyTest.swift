@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// Measures the latency from a player's write to the output line: plays clicks into a temporary output of the sound server and reads
 /// the lines of another `hemiola listen` that captures it.
@@ -109,13 +110,14 @@ struct LatencyReport {
         }.joined()
     }
 
-    var json: JSONTree {
-        let figure = { (part: Double) -> JSONTree in quantile(part).map { .number(($0 * 1e6).rounded() / 1000) } ?? .null }
+    var json: JSONValue {
+        let figure = { (part: Double) -> JSONValue in quantile(part).map { .number(($0 * 1e6).rounded() / 1000) } ?? .null }
         return .object([
-            ("server", .text(server)), ("batch_frames", .integer(batchFrames)),
-            ("batch_ms", .number((batchSeconds * 1e6).rounded() / 1000)), ("clicks", .integer(clickCount)),
-            ("heard", .integer(times.count)), ("least_ms", figure(0)), ("median_ms", figure(0.5)), ("p99_ms", figure(0.99)),
-            ("most_ms", figure(1)), ("times_ms", .list(times.map { .number(($0 * 1e6).rounded() / 1000) })),
+            .init("server", .text(server)), .init("batch_frames", .integer(batchFrames)),
+            .init("batch_ms", .number((batchSeconds * 1e6).rounded() / 1000)), .init("clicks", .integer(clickCount)),
+            .init("heard", .integer(times.count)), .init("least_ms", figure(0)), .init("median_ms", figure(0.5)),
+            .init("p99_ms", figure(0.99)),
+            .init("most_ms", figure(1)), .init("times_ms", .list(times.map { .number(($0 * 1e6).rounded() / 1000) })),
         ])
     }
 

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaWire
 internal import HemiolaYAML
 
 /// A parsed pipeline file: the configuration and the errors of the file itself.
@@ -368,7 +369,7 @@ extension String {
     /// A JSON string, with escapes also for the characters that YAML does not allow in text or reads as a line break.
     private var doubleQuoted: String {
         var text = ""
-        for scalar in JSONTree.quoted(self).unicodeScalars {
+        for scalar in JSONValue.quoted(self).unicodeScalars {
             switch scalar.value {
             case 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF:
                 let digits = String(scalar.value, radix: 16)

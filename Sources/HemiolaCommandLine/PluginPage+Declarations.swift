@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaWire
 
 // The record types and controls that a plugin declares, for `hemiola plugins NAME`.
 
@@ -14,11 +15,11 @@ extension PluginPage {
     }
 
     /// Members of the JSON object of a plugin: `records`, `controls` and `fallback_controls`.
-    var declarationMembers: [(key: String, value: JSONTree)] {
+    var declarationMembers: [JSONValue.Member] {
         [
-            ("records", .list(about.records.map { Entry($0.name, $0.summary, $0.fields).json })),
-            ("controls", .list(about.controls.map { Entry($0.name, $0.summary, $0.fields).json })),
-            ("fallback_controls", .list(about.fallbackControls.map { Entry($0.name, $0.summary, $0.fields).json })),
+            .init("records", .list(about.records.map { Entry($0.name, $0.summary, $0.fields).json })),
+            .init("controls", .list(about.controls.map { Entry($0.name, $0.summary, $0.fields).json })),
+            .init("fallback_controls", .list(about.fallbackControls.map { Entry($0.name, $0.summary, $0.fields).json })),
         ]
     }
 
@@ -50,8 +51,8 @@ extension PluginPage {
             self.fields = fields
         }
 
-        var json: JSONTree {
-            .object([("name", .text(name)), ("description", .text(summary)), ("fields", .list(fields.map(\.json)))])
+        var json: JSONValue {
+            .object([.init("name", .text(name)), .init("description", .text(summary)), .init("fields", .list(fields.map(\.json)))])
         }
     }
 }
@@ -81,13 +82,13 @@ extension Field {
         }
     }
 
-    fileprivate var json: JSONTree {
-        var members: [(key: String, value: JSONTree)] = [("name", .text(name)), ("type", .text(kind.name))]
-        if case .choice(let choices) = kind { members.append(("choices", .list(choices.map { .text($0) }))) }
+    fileprivate var json: JSONValue {
+        var members: [JSONValue.Member] = [.init("name", .text(name)), .init("type", .text(kind.name))]
+        if case .choice(let choices) = kind { members.append(.init("choices", .list(choices.map { .text($0) }))) }
         members += [
-            ("unit", .text(unit.rawValue)), ("minimum", minimum.map { .number($0) } ?? .null),
-            ("maximum", maximum.map { .number($0) } ?? .null), ("nullable", .boolean(isNullable)),
-            ("required", .boolean(defaultValue == nil)), ("description", .text(summary)),
+            .init("unit", .text(unit.rawValue)), .init("minimum", minimum.map { .number($0) } ?? .null),
+            .init("maximum", maximum.map { .number($0) } ?? .null), .init("nullable", .boolean(isNullable)),
+            .init("required", .boolean(defaultValue == nil)), .init("description", .text(summary)),
         ]
         return .object(members)
     }

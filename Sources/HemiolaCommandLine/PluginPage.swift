@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// The declarations of a plugin, as text and JSON.
 struct PluginPage {
@@ -227,24 +228,25 @@ extension String {
 // MARK: - JSON
 
 extension PluginPage {
-    var json: JSONTree {
-        var members: [(key: String, value: JSONTree)] = [
-            ("role", .text(role.rawValue)), ("id", .text(about.id)), ("version", .integer(about.version)),
-            ("description", .text(about.summary)), ("primary", about.primary.map { .text($0) } ?? .null),
-            ("settings", .list((about.settings + common).map(\.json))), ("examples", .list(examples.map { .text($0) })),
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("role", .text(role.rawValue)), .init("id", .text(about.id)), .init("version", .integer(about.version)),
+            .init("description", .text(about.summary)), .init("primary", about.primary.map { .text($0) } ?? .null),
+            .init("settings", .list((about.settings + common).map(\.json))), .init("examples", .list(examples.map { .text($0) })),
         ]
         members += declarationMembers
         if case .success(let outputs) = outputs {
             members += [
-                ("sample_rate", .integer(Self.format.sampleRate)), ("channels", .integer(Self.format.channelCount)),
-                ("latency_frames", .integer(Int(outputs.latencyFrames))), ("causal", .boolean(outputs.isCausal)),
-                ("outputs", .list(outputs.features.map(\.json))),
-                (
+                .init("sample_rate", .integer(Self.format.sampleRate)), .init("channels", .integer(Self.format.channelCount)),
+                .init("latency_frames", .integer(Int(outputs.latencyFrames))), .init("causal", .boolean(outputs.isCausal)),
+                .init("outputs", .list(outputs.features.map(\.json))),
+                .init(
                     "events",
                     .list(
                         outputs.events.map {
                             .object([
-                                ("name", .text($0.name)), ("unit", .text($0.unit.rawValue)), ("description", .text($0.summary)),
+                                .init("name", .text($0.name)), .init("unit", .text($0.unit.rawValue)),
+                                .init("description", .text($0.summary)),
                             ])
                         })
                 ),
@@ -255,12 +257,13 @@ extension PluginPage {
 }
 
 extension DeclaredSetting {
-    fileprivate var json: JSONTree {
+    fileprivate var json: JSONValue {
         .object([
-            ("key", .text(key)), ("type", .text(kind.word)), ("choices", kind.choices.map { .list($0.map { .text($0) }) } ?? .null),
-            ("unit", .text(unit.rawValue)), ("minimum", range.map { .number($0.lowerBound) } ?? .null),
-            ("maximum", range.map { .number($0.upperBound) } ?? .null), ("default", defaultValue.json),
-            ("description", .text(summary)),
+            .init("key", .text(key)), .init("type", .text(kind.word)),
+            .init("choices", kind.choices.map { .list($0.map { .text($0) }) } ?? .null),
+            .init("unit", .text(unit.rawValue)), .init("minimum", range.map { .number($0.lowerBound) } ?? .null),
+            .init("maximum", range.map { .number($0.upperBound) } ?? .null), .init("default", defaultValue.json),
+            .init("description", .text(summary)),
         ])
     }
 }
@@ -288,7 +291,7 @@ extension DeclaredSetting.Kind {
 }
 
 extension ParameterValue {
-    fileprivate var json: JSONTree {
+    fileprivate var json: JSONValue {
         switch self {
         case .none: .null
         case .boolean(let flag): .boolean(flag)
@@ -301,11 +304,12 @@ extension ParameterValue {
 }
 
 extension Feature {
-    fileprivate var json: JSONTree {
+    fileprivate var json: JSONValue {
         .object([
-            ("name", .text(name)), ("unit", .text(unit.rawValue)), ("count", .integer(count)), ("list", .boolean(isArray)),
-            ("minimum", minimum.map { .number($0) } ?? .null), ("maximum", maximum.map { .number($0) } ?? .null),
-            ("description", .text(summary)),
+            .init("name", .text(name)), .init("unit", .text(unit.rawValue)), .init("count", .integer(count)),
+            .init("list", .boolean(isArray)),
+            .init("minimum", minimum.map { .number($0) } ?? .null), .init("maximum", maximum.map { .number($0) } ?? .null),
+            .init("description", .text(summary)),
         ])
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaProcesses
+internal import HemiolaWire
 
 /// `hemiola plugins [NAME]`
 struct PluginsCommand: Command {
@@ -57,7 +58,7 @@ struct PluginsCommand: Command {
 
     func text(with registry: PluginRegistry, columns: Int = 80) throws(Failure) -> String {
         let pages = try name.map { name throws(Failure) in try PluginPage.pages(name, of: registry) } ?? PluginPage.all(of: registry)
-        if json { return JSONTree.list(pages.map(\.json)).line }
+        if json { return JSONValue.list(pages.map(\.json)).line }
         if name == nil { return PluginPage.list(pages) }
         return pages.map { $0.text(columns: min(max(columns, 40), 100)) }.joined(separator: "\n")
     }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// The request of `hemiola send call`, `import`, `tabs` or `window`.
 struct PageRequest: Equatable {
@@ -136,7 +137,7 @@ extension SendCommand {
         switch request.task {
         case .window(.snapshot(let path)):
             try Snapshot.move(value, to: path)
-            return try Root.print(JSONTree.quoted(path))
+            return try Root.print(JSONValue.quoted(path))
         case .tabs where value == "0":
             console.warning("no window is connected; a window that connects later shows the tabs")
         default: break
@@ -146,12 +147,12 @@ extension SendCommand {
 
     private static func line(_ request: PageRequest, _ file: ImportFile?, timeLimit: Double) throws(Failure) -> [UInt8] {
         var members = "\"id\":\"\(ControlMessage.id)\",\"timeout_s\":\(timeLimit)"
-        if let page = request.page { members += ",\"page\":\(JSONTree.quoted(page))" }
+        if let page = request.page { members += ",\"page\":\(JSONValue.quoted(page))" }
         switch request.task {
         case .call(let function, let arguments):
-            members += ",\"type\":\"call\",\"function\":\(JSONTree.quoted(function)),\"arguments\":\(arguments)"
+            members += ",\"type\":\"call\",\"function\":\(JSONValue.quoted(function)),\"arguments\":\(arguments)"
         case .importFile:
-            members += ",\"type\":\"import\",\"name\":\(JSONTree.quoted(file?.name ?? "")),\"size\":\(file?.bytes.count ?? 0)"
+            members += ",\"type\":\"import\",\"name\":\(JSONValue.quoted(file?.name ?? "")),\"size\":\(file?.bytes.count ?? 0)"
         case .tabs(let path):
             members += ",\"type\":\"tabs\"" + Self.text(try TabsFile(path).members)
         case .window(let window):
@@ -161,8 +162,8 @@ extension SendCommand {
     }
 
     /// `,"key":value` for each member.
-    private static func text(_ members: [(key: String, value: JSONTree)]) -> String {
-        members.isEmpty ? "" : ",\(JSONTree.object(members).line.dropFirst().dropLast(2))"
+    private static func text(_ members: [JSONValue.Member]) -> String {
+        members.isEmpty ? "" : ",\(JSONValue.object(members).line.dropFirst().dropLast(2))"
     }
 
     /// Sends the file, if there is one, and waits for the answer.

@@ -45,14 +45,14 @@ enum WindowRequest: Equatable {
     }
 
     /// The members of the message.
-    var members: [(key: String, value: JSONTree)] {
-        let value: JSONTree =
+    var members: [JSONValue.Member] {
+        let value: JSONValue =
             switch self {
             case .fullScreen(let flag): flag.map { .boolean($0) } ?? .null
             case .tab(let name): .text(name)
             case .reload, .snapshot: .null
             }
-        return [("action", .text(name)), ("value", value)]
+        return [.init("action", .text(name)), .init("value", value)]
     }
 }
 
@@ -66,7 +66,7 @@ struct TabsFile {
     private static let paths = ["icon", "path"]
 
     /// The members of the message.
-    let members: [(key: String, value: JSONTree)]
+    let members: [JSONValue.Member]
 
     /// Reads a file. Relative paths of tabs become absolute: they are relative to the folder of the file.
     ///
@@ -94,7 +94,7 @@ struct TabsFile {
     }
 
     /// - Parameter folder: The folder of relative paths, absolute.
-    static func members(of bytes: [UInt8], in folder: String) throws(Fault) -> [(key: String, value: JSONTree)] {
+    static func members(of bytes: [UInt8], in folder: String) throws(Fault) -> [JSONValue.Member] {
         let value: JSONValue
         do throws(JSONValue.Fault) {
             value = try JSONValue(bytes)
@@ -102,26 +102,26 @@ struct TabsFile {
             throw Fault(message: error.message)
         }
         guard let object = value.members else { throw Fault(message: "not a JSON object; example: {\"active\":\"a\",\"tabs\":[…]}") }
-        var result: [(key: String, value: JSONTree)] = []
+        var result: [JSONValue.Member] = []
         for member in object {
             try check(member.key, in: Self.members)
-            result.append((member.key, member.key == "tabs" ? try tabs(member.value, in: folder) : JSONTree(member.value)))
+            result.append(.init(member.key, member.key == "tabs" ? try tabs(member.value, in: folder) : member.value))
         }
         return result
     }
 
-    private static func tabs(_ value: JSONValue, in folder: String) throws(Fault) -> JSONTree {
-        guard let elements = value.elements else { return JSONTree(value) }
-        var tabs: [JSONTree] = []
+    private static func tabs(_ value: JSONValue, in folder: String) throws(Fault) -> JSONValue {
+        guard let elements = value.elements else { return value }
+        var tabs: [JSONValue] = []
         for element in elements {
             guard let object = element.members else { throw Fault(message: "a tab is not a JSON object") }
-            var members: [(key: String, value: JSONTree)] = []
+            var members: [JSONValue.Member] = []
             for member in object {
                 try check(member.key, in: tabMembers)
                 if paths.contains(member.key), let path = member.value.string, isRelative(path) {
-                    members.append((member.key, .text("\(folder)/\(path)")))
+                    members.append(.init(member.key, .text("\(folder)/\(path)")))
                 } else {
-                    members.append((member.key, JSONTree(member.value)))
+                    members.append(member)
                 }
             }
             tabs.append(.object(members))
@@ -144,20 +144,6 @@ struct TabsFile {
         guard path != "-", let slash = path.lastIndex(of: "/") else { return working }
         let folder = path[..<slash]
         return path.hasPrefix("/") ? String(folder) : "\(working)/\(folder)"
-    }
-}
-
-extension JSONTree {
-    fileprivate init(_ value: JSONValue) {
-        switch value {
-        case .null: self = .null
-        case .boolean(let flag): self = .boolean(flag)
-        case .integer(let number): self = .integer(number)
-        case .number(let number): self = .number(number)
-        case .text(let text): self = .text(text)
-        case .list(let elements): self = .list(elements.map { JSONTree($0) })
-        case .object(let members): self = .object(members.map { ($0.key, JSONTree($0.value)) })
-        }
     }
 }
 

@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaVisualizer
+internal import HemiolaWire
 
 /// `hemiola send TYPE [VALUE] [key=value …]`: a control; a call of a page's function, an import, or a message to a window:
 /// `SendCommand+Pages.swift`.
@@ -196,14 +197,14 @@ struct ControlMessage: Equatable {
     init(_ type: String, _ fields: [String], _ catalog: RecordCatalog) throws(Failure) {
         guard Self.isKnown(type, catalog) else { throw Self.unknown(type, catalog) }
         let declared = catalog.control(type)?.fields ?? []
-        var members: [(key: String, value: JSONTree)] = [("type", .text(type)), ("id", .text(Self.id))]
+        var members: [JSONValue.Member] = [.init("type", .text(type)), .init("id", .text(Self.id))]
         var values: [String: ParameterValue] = [:]
         for (index, text) in fields.enumerated() {
             let (field, value) = try Self.field(text, isFirst: index == 0, of: type, declared)
             guard values.updateValue(value, forKey: field.name) == nil else {
                 throw Failure("\"\(field.name)\" is given twice")
             }
-            members.append((field.name, JSONTree(value)))
+            members.append(.init(field.name, JSONValue(value)))
         }
         if let control = catalog.control(type) {
             do throws(ControlFault) {
@@ -212,7 +213,7 @@ struct ControlMessage: Equatable {
                 throw Failure(error.message)
             }
         }
-        line = Array(JSONTree.object(members).line.utf8)
+        line = Array(JSONValue.object(members).line.utf8)
     }
 
     private static func field(
@@ -284,7 +285,7 @@ extension Field {
     }
 }
 
-extension JSONTree {
+extension JSONValue {
     fileprivate init(_ value: ParameterValue) {
         switch value {
         case .none: self = .null
@@ -292,7 +293,7 @@ extension JSONTree {
         case .integer(let number): self = .integer(number)
         case .number(let number): self = number == number.rounded() && abs(number) < 1e15 ? .integer(Int(number)) : .number(number)
         case .text(let text): self = .text(text)
-        case .list(let items): self = .list(items.map { JSONTree($0) })
+        case .list(let items): self = .list(items.map { JSONValue($0) })
         }
     }
 }

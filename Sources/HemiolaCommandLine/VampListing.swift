@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaForeign
 internal import HemiolaProcesses
 internal import HemiolaSignal
+internal import HemiolaWire
 
 #if canImport(Glibc)
     internal import Glibc
@@ -131,14 +132,14 @@ private struct VampPage {
 
     private static func end(_ summary: String) -> String { summary.isEmpty ? "" : "; \(summary)" }
 
-    var json: JSONTree {
+    var json: JSONValue {
         .object([
-            ("key", .text(plugin.key)), ("library", .text(plugin.library)), ("plugin", .text(plugin.identifier)),
-            ("name", .text(plugin.name)), ("description", .text(plugin.summary)), ("maker", .text(plugin.maker)),
-            ("copyright", .text(plugin.copyright)), ("version", .integer(plugin.version)),
-            ("input", .text(plugin.inputDomain.rawValue)), ("step", step == 0 ? .null : .integer(step)),
-            ("block", block == 0 ? .null : .integer(block)), ("programs", .list(plugin.programs.map { .text($0) })),
-            ("parameters", .list(plugin.parameters.map(\.json))), ("outputs", .list(outputs.map(\.json))),
+            .init("key", .text(plugin.key)), .init("library", .text(plugin.library)), .init("plugin", .text(plugin.identifier)),
+            .init("name", .text(plugin.name)), .init("description", .text(plugin.summary)), .init("maker", .text(plugin.maker)),
+            .init("copyright", .text(plugin.copyright)), .init("version", .integer(plugin.version)),
+            .init("input", .text(plugin.inputDomain.rawValue)), .init("step", step == 0 ? .null : .integer(step)),
+            .init("block", block == 0 ? .null : .integer(block)), .init("programs", .list(plugin.programs.map { .text($0) })),
+            .init("parameters", .list(plugin.parameters.map(\.json))), .init("outputs", .list(outputs.map(\.json))),
         ])
     }
 }
@@ -154,11 +155,12 @@ extension VampParameter {
 
     private static func number(_ value: Float) -> String { ParameterValue.number(value.shortest).text }
 
-    fileprivate var json: JSONTree {
+    fileprivate var json: JSONValue {
         .object([
-            ("name", .text(identifier)), ("title", .text(name)), ("description", .text(summary)), ("unit", .text(unit)),
-            ("minimum", .number(minimum.shortest)), ("maximum", .number(maximum.shortest)), ("default", .number(defaultValue.shortest)),
-            ("step", step.map { .number($0.shortest) } ?? .null), ("values", .list(valueNames.map { .text($0) })),
+            .init("name", .text(identifier)), .init("title", .text(name)), .init("description", .text(summary)), .init("unit", .text(unit)),
+            .init("minimum", .number(minimum.shortest)), .init("maximum", .number(maximum.shortest)),
+            .init("default", .number(defaultValue.shortest)),
+            .init("step", step.map { .number($0.shortest) } ?? .null), .init("values", .list(valueNames.map { .text($0) })),
         ])
     }
 }
@@ -171,11 +173,13 @@ extension VampOutput {
         return isDense ? "\(count) per step\(unit)" : binCount == 0 ? "events" : "events with \(count)\(unit)"
     }
 
-    fileprivate var json: JSONTree {
+    fileprivate var json: JSONValue {
         .object([
-            ("name", .text(identifier)), ("title", .text(name)), ("description", .text(summary)), ("unit", .text(unit)),
-            ("count", binCount.map { .integer($0) } ?? .null), ("times", .text(sampleType.rawValue)), ("events", .boolean(!isDense)),
-            ("minimum", minimum.map { .number($0.shortest) } ?? .null), ("maximum", maximum.map { .number($0.shortest) } ?? .null),
+            .init("name", .text(identifier)), .init("title", .text(name)), .init("description", .text(summary)), .init("unit", .text(unit)),
+            .init("count", binCount.map { .integer($0) } ?? .null), .init("times", .text(sampleType.rawValue)),
+            .init("events", .boolean(!isDense)),
+            .init("minimum", minimum.map { .number($0.shortest) } ?? .null),
+            .init("maximum", maximum.map { .number($0.shortest) } ?? .null),
         ])
     }
 }

@@ -1,15 +1,20 @@
-/// A strict JSON text (RFC 8259) as a tree, for the records of a file. Members keep their order.
+/// A strict JSON text (RFC 8259) as a tree: parsed from the records of a file, or printed by `--json`. Members keep their order.
 package indirect enum JSONValue: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package var key: String
         package var value: JSONValue
+
+        package init(_ key: String, _ value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
     case null
     case boolean(Bool)
     /// A number without a point and an exponent, in the range of an Int.
     case integer(Int)
-    /// Any other number; finite.
+    /// Any other number; a parsed one is finite, and one that is not is printed as null.
     case number(Double)
     case text(String)
     case list([JSONValue])
@@ -128,7 +133,7 @@ private struct JSONParser {
             let key = try string()
             cursor.skipWhitespace()
             guard cursor.take(UInt8(ascii: ":")) else { throw fault }
-            members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
+            members.append(JSONValue.Member(key, try value(depth: depth + 1)))
             cursor.skipWhitespace()
             if cursor.take(UInt8(ascii: ",")) { continue }
             guard cursor.take(UInt8(ascii: "}")) else { throw fault }

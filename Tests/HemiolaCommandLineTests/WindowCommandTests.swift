@@ -66,7 +66,7 @@ import Testing
 @Suite struct TabsFileTests {
     private func line(_ text: String, in folder: String = "/f") throws -> String {
         do {
-            return JSONTree.object(try TabsFile.members(of: Array(text.utf8), in: folder)).line
+            return JSONValue.object(try TabsFile.members(of: Array(text.utf8), in: folder)).line
         } catch {
             throw Failure(error.message)
         }
@@ -112,7 +112,7 @@ import Testing
     @Test func `picture of the window: moved to the path`() throws {
         let folder = try TemporaryFolder()
         try Self.png.write(to: URL(filePath: folder("shot \"1\".png")))
-        try Snapshot.move(JSONTree.quoted(folder("shot \"1\".png")), to: folder("target.png"))
+        try Snapshot.move(JSONValue.quoted(folder("shot \"1\".png")), to: folder("target.png"))
         #expect(try Data(contentsOf: URL(filePath: folder("target.png"))) == Self.png)
         #expect(folder.names == ["target.png"])
     }
@@ -123,10 +123,10 @@ import Testing
         try Self.png.write(to: URL(filePath: folder("shot.png")))
         try FileManager.default.createSymbolicLink(atPath: folder("link.png"), withDestinationPath: folder("shot.png"))
         for (value, reason) in [
-            (JSONTree.quoted(folder("key")), "is not a PNG file"), (JSONTree.quoted(folder("link.png")), "cannot read the picture"),
-            (JSONTree.quoted(folder.path), "cannot read the picture"), (JSONTree.quoted("shot.png"), "has not answered with a path"),
+            (JSONValue.quoted(folder("key")), "is not a PNG file"), (JSONValue.quoted(folder("link.png")), "cannot read the picture"),
+            (JSONValue.quoted(folder.path), "cannot read the picture"), (JSONValue.quoted("shot.png"), "has not answered with a path"),
             ("null", "has not answered with a path"), ("{}", "has not answered with a path"),
-            (JSONTree.quoted("/dev/zero"), "cannot read the picture"),
+            (JSONValue.quoted("/dev/zero"), "cannot read the picture"),
         ] {
             let failure = #expect(throws: Failure.self) { try Snapshot.move(value, to: folder("target.png")) }
             #expect(
@@ -134,7 +134,7 @@ import Testing
         }
         #expect(folder.names.sorted() == ["key", "link.png", "shot.png"])
         let failure = #expect(throws: Failure.self) {
-            try Snapshot.move(JSONTree.quoted(folder("shot.png")), to: folder("none/target.png"))
+            try Snapshot.move(JSONValue.quoted(folder("shot.png")), to: folder("none/target.png"))
         }
         #expect(failure?.status == .outputFailed)
         #expect(folder.names.contains("shot.png"))
