@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaPlugins
 import HemiolaSignal
+import HemiolaWire
 import Testing
 
 @testable import HemiolaCommandLine

@@ -1,3 +1,4 @@
+import HemiolaWire
 import TestSupport
 import Testing
 
