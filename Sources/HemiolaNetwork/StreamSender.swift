@@ -61,6 +61,7 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
         var isSent = false
         let fault: String? = condition.locked {
             guard isAccepting, !isClosing else { return isClosing ? Self.closed : reason }
+            guard queuedBytes + packet.count <= Self.queueLimit else { return "the receiver is too slow" }
             var packet = packet
             if idleDescriptor >= 0, queue.isEmpty {
                 // An error is found by the thread too. Of a message that is sent in part, the thread sends the rest.
@@ -72,7 +73,6 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
                 packet.removeFirst(count)
                 idleDescriptor = -1
             }
-            guard queuedBytes + packet.count <= Self.queueLimit else { return "the receiver is too slow" }
             queue.append(packet)
             queuedBytes += packet.count
             return nil
