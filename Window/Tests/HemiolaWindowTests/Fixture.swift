@@ -242,7 +242,8 @@ final class Fixture {
         if kind == .twoMonitors {
             for arguments in [
                 ["--output", "DUMMY0", "--mode", "1024x768"], ["--addmode", "DUMMY1", "800x600"],
-                ["--output", "DUMMY1", "--mode", "800x600", "--right-of", "DUMMY0"],
+                // The server notices with the next query that the second output has become connected.
+                ["--output", "DUMMY1", "--mode", "800x600", "--right-of", "DUMMY0"], ["--query"],
             ] {
                 let program = try RunningProgram(findTool("xrandr")!, arguments, environment: ["DISPLAY": display])
                 while program.isRunning { usleep(10_000) }
