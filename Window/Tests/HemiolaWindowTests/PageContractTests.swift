@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Pages in the real window, on a private display, with a real hemiola.
-@Suite(.serialized, .enabled(if: canRun, "not installed: \(missingTools.joined(separator: ", "))"))
+@Suite(.ownThread, .enabled(if: canRun, "not installed: \(missingTools.joined(separator: ", "))"))
 struct WindowTests {}
 
 /// The functions of a visualizer, which report what they get.
@@ -146,23 +146,22 @@ extension WindowTests {
         #expect(window.lines.filter { $0.contains("REPORT loaded") }.count == 1)
     }
 
-    @Test func `pages: the page of the web sink and the example page run unchanged, and pixels follow the sound`() throws {
+    @Test(arguments: [("built-in", []), ("example", [repository.appendingPathComponent("examples/page").path])])
+    func `pages: the page of the web sink and the example page run unchanged, and pixels follow the sound`(
+        _ name: String, _ arguments: [String]
+    ) throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola(silence: 10, music: 60)
-        for (name, arguments) in [("built-in", []), ("example", [repository.appendingPathComponent("examples/page").path])] {
-            let window = try fixture.window(arguments + ["--no-restore"])
-            sleep(6)
-            let silence = try fixture.picture("\(name)-silence")
-            sleep(8)
-            let music = try fixture.picture("\(name)-music")
-            window.stop()
-            #expect(!window.output.contains("exception"), "\(window.output)")
-            let difference = zip(silence, music).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
-            print("\(name): \(difference)")
-            #expect(difference > 100_000, "\(name): the sum of the differences of all pixels is \(difference)")
-            fixture.stopHemiola()
-            try fixture.startHemiola(silence: 10, music: 60)
-        }
+        let window = try fixture.window(arguments + ["--no-restore"])
+        sleep(6)
+        let silence = try fixture.picture("\(name)-silence")
+        sleep(8)
+        let music = try fixture.picture("\(name)-music")
+        window.stop()
+        #expect(!window.output.contains("exception"), "\(window.output)")
+        let difference = zip(silence, music).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+        print("\(name): \(difference)")
+        #expect(difference > 100_000, "\(name): the sum of the differences of all pixels is \(difference)")
     }
 }
