@@ -44,7 +44,8 @@ extension WindowTests {
         for path in [data, settings] { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
         try "#!/bin/sh\nprintf '%s\\n' \"$@\" >>\(opened.path)\n".write(to: browser, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: browser.path)
-        try "[Desktop Entry]\nType=Application\nName=Browser\nExec=\(browser.path) %u\nMimeType=x-scheme-handler/http;x-scheme-handler/https;\n"
+        try
+            "[Desktop Entry]\nType=Application\nName=Browser\nExec=\(browser.path) %u\nMimeType=x-scheme-handler/http;x-scheme-handler/https;\n"
             .write(toFile: "\(data)/browser.desktop", atomically: true, encoding: .utf8)
         try "[Default Applications]\nx-scheme-handler/http=browser.desktop\nx-scheme-handler/https=browser.desktop\n"
             .write(toFile: "\(settings)/mimeapps.list", atomically: true, encoding: .utf8)
@@ -121,7 +122,8 @@ extension WindowTests {
                 ],
                 call: #"Inhibit "org.hemiola.Window" "#),
             Inhibitor(
-                testDescription: "the portal of the desktop", name: "org.freedesktop.portal.Desktop", path: "/org/freedesktop/portal/desktop",
+                testDescription: "the portal of the desktop", name: "org.freedesktop.portal.Desktop",
+                path: "/org/freedesktop/portal/desktop",
                 interface: "org.freedesktop.portal.Inhibit",
                 methods: [
                     ["Inhibit", "sua{sv}", "o", "ret = '/org/freedesktop/portal/desktop/request/1'"],
@@ -194,7 +196,9 @@ extension WindowTests {
     // MARK: - Butterchurn
 
     /// `npm install` has put the library there, as the README of the example says.
-    private static let butterchurn = repository.appendingPathComponent("examples/butterchurn/node_modules/butterchurn/lib/butterchurn.min.js").path
+    private static let butterchurn = repository.appendingPathComponent(
+        "examples/butterchurn/node_modules/butterchurn/lib/butterchurn.min.js"
+    ).path
 
     @Test func `Butterchurn's page without its library: the waveform follows the sound`() throws {
         try testButterchurn(hasLibrary: false)

@@ -95,7 +95,10 @@ extension Fixture {
         let file = folder.appendingPathComponent("\(name).png")
         try run(
             findTool("ffmpeg")!,
-            ["-v", "error", "-y", "-f", "x11grab", "-draw_mouse", "0", "-video_size", "\(width)x\(height)", "-i", display, "-frames:v", "1", file.path])
+            [
+                "-v", "error", "-y", "-f", "x11grab", "-draw_mouse", "0", "-video_size", "\(width)x\(height)", "-i", display, "-frames:v",
+                "1", file.path,
+            ])
         return try pixels(of: file)
     }
 

@@ -34,7 +34,9 @@ extension WindowTests {
     @discardableResult
     private func expectShown(_ window: RunningProgram, _ shown: String, not hidden: String) throws -> [[String: Any]] {
         try window.wait(until: "\(shown) gets samples, \(hidden) none") {
-            guard let last = try states(window, shown, after: 0).last, let other = try states(window, hidden, after: 0).last else { return false }
+            guard let last = try states(window, shown, after: 0).last, let other = try states(window, hidden, after: 0).last else {
+                return false
+            }
             return last["pushes"] as? Int ?? 0 >= 40 && other["pushes"] as? Int == 0 && other["hidden"] as? Bool == true
         }
         let start = window.lines.count

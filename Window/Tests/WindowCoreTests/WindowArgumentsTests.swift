@@ -60,7 +60,8 @@ import WindowCore
         (["--bogus"], "unknown option '--bogus'"), (["--socket"], "missing value for '--socket'"),
         (["--socket="], "--socket: the path is empty"), ([""], "the path of a page is empty"),
         (["--monitor", "0"], "--monitor: 0 is not a whole number in 1...16"), (["--monitor", "x"], "--monitor: x"),
-        (["--memory-limit", "64"], "--memory-limit: 64"), (["--cycle-tabs", "1025"], "--cycle-tabs: 1025"), (["--size", "1280"], "--size: 1280 is not a size"),
+        (["--memory-limit", "64"], "--memory-limit: 64"), (["--cycle-tabs", "1025"], "--cycle-tabs: 1025"),
+        (["--size", "1280"], "--size: 1280 is not a size"),
         (["--size", "10x10"], "--size: 10x10"), (["--size", "x"], "--size: x"), (["--size", "99999x720"], "--size: 99999x720"),
         (["--fullscreen=yes"], "--fullscreen has no value"), ([String](repeating: "p", count: 65), "more than 64 pages"),
     ])
