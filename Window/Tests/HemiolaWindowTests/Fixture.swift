@@ -138,7 +138,7 @@ enum DisplayServer {
     case oneMonitor
     /// A monitor of 1024 x 768 pixels and, to its right, one of 800 x 600; X11.
     case twoMonitors
-    /// One monitor of 1280 x 800 pixels, Wayland. The window is the only one, and nobody can press keys.
+    /// One monitor of 1280 x 800 pixels, Wayland. The window is the only one, and no key can be pressed.
     case wayland
 
     /// The programs that it needs.

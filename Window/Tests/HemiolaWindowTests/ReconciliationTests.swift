@@ -85,7 +85,7 @@ extension WindowTests {
             pages[name] = try fixture.page(
                 name,
                 script: visualizer + """
-                    const number = Math.floor(Math.random() * 1e9);
+                    const [number] = crypto.getRandomValues(new Uint32Array(1));
                     let seconds = 0, last = 0;
                     setInterval(() => { seconds += 1; report('state', [number, '\(name)', seconds, pushes - last, document.hidden]); last = pushes; }, 1000);
                     """, body: "<h1>\(name)</h1>")
