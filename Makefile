@@ -31,7 +31,8 @@ BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
 .PHONY: help setup run test examples sanitize fuzz soak accuracy accuracy-peers accuracy-cqt accuracy-chroma accuracy-key accuracy-chords accuracy-pitch accuracy-structure bench bench-bridge bench-corpus bench-midi bench-peers bench-sinks bench-tonal docs site test-docs screenshots pictures lint format vectors music vamp-plugin \
-	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training window test-window
+	program install uninstall man dist deb container test-install test-container test-roots test-reproducible wheel test-wheel test-python test-ray clean training-data train weights test-training \
+	window test-window install-window uninstall-window deb-window test-install-window
 
 # The destination of `make install`. DESTDIR is for packagers.
 PREFIX = /usr/local
@@ -102,10 +103,22 @@ window: ## Build hemiola-window, the native window for pages, and print its path
 	$(WINDOW_BUILD) --product hemiola-window >&2
 	echo "$$($(WINDOW_BUILD) --show-bin-path)/hemiola-window"
 
-test-window: ## Test the window on a private display, with the hemiola HEMIOLA (default: that of the tests); STRICT=1 installs what it needs, HEMIOLA_PICTURES=DIR keeps pictures.
-	if [ "$(STRICT)" = 1 ]; then scripts/setup --window; fi
-	$(WINDOW_LIBRARY)
-	swift test --package-path Window --no-parallel
+test-window: ## Test the window on private displays, with the hemiola HEMIOLA (default: that of the tests); STRICT=1 installs what it needs and skips no test, HEMIOLA_PICTURES=DIR keeps pictures.
+	if [ "$(STRICT)" = 1 ]; then scripts/setup --window; export HEMIOLA_STRICT=1; fi; \
+	$(WINDOW_LIBRARY); \
+	swift test --package-path Window $(AT_ONCE) 4
+
+install-window: ## Install the window under PREFIX (default /usr/local), where `hemiola window` finds it.
+	packaging/install-window "$$(packaging/build-window)"
+
+uninstall-window: ## Remove the files that `make install-window` installed, with the same PREFIX.
+	packaging/install-window --remove
+
+deb-window: ## Make the Debian package of the window in dist/.
+	packaging/make-deb-window
+
+test-install-window: ## Test installing and uninstalling the window in a temporary root, and its Debian package.
+	packaging/test-window
 
 sanitize: setup ## Run the tests under the address, thread and undefined-behaviour sanitizers.
 	$(WITH_PYTHON); REAL_TIME='$(REAL_TIME)' Tests/Sanitizers/run

@@ -101,7 +101,7 @@ extension DoctorReport {
                 name: "ffmpeg", isOK: true,
                 finding: found.ffmpeg ?? "not installed; M4A, AAC and other formats need it: apt install ffmpeg"),
             Check(
-                name: "window", isOK: true, finding: found.window ?? "not installed; needed for hemiola window: make window"),
+                name: "window", isOK: true, finding: found.window ?? "not installed; needed for hemiola window: make install-window"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [

@@ -25,7 +25,7 @@ struct WindowCommand: Command {
             Keys: F11 fills the screen, Escape leaves it; Ctrl+Page Down and Ctrl+Page Up change the tab; Ctrl+plus, Ctrl+minus and \
             Ctrl+0 zoom; F12 opens the inspector.
 
-            The window is the program hemiola-window, which needs GTK 4 and WebKitGTK 6.0: "make window" builds it. It is searched \
+            The window is the program hemiola-window, which needs GTK 4 and WebKitGTK 6.0: "make install-window" installs it. It is searched \
             beside hemiola, in ../libexec/hemiola and in PATH; HEMIOLA_WINDOW names another one.
 
             Exit codes: 0 the window was closed; 1 hemiola-window is not installed, or the display, a page or the pipeline failed; 2 \
@@ -63,6 +63,11 @@ struct WindowCommand: Command {
         help: ArgumentHelp("Size of the window in pixels, such as 1280x720. Default: that of the last start.", valueName: "WxH"))
     var size: String?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Memory that a page may use, in MB, 256...65536. Default: 4096.", valueName: "MB"))
+    var memoryLimit: Int?
+
     @Flag(help: "Open the inspector of the page.")
     var inspect = false
 
@@ -91,6 +96,7 @@ struct WindowCommand: Command {
         add("--above", above)
         add("--cycle-tabs", cycleTabs.map(String.init))
         add("--size", size)
+        add("--memory-limit", memoryLimit.map(String.init))
         add("--inspect", inspect)
         add("--no-restore", noRestore)
         return pages.isEmpty ? arguments : arguments + ["--"] + pages
@@ -133,7 +139,7 @@ struct WindowCommand: Command {
         folders += (search ?? "").split(separator: ":").filter { $0.hasPrefix("/") }.map(String.init)
         for folder in folders where System.isExecutable("\(folder)/\(program)") { return "\(folder)/\(program)" }
         throw Failure(
-            "\(program) is not installed; build it with \"make window\" (docs/install.md), or set \(variable) to its path",
+            "\(program) is not installed; install the package or run \"make install-window\" (docs/install.md), or set \(variable) to its path",
             status: .windowFailed)
     }
 }

@@ -37,7 +37,7 @@ import Testing
         #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 16)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
         #expect(report.text.contains("ok  cairo            not installed; needed for hemiola render: apt install libcairo2\n"))
-        #expect(report.text.contains("ok  window           not installed; needed for hemiola window: make window\n"))
+        #expect(report.text.contains("ok  window           not installed; needed for hemiola window: make install-window\n"))
         var found = healthy
         found.window = "/usr/bin/hemiola-window"
         #expect(DoctorReport(found).text.contains("ok  window           /usr/bin/hemiola-window\n"))

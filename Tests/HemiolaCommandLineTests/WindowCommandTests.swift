@@ -19,10 +19,10 @@ import Testing
         #expect(
             try command(
                 "a", "--socket", "s", "--fullscreen", "--monitor", "2", "b b.html", "--above", "--cycle-tabs", "16", "--size", "1280x720",
-                "--inspect", "--no-restore", "--", "--c"
+                "--memory-limit", "2048", "--inspect", "--no-restore", "--", "--c"
             ).arguments(hemiola: "/h") == [
                 "--hemiola", "/h", "--socket", "s", "--monitor", "2", "--fullscreen", "--above", "--cycle-tabs", "16", "--size", "1280x720",
-                "--inspect", "--no-restore", "--", "a", "b b.html", "--c",
+                "--memory-limit", "2048", "--inspect", "--no-restore", "--", "a", "b b.html", "--c",
             ])
         // Values that begin with a dash reach the program, which refuses them.
         #expect(try command("--monitor", "-1").arguments(hemiola: nil) == ["--monitor", "-1"])
@@ -41,7 +41,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
         }
         let missing = Failure(
-            "hemiola-window is not installed; build it with \"make window\" (docs/install.md), or set HEMIOLA_WINDOW to its path",
+            "hemiola-window is not installed; install the package or run \"make install-window\" (docs/install.md), or set HEMIOLA_WINDOW to its path",
             status: .windowFailed)
         #expect(throws: missing) { try path("/nowhere:\(folder("a"))") }
         try install("a/hemiola-window", mode: 0o644)

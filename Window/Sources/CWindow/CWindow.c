@@ -23,12 +23,11 @@ const char *cwindow_host_script(void) {
     return text;
 }
 
-WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb) {
+WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb, double poll_seconds) {
     WebKitMemoryPressureSettings *settings = webkit_memory_pressure_settings_new();
     webkit_memory_pressure_settings_set_memory_limit(settings, memory_limit_mb);
     webkit_memory_pressure_settings_set_kill_threshold(settings, 1.0);
-    // A check takes the web process 20 ms.
-    webkit_memory_pressure_settings_set_poll_interval(settings, 60);
+    webkit_memory_pressure_settings_set_poll_interval(settings, poll_seconds);
     WebKitWebContext *context = g_object_new(WEBKIT_TYPE_WEB_CONTEXT, "memory-pressure-settings", settings, NULL);
     webkit_memory_pressure_settings_free(settings);
     return context;

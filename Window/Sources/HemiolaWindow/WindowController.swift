@@ -7,8 +7,10 @@ import WindowCore
 /// The window: its tabs, their pages, and the connections to Hemiola.
 final class WindowController: PageHost {
     private static let application = "org.hemiola.Window"
-    /// Web processes that use more memory are ended, in MB.
-    private static let memoryLimit: UInt32 = 4096
+    /// Web processes that use more memory are ended, in MB, and the seconds between two checks.
+    private static let memoryLimit = (megabytes: 4096, seconds: 60.0)
+    /// The seconds between two checks of a limit that the user has set. A check takes the web process 20 ms.
+    private static let memorySeconds = 5.0
     private static let cursorSeconds = 2.0
     private static let storeSeconds = 10.0
     /// Pictures that are kept in the window's folder.
@@ -64,7 +66,9 @@ final class WindowController: PageHost {
         cycle = arguments.cycleBars.map { TabCycle(bars: $0) }
         control = ControlConnection(path: socketPath, beats: cycle != nil)
         gtkApplication = gtk_application_new(Self.application, G_APPLICATION_NON_UNIQUE)
-        context = cwindow_context_new(Self.memoryLimit)
+        context = cwindow_context_new(
+            guint(arguments.memoryLimit ?? Self.memoryLimit.megabytes),
+            arguments.memoryLimit == nil ? Self.memoryLimit.seconds : Self.memorySeconds)
         let data = String(cString: g_get_user_data_dir()) + "/hemiola/window"
         let cache = String(cString: g_get_user_cache_dir()) + "/hemiola/window"
         session = webkit_network_session_new(data, cache)

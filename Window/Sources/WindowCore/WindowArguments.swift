@@ -9,6 +9,9 @@ public struct WindowArguments: Sendable, Hashable {
     /// The range of a side of `--size`, in logical pixels.
     public static let sides = 64...16_384
 
+    /// The range of `--memory-limit`, in MB.
+    public static let memoryLimits = 256...65_536
+
     /// Folders, HTML files or http(s) addresses; empty: the page of the sink web.
     public var pages: [String] = []
     /// The Unix socket of a running hemiola; nil: the default path, and without a running hemiola a pipeline of the window's own.
@@ -27,6 +30,8 @@ public struct WindowArguments: Sendable, Hashable {
     public var cycleBars: Int?
     /// The size of the window in logical pixels; nil: the last one.
     public var size: WindowSize?
+    /// Web processes that use more memory than this are ended, in MB; nil: the limit of the window.
+    public var memoryLimit: Int?
     /// Whether the tabs, history and full screen of the last start are restored when no page is given.
     public var restores = true
 
@@ -74,6 +79,7 @@ public struct WindowArguments: Sendable, Hashable {
           --inspect            Open the inspector of the page, also F12.
           --cycle-tabs <bars>  Change to the next tab after this number of bars, 1...1024.
           --size <WxH>         Size of the window in pixels, such as 1280x720. Default: that of the last start.
+          --memory-limit <MB>  Memory that a page may use, 256...65536. Default: 4096.
           --no-restore         Do not restore the pages, history and full screen of the last start.
           --help               Print this text.
 
@@ -120,6 +126,7 @@ public struct WindowArguments: Sendable, Hashable {
             case "--monitor": result.monitor = try number(name, attached, in: WindowArguments.monitors)
             case "--cycle-tabs": result.cycleBars = try number(name, attached, in: WindowArguments.cycles)
             case "--size": result.size = try size(name, attached)
+            case "--memory-limit": result.memoryLimit = try number(name, attached, in: WindowArguments.memoryLimits)
             case "--fullscreen": result.isFullScreen = try flag(name, attached)
             case "--above": result.staysAbove = try flag(name, attached)
             case "--inspect": result.inspects = try flag(name, attached)

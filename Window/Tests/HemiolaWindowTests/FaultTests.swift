@@ -11,9 +11,10 @@ extension WindowTests {
         defer { window.stop() }
         try window.wait(for: "REPORT loaded")
         sleep(1)
+        let start = window.lines.count
         try killWebProcesses(of: window.id)
         try window.wait(for: "loaded again")
-        try window.wait(for: "REPORT loaded", after: window.lines.count - 1)
+        try window.wait(for: "REPORT loaded", after: start)
         sleep(1)
         try killWebProcesses(of: window.id)
         try window.wait(for: "stays closed until it is reloaded")

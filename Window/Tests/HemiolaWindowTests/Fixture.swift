@@ -24,12 +24,16 @@ let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().del
 /// The program `hemiola`: from HEMIOLA, else the one of the main package's tests.
 let hemiolaPath = ProcessInfo.processInfo.environment["HEMIOLA"] ?? repository.appendingPathComponent(".build/tests/release/hemiola").path
 
-/// The program `hemiola-window`, which is built beside the tests.
-let windowPath = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    .appendingPathComponent("hemiola-window").path
+/// The program `hemiola-window`: from HEMIOLA_WINDOW, else the one that is built beside the tests.
+let windowPath = ProcessInfo.processInfo.environment["HEMIOLA_WINDOW"] ?? builtPath("hemiola-window")
 
 /// The program from which a file is dragged, also built beside the tests.
-let dragSourcePath = windowPath.replacingOccurrences(of: "hemiola-window", with: "DragSource", options: .backwards)
+let dragSourcePath = builtPath("DragSource")
+
+private func builtPath(_ name: String) -> String {
+    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appendingPathComponent(name).path
+}
 
 struct FixtureError: Error, CustomStringConvertible {
     var description: String
@@ -104,6 +108,16 @@ final class RunningProgram: @unchecked Sendable {
         throw FixtureError(description: "no line with '\(fragment)' within \(seconds) s in:\n\(output.suffix(4000))")
     }
 
+    /// Waits until a condition holds.
+    func wait(until what: String, seconds: Double = 20, _ condition: () throws -> Bool) throws {
+        let end = Date(timeIntervalSinceNow: seconds)
+        while Date() < end {
+            if try condition() { return }
+            usleep(20_000)
+        }
+        throw FixtureError(description: "not within \(seconds) s: \(what), in:\n\(output.suffix(4000))")
+    }
+
     /// Ends the program with SIGTERM and returns its exit code.
     @discardableResult
     func stop(seconds: Double = 10) -> Int32 {
@@ -118,49 +132,145 @@ final class RunningProgram: @unchecked Sendable {
     }
 }
 
+/// The display server of a test.
+enum DisplayServer {
+    /// One monitor of 1280 x 800 pixels, X11.
+    case oneMonitor
+    /// A monitor of 1024 x 768 pixels and, to its right, one of 800 x 600; X11.
+    case twoMonitors
+    /// One monitor of 1280 x 800 pixels, Wayland. The window is the only one, and no key can be pressed.
+    case wayland
+
+    /// The programs that it needs.
+    var tools: [String] {
+        switch self {
+        case .oneMonitor: ["Xvfb", "openbox"]
+        case .twoMonitors: ["Xorg", "xrandr", "openbox"]
+        case .wayland: ["weston"]
+        }
+    }
+
+    /// Why tests with this server cannot run here; nil: they can.
+    var reason: String? {
+        let missing = tools.filter { findTool($0) == nil } + (self == .twoMonitors && !Self.hasDummyDriver ? ["Xorg's driver dummy"] : [])
+        return missing.isEmpty ? nil : "not installed: \(missing.joined(separator: ", "))"
+    }
+
+    private static let hasDummyDriver = FileManager.default.fileExists(atPath: "/usr/lib/xorg/modules/drivers/dummy_drv.so")
+
+    /// Whether tests with this server run.
+    var canRun: Bool { reason == nil || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1" }
+
+    /// The program and its arguments. X11 servers print the number of the display.
+    fileprivate func command(_ folder: URL) throws -> (path: String, arguments: [String]) {
+        switch self {
+        case .oneMonitor:
+            return (findTool("Xvfb")!, ["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+        case .twoMonitors:
+            let file = folder.appendingPathComponent("xorg.conf").path
+            try """
+            Section "Device"
+                Identifier "device"
+                Driver "dummy"
+                VideoRam 65536
+            EndSection
+            Section "Screen"
+                Identifier "screen"
+                Device "device"
+                DefaultDepth 24
+            EndSection
+            Section "ServerFlags"
+                Option "AutoAddDevices" "false"
+                Option "AutoEnableDevices" "false"
+            EndSection
+            """.write(toFile: file, atomically: true, encoding: .utf8)
+            return (
+                "/usr/lib/xorg/Xorg",
+                [
+                    "-displayfd", "1", "-config", file, "-logfile", folder.appendingPathComponent("xorg.log").path, "-noreset", "-nolisten",
+                    "tcp",
+                    "-novtswitch", "-sharevts",
+                ]
+            )
+        case .wayland:
+            return (
+                findTool("weston")!,
+                ["--backend=headless-backend.so", "--socket=wayland-test", "--width=1280", "--height=800", "--idle-time=0", "--use-pixman"]
+            )
+        }
+    }
+}
+
 /// A private display with a window manager, a private home folder, and a running hemiola.
 final class Fixture {
     let folder: URL
     let display: String
+    private let kind: DisplayServer
     private let server: RunningProgram
-    private let manager: RunningProgram
+    private let manager: RunningProgram?
     private(set) var hemiola: RunningProgram?
     var socket: String { folder.appendingPathComponent("run/show.sock").path }
 
-    init() throws {
+    init(_ kind: DisplayServer = .oneMonitor) throws {
         guard missingTools.isEmpty else { throw FixtureError(description: "not installed: \(missingTools.joined(separator: ", "))") }
+        if let reason = kind.reason { throw FixtureError(description: reason) }
+        self.kind = kind
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("hemiola-window-\(UUID().uuidString.prefix(8))")
         for name in ["home", "run", "pages"] {
             try FileManager.default.createDirectory(
                 at: folder.appendingPathComponent(name), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        server = try RunningProgram(
-            findTool("Xvfb")!, ["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+        let command = try kind.command(folder)
+        let home = folder.appendingPathComponent("home").path
+        let run = folder.appendingPathComponent("run").path
+        let server = try RunningProgram(command.path, command.arguments, environment: ["XDG_RUNTIME_DIR": run, "HOME": home])
+        self.server = server
+        var isStarted = false
+        defer { if !isStarted { server.stop() } }
         let end = Date(timeIntervalSinceNow: 20)
-        while server.lines.allSatisfy({ Int($0) == nil }), Date() < end { usleep(50_000) }
+        if kind == .wayland {
+            while !FileManager.default.fileExists(atPath: "\(run)/wayland-test"), server.isRunning, Date() < end { usleep(10_000) }
+            (display, manager, isStarted) = ("", nil, true)
+            return
+        }
+        while server.lines.allSatisfy({ Int($0) == nil }), server.isRunning, Date() < end { usleep(10_000) }
         guard let number = server.lines.compactMap({ Int($0) }).first else {
             throw FixtureError(description: "no display: \(server.output)")
         }
         display = ":\(number)"
-        manager = try RunningProgram(
-            findTool("openbox")!, [], environment: ["DISPLAY": display, "HOME": folder.appendingPathComponent("home").path])
+        if kind == .twoMonitors {
+            for arguments in [
+                ["--output", "DUMMY0", "--mode", "1024x768"], ["--addmode", "DUMMY1", "800x600"],
+                // The server notices with the next query that the second output has become connected.
+                ["--output", "DUMMY1", "--mode", "800x600", "--right-of", "DUMMY0"], ["--query"],
+            ] {
+                let program = try RunningProgram(findTool("xrandr")!, arguments, environment: ["DISPLAY": display])
+                while program.isRunning { usleep(10_000) }
+                if program.stop() != 0 { throw FixtureError(description: "xrandr: \(program.output)") }
+            }
+        }
+        manager = try RunningProgram(findTool("openbox")!, [], environment: ["DISPLAY": display, "HOME": home])
+        isStarted = true
         usleep(300_000)
     }
 
     var environment: [String: String] {
         let home = folder.appendingPathComponent("home").path
+        let server =
+            kind == .wayland
+            ? ["DISPLAY": "", "WAYLAND_DISPLAY": "wayland-test", "GDK_BACKEND": "wayland"] : ["DISPLAY": display, "GDK_BACKEND": "x11"]
         return [
-            "DISPLAY": display, "GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1", "GSETTINGS_BACKEND": "memory", "HOME": home,
+            "LIBGL_ALWAYS_SOFTWARE": "1", "GSETTINGS_BACKEND": "memory", "HOME": home,
             "XDG_RUNTIME_DIR": folder.appendingPathComponent("run").path, "XDG_STATE_HOME": "\(home)/state",
             "XDG_DATA_HOME": "\(home)/data",
             "XDG_CACHE_HOME": "\(home)/cache", "XDG_CONFIG_HOME": "\(home)/config", "GTK_A11Y": "none",
             "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
-        ]
+        ].merging(server) { $1 }
     }
 
     func stop() {
         hemiola?.stop()
-        manager.stop()
+        manager?.stop()
         server.stop()
         try? FileManager.default.removeItem(at: folder)
     }
@@ -223,8 +333,10 @@ final class Fixture {
         return page.path
     }
 
-    func window(_ arguments: [String], connects: Bool = true) throws -> RunningProgram {
-        try RunningProgram(windowPath, (connects ? ["--socket", socket] : []) + arguments, environment: environment)
+    /// Starts a window. `settings`: more variables of its environment.
+    func window(_ arguments: [String], connects: Bool = true, settings: [String: String] = [:]) throws -> RunningProgram {
+        try RunningProgram(
+            windowPath, (connects ? ["--socket", socket] : []) + arguments, environment: environment.merging(settings) { $1 })
     }
 
     /// Runs a program to its end and returns its output.

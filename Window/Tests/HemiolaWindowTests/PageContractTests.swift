@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Pages in the real window, on a private display, with a real hemiola.
-@Suite(.serialized, .enabled(if: canRun, "not installed: \(missingTools.joined(separator: ", "))"))
+@Suite(.ownThread, .enabled(if: canRun, "not installed: \(missingTools.joined(separator: ", "))"))
 struct WindowTests {}
 
 /// The functions of a visualizer, which report what they get.
@@ -14,6 +14,29 @@ let visualizer = """
     window.loadPresetByName = (name) => report('loadPresetByName', name);
     window.getPresetNames = () => ['Rain', 'Snöw'];
     """
+
+/// Reports the number of pushSamples per second, from the fifth second on, in each case since the start.
+let rateReport = """
+    setTimeout(() => {
+        const start = pushes, time = performance.now();
+        setInterval(() => {
+            const seconds = (performance.now() - time) / 1000;
+            if (seconds > 4.5) report('rate', (pushes - start) / seconds);
+        }, 1000);
+    }, 1000);
+    """
+
+/// Waits until the page has got 43.07 ± 1 pushSamples per second. On a busy computer deliveries are late, which changes the mean of a longer time
+/// less; a wrong rate is wrong over any time.
+func expectedRate(_ window: RunningProgram) throws -> Double {
+    var rate = 0.0
+    try window.wait(until: "43.07 ± 1 pushes per second", seconds: 45) {
+        guard let line = window.lines.last(where: { $0.contains("REPORT rate") }) else { return false }
+        rate = try value(String(line), "rate") as? Double ?? 0
+        return abs(rate - 43.07) <= 1
+    }
+    return rate
+}
 
 extension WindowTests {
     @Test func `page: gets 43 pushSamples per second and every call of the contract`() throws {
@@ -28,10 +51,8 @@ extension WindowTests {
                 window.add = async (a, b) => a + b;
                 window.fail = () => { throw new RangeError('too far') };
                 window.importFile = (name, base64) => { report('import', [name, atob(base64).length]); return true; };
+                \(rateReport)
                 setTimeout(async () => {
-                    const start = pushes, time = performance.now();
-                    await new Promise((resolve) => setTimeout(resolve, 5000));
-                    report('rate', (pushes - start) / (performance.now() - time) * 1000);
                     report('length', length);
                     const times = [];
                     for (let i = 0; i < 50; i++) {
@@ -46,8 +67,7 @@ extension WindowTests {
         var window = try fixture.window([page])
         try window.wait(for: "REPORT initial [null,null]")
         try window.wait(for: "REPORT resumeAudio")
-        let rate = try #require(try value(window.wait(for: "REPORT rate"), "rate") as? Double)
-        #expect(abs(rate - 43.07) <= 1, "\(rate) pushes per second")
+        let rate = try expectedRate(window)
         #expect(try value(window.wait(for: "REPORT length"), "length") as? Int == 2048)
         let roundTrip = try #require(try value(window.wait(for: "REPORT roundTrip"), "roundTrip") as? Double)
         print("rate \(rate), round trip of the page, the window and hemiola: median \(roundTrip) ms")
@@ -146,23 +166,22 @@ extension WindowTests {
         #expect(window.lines.filter { $0.contains("REPORT loaded") }.count == 1)
     }
 
-    @Test func `pages: the page of the web sink and the example page run unchanged, and pixels follow the sound`() throws {
+    @Test(arguments: [("built-in", []), ("example", [repository.appendingPathComponent("examples/page").path])])
+    func `pages: the page of the web sink and the example page run unchanged, and pixels follow the sound`(
+        _ name: String, _ arguments: [String]
+    ) throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola(silence: 10, music: 60)
-        for (name, arguments) in [("built-in", []), ("example", [repository.appendingPathComponent("examples/page").path])] {
-            let window = try fixture.window(arguments + ["--no-restore"])
-            sleep(6)
-            let silence = try fixture.picture("\(name)-silence")
-            sleep(8)
-            let music = try fixture.picture("\(name)-music")
-            window.stop()
-            #expect(!window.output.contains("exception"), "\(window.output)")
-            let difference = zip(silence, music).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
-            print("\(name): \(difference)")
-            #expect(difference > 100_000, "\(name): the sum of the differences of all pixels is \(difference)")
-            fixture.stopHemiola()
-            try fixture.startHemiola(silence: 10, music: 60)
-        }
+        let window = try fixture.window(arguments + ["--no-restore"])
+        sleep(6)
+        let silence = try fixture.picture("\(name)-silence")
+        sleep(8)
+        let music = try fixture.picture("\(name)-music")
+        window.stop()
+        #expect(!window.output.contains("exception"), "\(window.output)")
+        let difference = zip(silence, music).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+        print("\(name): \(difference)")
+        #expect(difference > 100_000, "\(name): the sum of the differences of all pixels is \(difference)")
     }
 }

@@ -29,6 +29,26 @@ extension WindowTests {
             .map { try value(String($0), "state") as? [String: Any] ?? [:] }
     }
 
+    /// Waits until one page gets its samples and the other one none, and expects that this stays so for three seconds. Returns what the first
+    /// page has reported in this time.
+    @discardableResult
+    private func expectShown(_ window: RunningProgram, _ shown: String, not hidden: String) throws -> [[String: Any]] {
+        try window.wait(until: "\(shown) gets samples, \(hidden) none") {
+            guard let last = try states(window, shown, after: 0).last, let other = try states(window, hidden, after: 0).last else {
+                return false
+            }
+            return last["pushes"] as? Int ?? 0 >= 40 && other["pushes"] as? Int == 0 && other["hidden"] as? Bool == true
+        }
+        let start = window.lines.count
+        try window.wait(until: "three more reports of both pages") {
+            try states(window, shown, after: start).count >= 3 && states(window, hidden, after: start).count >= 3
+        }
+        let reports = try states(window, shown, after: start)
+        #expect(reports.contains { $0["pushes"] as? Int ?? 0 >= 40 }, "\(reports)")
+        #expect(try states(window, hidden, after: start).allSatisfy { $0["pushes"] as? Int == 0 && $0["hidden"] as? Bool == true })
+        return reports
+    }
+
     private func loads(_ window: RunningProgram, _ page: String) -> Int {
         window.lines.filter { $0.contains(" \(page): log: REPORT loaded") }.count
     }
@@ -39,26 +59,13 @@ extension WindowTests {
         try fixture.startHemiola()
         let window = try fixture.window([try counter(fixture, "one"), try counter(fixture, "two")])
         defer { window.stop() }
-        try window.wait(for: "one: log: REPORT state")
-        sleep(3)
-        let start = window.lines.count
-        sleep(3)
-        #expect(try states(window, "one", after: start).contains { $0["pushes"] as? Int ?? 0 >= 40 })
-        #expect(try states(window, "two", after: start).allSatisfy { $0["pushes"] as? Int == 0 })
+        try expectShown(window, "one", not: "two")
         let first = window.lines.count
         try fixture.key("ctrl+Tab")
         try window.wait(for: "two: log: REPORT resumeAudio", after: first)
-        sleep(2)
-        let second = window.lines.count
-        sleep(4)
-        #expect(try states(window, "two", after: second).contains { $0["pushes"] as? Int ?? 0 >= 40 })
-        #expect(try states(window, "one", after: second).allSatisfy { $0["pushes"] as? Int == 0 && $0["hidden"] as? Bool == true })
+        try expectShown(window, "two", not: "one")
         try fixture.key("ctrl+Tab")
-        sleep(1)
-        let third = window.lines.count
-        sleep(3)
-        let last = try states(window, "one", after: third)
-        #expect(last.contains { $0["pushes"] as? Int ?? 0 >= 40 })
+        let last = try expectShown(window, "one", not: "two")
         #expect(last.allSatisfy { $0["lost"] as? Bool == false && $0["hidden"] as? Bool == false })
         #expect(loads(window, "one") == 1 && loads(window, "two") == 1)
     }
@@ -75,6 +82,7 @@ extension WindowTests {
         try window.wait(for: "REPORT resumeAudio")
         sleep(1)
         try fixture.xdotool("search", "--sync", "--onlyvisible", "--name", "minimised", "windowminimize")
+        try fixture.wait(until: "the page is hidden") { try fixture.send("call", "function=state").output.contains("true") }
         sleep(1)
         let first = try fixture.send("call", "function=state").output
         sleep(1)
@@ -86,9 +94,10 @@ extension WindowTests {
         #expect(first == second && first.contains("true"), "\(first) \(second)")
         #expect(used < 0.5, "\(used) % of a core")
         try fixture.xdotool("search", "--name", "minimised", "windowmap", "windowactivate")
-        sleep(2)
-        let third = try fixture.send("call", "function=state").output
-        #expect(third != second && third.contains("false"))
+        try fixture.wait(until: "the page is visible and gets samples") {
+            let third = try fixture.send("call", "function=state").output
+            return third != second && third.contains("false")
+        }
         #expect(window.lines.filter { $0.contains("REPORT loaded") }.count == 1)
     }
 
@@ -127,42 +136,46 @@ extension WindowTests {
                 to: file)
             let result = try fixture.send("tabs", file.path)
             #expect(result.code == 0, "\(result.output)")
-            sleep(3)
         }
         let window = try fixture.window([pages[0], "--no-restore"])
         defer { window.stop() }
         try window.wait(for: "a: log: REPORT loaded")
         // The page of the window becomes the active tab and is not loaded again, as its path is the same.
         try sendTabs(0, [tab(0), tab(1)])
-        #expect(loads(window, "a") == 1 && loads(window, "b") == 1)
+        try expectShown(window, "a", not: "b")
         // Another active, another order.
         try sendTabs(1, [tab(0), tab(1)])
         try sendTabs(0, [tab(1), tab(0)])
         // One more, then one fewer.
         try sendTabs(0, [tab(2), tab(0), tab(1)])
-        #expect(loads(window, "c") == 1)
+        try expectShown(window, "a", not: "c")
         try sendTabs(0, [tab(0), tab(1)])
-        #expect(loads(window, "a") == 1 && loads(window, "b") == 1)
+        let removed = window.lines.count
+        try expectShown(window, "a", not: "b")
+        #expect(try states(window, "c", after: removed).count <= 1)
+        #expect(["a", "b", "c"].map { loads(window, $0) } == [1, 1, 1])
         // A request selects a tab; the page was not loaded again.
         #expect(try fixture.send("window", "tab", "Tab 1").code == 0)
-        sleep(1)
-        let count = window.lines.count
-        sleep(2)
-        #expect(try states(window, "b", after: count).contains { $0["pushes"] as? Int ?? 0 >= 40 })
-        #expect(try states(window, "a", after: count).allSatisfy { $0["pushes"] as? Int == 0 })
+        try expectShown(window, "b", not: "a")
         // A deprecated tab stays until it is left, and then the tab that replaces it appears.
         try sendTabs(0, [tab(0), tab(1, ["deprecated": true]), tab(3, ["replaces": "t1"])])
+        let seconds = try states(window, "a", after: 0).last?["seconds"] as? Int ?? 0
+        try expectShown(window, "b", not: "a")
         #expect(loads(window, "d") == 0)
         #expect(try fixture.send("window", "tab", "t0").code == 0)
-        sleep(2)
+        try expectShown(window, "a", not: "d")
         #expect(loads(window, "d") == 1)
         // Back to one page: the visible one stays.
         try sendTabs(nil, [])
-        #expect(loads(window, "a") == 1)
+        try window.wait(until: "the page d has ended") {
+            let line = window.lines.count
+            sleep(2)
+            return try states(window, "d", after: line).isEmpty
+        }
+        #expect(["a", "b", "c", "d"].map { loads(window, $0) } == [1, 1, 1, 1])
         let last = window.lines.count
-        sleep(2)
-        #expect(try states(window, "a", after: last).allSatisfy { ($0["seconds"] as? Int ?? 0) > 10 })
-        #expect(try states(window, "d", after: last).isEmpty)
+        try window.wait(for: "a: log: REPORT state", after: last)
+        #expect(try states(window, "a", after: last).allSatisfy { ($0["seconds"] as? Int ?? 0) > max(seconds, 10) })
         #expect(try fixture.send("window", "tab", "t9").code != 0)
     }
 

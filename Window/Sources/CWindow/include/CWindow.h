@@ -8,8 +8,8 @@
 /// The script that connects a page to the window. Terminated by 0.
 const char *cwindow_host_script(void);
 
-/// A web context whose web processes end when they use more memory than the limit, in MB.
-WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb);
+/// A web context whose web processes end when they use more memory than the limit, in MB. They check it at this interval.
+WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb, double poll_seconds);
 
 /// A web view that may play audio without a gesture of the user. A floating reference.
 WebKitWebView *cwindow_view_new(
