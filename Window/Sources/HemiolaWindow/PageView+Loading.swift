@@ -1,0 +1,146 @@
+import CWebKit
+import CWindow
+import FoundationEssentials
+import WindowCore
+
+// Loading, history and zoom.
+
+extension PageView {
+    /// Loads the page at its path, or shows why it cannot be loaded.
+    ///
+    /// - Parameter restores: Whether the history of the last time is restored.
+    func load(_ path: String, restores: Bool = false) {
+        storeSession()
+        self.path = path
+        closeConnections()
+        lastCrash = -.infinity
+        do throws(PageSource.Fault) {
+            let source = try PageSource(path)
+            self.source = source
+            scheme.add(source)
+            let stored = host?.stored(source.key)
+            webkit_web_view_set_zoom_level(view, stored?.zoom ?? 1)
+            updateScripts()
+            gtk_stack_set_visible_child_name(OpaquePointer(widget), "page")
+            if !(restores && restore(stored?.session)) { webkit_web_view_load_uri(view, source.startAddress) }
+        } catch {
+            source = nil
+            report(error.message)
+            show(message: error.message)
+        }
+    }
+
+    /// Loads the page again, also one whose web process has ended.
+    func reload() {
+        lastCrash = -.infinity
+        guard let source else { return load(path) }
+        updateScripts()
+        gtk_stack_set_visible_child_name(OpaquePointer(widget), "page")
+        if webkit_web_view_get_uri(view) == nil {
+            webkit_web_view_load_uri(view, source.startAddress)
+        } else {
+            webkit_web_view_reload_bypass_cache(view)
+        }
+    }
+
+    func show(message: String) {
+        gtk_label_set_text(OpaquePointer(label), message)
+        gtk_stack_set_visible_child_name(OpaquePointer(widget), "message")
+    }
+
+    /// The message that is shown instead of the page; nil: the page is shown.
+    var message: String? {
+        String(cString: gtk_stack_get_visible_child_name(OpaquePointer(widget))) == "message"
+            ? String(cString: gtk_label_get_text(OpaquePointer(label))) : nil
+    }
+
+    /// The scripts that run before those of the page, with the preset and speed that were stored last.
+    func updateScripts() {
+        isScriptOutdated = false
+        webkit_user_content_manager_remove_all_scripts(manager)
+        guard let source else { return }
+        let stored = host?.stored(source.key)
+        var initial = "{"
+        if let preset = stored?.preset { initial += #""presetB64":""# + Self.base64(Array(preset.utf8)) + #"","# }
+        if let speed = stored?.speed { initial += #""speed":"# + "\(speed)," }
+        initial += #""handlers":[]}"#
+        var script = String(decoding: PageSource.pageScript, as: UTF8.self)
+        let placeholder = "const hemiolaInitial = null;"
+        precondition(script.hasPrefix(placeholder), "the page script has no first line for the initial state")
+        script.removeFirst(placeholder.count)
+        // Data, not source: Base64 has no character with a meaning in JavaScript.
+        add(script: String(cString: cwindow_host_script()))
+        add(script: "const hemiolaInitial = JSON.parse(atob(\"\(Self.base64(Array(initial.utf8)))\"));" + script)
+    }
+
+    func add(script: String) {
+        let userScript = webkit_user_script_new(
+            script, WEBKIT_USER_CONTENT_INJECT_TOP_FRAME, WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_START, nil, nil)
+        webkit_user_content_manager_add_script(manager, userScript)
+        webkit_user_script_unref(userScript)
+    }
+
+    static func base64(_ bytes: [UInt8]) -> String {
+        take(g_base64_encode(bytes, gsize(bytes.count))) ?? ""
+    }
+
+    /// The title of the page, or its name.
+    var title: String {
+        if let title = webkit_web_view_get_title(view), title[0] != 0 { return String(cString: title) }
+        return source?.name ?? path
+    }
+
+    // MARK: - History
+
+    /// Stores the history of the page.
+    func storeSession() {
+        guard let source, webkit_web_view_get_uri(view) != nil else { return }
+        let state = webkit_web_view_get_session_state(view)
+        defer { webkit_web_view_session_state_unref(state) }
+        guard let bytes = webkit_web_view_session_state_serialize(state) else { return }
+        defer { g_bytes_unref(bytes) }
+        var count: gsize = 0
+        let start = g_bytes_get_data(bytes, &count)
+        let session = Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
+        host?.store(source.key) { $0.session = session }
+    }
+
+    /// Restores the history. Returns whether the page is being loaded.
+    func restore(_ session: [UInt8]?) -> Bool {
+        guard let session, let source else { return false }
+        let bytes = g_bytes_new(session, gsize(session.count))
+        defer { g_bytes_unref(bytes) }
+        guard let state = webkit_web_view_session_state_new(bytes) else { return false }
+        defer { webkit_web_view_session_state_unref(state) }
+        webkit_web_view_restore_session_state(view, state)
+        // WebKitGTK restores the list and loads nothing.
+        let list = webkit_web_view_get_back_forward_list(view)
+        guard let item = webkit_back_forward_list_get_current_item(list),
+            let address = webkit_back_forward_list_item_get_uri(item), source.contains(String(cString: address))
+        else { return false }
+        webkit_web_view_go_to_back_forward_list_item(view, item)
+        return true
+    }
+
+/// Loads the page before this one.
+    func goBack() {
+        webkit_web_view_go_back(view)
+    }
+
+    /// Loads the page after this one.
+    func goForward() {
+        webkit_web_view_go_forward(view)
+    }
+
+    // MARK: - Zoom
+
+    /// Multiplies the zoom, or sets it to 1.
+    func zoom(by factor: Double?) {
+        let zoom = factor.map { webkit_web_view_get_zoom_level(view) * $0 } ?? 1
+        let limited = min(max(zoom, SavedState.zooms.lowerBound), SavedState.zooms.upperBound)
+        // Ten steps up and ten steps down end at 1 exactly.
+        let rounded = (limited * 1000).rounded() / 1000
+        webkit_web_view_set_zoom_level(view, rounded)
+        if let source { host?.store(source.key) { $0.zoom = rounded } }
+    }
+}
