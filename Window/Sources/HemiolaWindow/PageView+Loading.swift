@@ -85,9 +85,12 @@ extension PageView {
     }
 
     /// The title of the page, or its name.
-    var title: String {
+    var title: String { documentTitle ?? source?.name ?? path }
+
+    /// The title of the document; nil: it has none.
+    var documentTitle: String? {
         if let title = webkit_web_view_get_title(view), title[0] != 0 { return String(cString: title) }
-        return source?.name ?? path
+        return source == .builtIn ? source?.name : nil
     }
 
     // MARK: - History
@@ -136,11 +139,38 @@ extension PageView {
 
     /// Multiplies the zoom, or sets it to 1.
     func zoom(by factor: Double?) {
-        let zoom = factor.map { webkit_web_view_get_zoom_level(view) * $0 } ?? 1
-        let limited = min(max(zoom, SavedState.zooms.lowerBound), SavedState.zooms.upperBound)
-        // Ten steps up and ten steps down end at 1 exactly.
-        let rounded = (limited * 1000).rounded() / 1000
-        webkit_web_view_set_zoom_level(view, rounded)
-        if let source { host?.store(source.key) { $0.zoom = rounded } }
+        setZoom(factor.map { PageZoom.multiplied(webkit_web_view_get_zoom_level(view), by: $0) } ?? 1)
+    }
+
+    /// Sets the zoom, and stores it for the page.
+    private func setZoom(_ zoom: Double) {
+        guard zoom != webkit_web_view_get_zoom_level(view) else { return }
+        webkit_web_view_set_zoom_level(view, zoom)
+        if let source { host?.store(source.key) { $0.zoom = zoom } }
+    }
+
+    /// Lets a pinch on a touchpad change the zoom. WebKitGTK itself would magnify the picture of the page, with a factor that cannot be read
+    /// or restored.
+    func addPinch() {
+        let pinch = gtk_gesture_zoom_new()!
+        gtk_event_controller_set_propagation_phase(pinch, GTK_PHASE_CAPTURE)
+        let begun: @convention(c) (gpointer, gpointer?, gpointer) -> Void = { pinch, _, data in
+            let type = gtk_event_controller_get_current_event(OpaquePointer(pinch)).map { gdk_event_get_event_type($0) }
+            // The fingers on a touch screen are the page's.
+            guard type != GDK_TOUCH_BEGIN, type != GDK_TOUCH_UPDATE else {
+                gtk_gesture_set_state(OpaquePointer(pinch), GTK_EVENT_SEQUENCE_DENIED)
+                return
+            }
+            gtk_gesture_set_state(OpaquePointer(pinch), GTK_EVENT_SEQUENCE_CLAIMED)
+            let page: PageView = owner(data)
+            MainActor.assumeIsolated { page.zoomBeforePinch = webkit_web_view_get_zoom_level(page.view) }
+        }
+        connect(UnsafeMutableRawPointer(pinch), "begin", to: self, unsafeBitCast(begun, to: UnsafeRawPointer.self))
+        let scaled: @convention(c) (gpointer, Double, gpointer) -> Void = { _, scale, data in
+            let page: PageView = owner(data)
+            MainActor.assumeIsolated { page.setZoom(PageZoom.pinched(page.zoomBeforePinch, scale: scale)) }
+        }
+        connect(UnsafeMutableRawPointer(pinch), "scale-changed", to: self, unsafeBitCast(scaled, to: UnsafeRawPointer.self))
+        gtk_widget_add_controller(widget, pinch)
     }
 }

@@ -64,6 +64,8 @@ final class PageView {
     /// Whether the preset or speed has changed since the scripts were made.
     var isScriptOutdated = false
     var messages = RateLimit(count: 4000, seconds: 1)
+    /// The zoom when the pinch began that is not yet complete.
+    var zoomBeforePinch = 1.0
     var reports = RateLimit(count: 200, seconds: 60)
     var calls: [(name: String, values: String, seconds: Double, completion: (Result<String, PageSource.Fault>) -> Void)] = []
     var isCalling = false
@@ -100,6 +102,7 @@ final class PageView {
         g_object_ref_sink(widget)
         Self.views[view] = self
         connectSignals()
+        addPinch()
         webkit_user_content_manager_register_script_message_handler(manager, "hemiolaWindow", nil)
         webkit_user_content_manager_register_script_message_handler_with_reply(manager, "hemiolaWindowRequest", nil)
     }

@@ -20,6 +20,7 @@ extension WindowController {
 
     func fullScreenChanged() {
         isFullScreen = gtk_window_is_fullscreen(window) != 0
+        updateTabBar()
         if isFullScreen { startCursorTimer() } else { showCursor() }
     }
 
@@ -41,7 +42,8 @@ extension WindowController {
         let control = modifiers & GDK_CONTROL_MASK.rawValue != 0
         let alt = modifiers & GDK_ALT_MASK.rawValue != 0
         let shift = modifiers & GDK_SHIFT_MASK.rawValue != 0
-        switch (key, control, alt) {
+        // With Shift or Caps Lock, letters are others.
+        switch (Int32(bitPattern: gdk_keyval_to_lower(guint(bitPattern: key))), control, alt) {
         case (GDK_KEY_F11, false, false): setFullScreen(!isFullScreen)
         case (GDK_KEY_Escape, false, false) where isFullScreen: setFullScreen(false)
         case (GDK_KEY_F12, false, false):
@@ -52,14 +54,17 @@ extension WindowController {
             }
             webkit_web_inspector_show(webkit_web_view_get_inspector(page.view))
         case (GDK_KEY_r, true, false), (GDK_KEY_F5, false, false): selectedPage?.reload()
-        case (GDK_KEY_plus, true, false), (GDK_KEY_equal, true, false), (GDK_KEY_KP_Add, true, false): selectedPage?.zoom(by: 1.1)
-        case (GDK_KEY_minus, true, false), (GDK_KEY_KP_Subtract, true, false): selectedPage?.zoom(by: 1 / 1.1)
+        case (GDK_KEY_plus, true, false), (GDK_KEY_equal, true, false), (GDK_KEY_KP_Add, true, false): selectedPage?.zoom(by: PageZoom.step)
+        case (GDK_KEY_minus, true, false), (GDK_KEY_KP_Subtract, true, false): selectedPage?.zoom(by: 1 / PageZoom.step)
         case (GDK_KEY_0, true, false), (GDK_KEY_KP_0, true, false): selectedPage?.zoom(by: nil)
         case (GDK_KEY_Left, false, true): selectedPage?.goBack()
         case (GDK_KEY_Right, false, true): selectedPage?.goForward()
         case (GDK_KEY_Tab, true, false) where !shift, (GDK_KEY_Page_Down, true, false): select(tabs.next.id)
         case (GDK_KEY_Tab, true, false), (GDK_KEY_ISO_Left_Tab, true, false), (GDK_KEY_Page_Up, true, false): select(tabs.previous.id)
-        case (GDK_KEY_q, true, false), (GDK_KEY_w, true, false): close()
+        case (GDK_KEY_o, true, false) where !shift, (GDK_KEY_t, true, false) where !shift: choosePage()
+        case (GDK_KEY_t, true, false): reopenTab()
+        case (GDK_KEY_w, true, false) where !shift: closeTab(tabs.selection)
+        case (GDK_KEY_w, true, false), (GDK_KEY_q, true, false): close()
         default: return false
         }
         return true
@@ -81,7 +86,7 @@ extension WindowController {
             let state = gtk_event_controller_get_current_event_state(OpaquePointer(wheel))
             guard state.rawValue & GDK_CONTROL_MASK.rawValue != 0, y != 0 else { return 0 }
             let controller: WindowController = owner(data)
-            MainActor.assumeIsolated { controller.selectedPage?.zoom(by: y < 0 ? 1.1 : 1 / 1.1) }
+            MainActor.assumeIsolated { controller.selectedPage?.zoom(by: y < 0 ? PageZoom.step : 1 / PageZoom.step) }
             return 1
         }
         connect(UnsafeMutableRawPointer(wheel), "scroll", to: self, unsafeBitCast(scrolled, to: UnsafeRawPointer.self))

@@ -25,7 +25,7 @@ extension WindowController {
             setFullScreen(value ?? !isFullScreen)
             control.send(request.result())
         case .tab(let name):
-            guard let container = tabs.container(named: name) else {
+            guard let container = tabs.container(named: name, titles: pages.compactMapValues(\.documentTitle)) else {
                 return control.send(request.failure("no tab has the id or title \"\(name)\""))
             }
             select(container.id)

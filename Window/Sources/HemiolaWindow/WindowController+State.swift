@@ -10,7 +10,7 @@ extension WindowController {
     func recordWindow() {
         var record = saved.window
         record.tabs = tabs.containers.map { container in
-            var tab = container.tab ?? Tab(id: "page", title: WindowArguments.title(of: container.path), path: container.path)
+            var tab = container.tab ?? Tab(id: "page", title: "", path: container.path)
             // The next start may be in another folder.
             if let source = pages[container.id]?.source { tab.path = source.key }
             return tab

@@ -26,6 +26,7 @@ final class WindowController: PageHost {
     var lastStore = 0.0
     var tabs: TabState
     var pages: [UUID: PageView] = [:]
+    var labels: [UUID: TabLabel] = [:]
     var cycle: TabCycle?
     var cycleTimer: Timer?
     var timer: Timer?
@@ -33,6 +34,7 @@ final class WindowController: PageHost {
     var snapshots: [String] = []
     var snapshotCount = 0
     var isArranging = false
+    var isChoosing = false
     var isMinimized = false
     var isFullScreen = false
     var lastPointer = (x: -1.0, y: -1.0)
@@ -69,6 +71,7 @@ final class WindowController: PageHost {
         let data = String(cString: g_get_user_data_dir()) + "/hemiola/window"
         let cache = String(cString: g_get_user_cache_dir()) + "/hemiola/window"
         session = webkit_network_session_new(data, cache)
+        webkit_website_data_manager_set_favicons_enabled(webkit_network_session_get_website_data_manager(session), 1)
         scheme = PageScheme(context: context)
     }
 
@@ -105,14 +108,19 @@ final class WindowController: PageHost {
         gtk_window_set_default_size(window, Int32(size.width), Int32(size.height))
         gtk_window_set_title(window, "Hemiola")
         let bar = gtk_header_bar_new()!
-        backButton = button("go-previous-symbolic", "Back (Alt+Left)") { $0.goBack() }
-        forwardButton = button("go-next-symbolic", "Forward (Alt+Right)") { $0.goForward() }
-        gtk_header_bar_pack_start(OpaquePointer(bar), backButton)
-        gtk_header_bar_pack_start(OpaquePointer(bar), forwardButton)
+        backButton = button("go-previous-symbolic", "Back (Alt+Left)") { $0.selectedPage?.goBack() }
+        forwardButton = button("go-next-symbolic", "Forward (Alt+Right)") { $0.selectedPage?.goForward() }
+        let reload = button("view-refresh-symbolic", "Load the page again (Ctrl+R)") { $0.selectedPage?.reload() }
+        for button in [backButton!, forwardButton!, reload] { gtk_header_bar_pack_start(OpaquePointer(bar), button) }
+        gtk_header_bar_pack_end(OpaquePointer(bar), button("list-add-symbolic", "Open a page in a new tab (Ctrl+O)") { $0.choosePage() })
         gtk_window_set_titlebar(window, bar)
         // The page fills the window to its edges.
         cwindow_set_style(
-            gdk_display_get_default(), "window, notebook, notebook > stack, notebook > header { margin: 0; padding: 0; border: none; }")
+            gdk_display_get_default(),
+            """
+            window, notebook, notebook > stack, notebook > header { margin: 0; padding: 0; border: none; }
+            button.tab-close { min-width: 20px; min-height: 20px; padding: 0; }
+            """)
         let notebook = gtk_notebook_new()!
         self.notebook = OpaquePointer(notebook)
         gtk_notebook_set_show_border(self.notebook, 0)
@@ -163,9 +171,9 @@ final class WindowController: PageHost {
     }
 
     final class Action {
-        let body: (PageView) -> Void
+        let body: (WindowController) -> Void
         unowned let controller: WindowController
-        init(_ controller: WindowController, _ body: @escaping (PageView) -> Void) {
+        init(_ controller: WindowController, _ body: @escaping (WindowController) -> Void) {
             self.controller = controller
             self.body = body
         }
@@ -173,7 +181,7 @@ final class WindowController: PageHost {
 
     var actions: [Action] = []
 
-    func button(_ icon: String, _ tooltip: String, _ body: @escaping (PageView) -> Void) -> UnsafeMutablePointer<GtkWidget> {
+    func button(_ icon: String, _ tooltip: String, _ body: @escaping (WindowController) -> Void) -> UnsafeMutablePointer<GtkWidget> {
         let button = gtk_button_new_from_icon_name(icon)!
         gtk_widget_set_tooltip_text(button, tooltip)
         gtk_widget_set_focusable(button, 0)
@@ -181,9 +189,7 @@ final class WindowController: PageHost {
         actions.append(action)
         let clicked: @convention(c) (gpointer, gpointer) -> Void = { _, data in
             let action: Action = owner(data)
-            MainActor.assumeIsolated {
-                if let page = action.controller.selectedPage { action.body(page) }
-            }
+            MainActor.assumeIsolated { action.body(action.controller) }
         }
         connect(button, "clicked", to: action, unsafeBitCast(clicked, to: UnsafeRawPointer.self))
         return button
