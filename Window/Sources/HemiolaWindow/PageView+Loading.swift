@@ -87,9 +87,9 @@ extension PageView {
     /// The title of the page, or its name.
     var title: String { documentTitle ?? source?.name ?? path }
 
-    /// The title of the document; nil: it has none.
+    /// The title of the document, at most 1024 characters of it; nil: it has none.
     var documentTitle: String? {
-        if let title = webkit_web_view_get_title(view), title[0] != 0 { return String(cString: title) }
+        if let title = webkit_web_view_get_title(view), title[0] != 0 { return String(String(cString: title).prefix(1024)) }
         return source == .builtIn ? source?.name : nil
     }
 
@@ -149,8 +149,8 @@ extension PageView {
         if let source { host?.store(source.key) { $0.zoom = zoom } }
     }
 
-    /// Lets a pinch on a touchpad change the zoom. WebKitGTK itself would magnify the picture of the page, with a factor that cannot be read
-    /// or restored.
+    /// Lets a pinch on a touchpad change the zoom. WebKitGTK itself would magnify the picture of the page, by a factor that cannot be
+    /// restored.
     func addPinch() {
         let pinch = gtk_gesture_zoom_new()!
         gtk_event_controller_set_propagation_phase(pinch, GTK_PHASE_CAPTURE)

@@ -26,6 +26,7 @@ final class TabLabel {
         gtk_image_set_pixel_size(OpaquePointer(image), Int32(TabIcon.side))
         gtk_widget_set_visible(image, 0)
         gtk_label_set_max_width_chars(OpaquePointer(label), 30)
+        gtk_label_set_single_line_mode(OpaquePointer(label), 1)
         gtk_label_set_ellipsize(OpaquePointer(label), PANGO_ELLIPSIZE_END)
         gtk_widget_set_hexpand(label, 1)
         gtk_button_set_has_frame(cast(button), 0)
@@ -141,7 +142,9 @@ final class TabLabel {
     }
 
     private func refuse(_ path: String, _ reason: String) {
-        printMessage("\(path): \(reason); the tab has no icon")
+        // Some messages of the decoders end with a space.
+        let text = reason.split(separator: " ").joined(separator: " ")
+        printMessage("\(path): \(text); the tab has no icon")
     }
 
     private static func read(_ path: String) throws(PageSource.Fault) -> [UInt8] {
