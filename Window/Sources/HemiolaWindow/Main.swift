@@ -35,10 +35,10 @@ enum Program {
         signal(SIGPIPE, SIG_IGN)
         let folder = makeFolder()
         let (socketPath, pipeline) = connect(arguments, folder: folder)
-        SandboxFile.removeIfLeftOver()
+        SandboxFile.remove()
         let controller = WindowController(arguments, folder: folder, socketPath: socketPath, pipeline: pipeline)
         let code = controller.run()
-        SandboxFile.removeIfLeftOver()
+        SandboxFile.remove()
         removeFolder(folder)
         exit(code)
     }

@@ -18,6 +18,7 @@ extension PageView {
             let source = try PageSource(path)
             self.source = source
             scheme.add(source)
+            SandboxFile.pageStarts()
             let stored = host?.stored(source.key)
             webkit_web_view_set_zoom_level(view, stored?.zoom ?? 1)
             updateScripts()
@@ -34,6 +35,7 @@ extension PageView {
     func reload() {
         lastCrash = -.infinity
         guard let source else { return load(path) }
+        SandboxFile.pageStarts()
         updateScripts()
         gtk_stack_set_visible_child_name(OpaquePointer(widget), "page")
         if webkit_web_view_get_uri(view) == nil {
@@ -125,7 +127,7 @@ extension PageView {
         return true
     }
 
-/// Loads the page before this one.
+    /// Loads the page before this one.
     func goBack() {
         webkit_web_view_go_back(view)
     }

@@ -226,6 +226,7 @@ extension PageView {
         lastCrash = now
         if isFirst, let source {
             report("the web process \(cause); the page is loaded again")
+            SandboxFile.pageStarts()
             updateScripts()
             webkit_web_view_load_uri(view, webkit_web_view_get_uri(view).map { String(cString: $0) } ?? source.startAddress)
         } else {

@@ -164,7 +164,7 @@ final class WindowController: PageHost {
         control.open()
         timer = Timer(every: 1) { [unowned self] in
             for page in pages.values { page.watch() }
-            SandboxFile.removeIfLeftOver()
+            SandboxFile.removeWhenUnused()
             storeIfDue()
             return true
         }

@@ -117,6 +117,7 @@ extension WindowTests {
         let paths = names.map { fixture.folder.appendingPathComponent("pages/\($0)").path }
         let tabs = zip(names, paths).map { ["id": $0, "title": $0, "path": $1, "icon": icon] }
         try fixture.sendTabs("left", tabs)
+        for _ in 0..<100 where loads("middle", in: window) < 2 || loads("right", in: window) < 2 { usleep(100_000) }
         func marks() throws -> [Int] {
             let pixels = try fixture.picture("labels")
             var columns: [Int] = []
@@ -149,6 +150,7 @@ extension WindowTests {
         #expect(try marks().isEmpty)
         // Another list has all of its tabs.
         try fixture.sendTabs("left", tabs + [["id": "new", "title": "new", "path": paths[0]]])
+        for _ in 0..<100 where loads("middle", in: window) < 3 || loads("right", in: window) < 3 { usleep(100_000) }
         #expect(loads("middle", in: window) == 3 && loads("right", in: window) == 3)
         #expect(try marks().count == 3)
     }
