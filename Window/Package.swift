@@ -13,7 +13,9 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "hemiola-window",
     products: [
-        .executable(name: "hemiola-window", targets: ["HemiolaWindow"])
+        .executable(name: "hemiola-window", targets: ["HemiolaWindow"]),
+        // For the tests, which load it into the window.
+        .library(name: "PinchSource", type: .dynamic, targets: ["PinchSource"]),
     ],
     targets: [
         // GTK and WebKitGTK run on the main thread, and so does everything here.
@@ -32,6 +34,8 @@ let package = Package(
         .executableTarget(
             name: "DragSource", dependencies: ["CWebKit", "CWindow"], path: "Tests/DragSource",
             swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+        // A library that emits the signals of a pinch in the window.
+        .target(name: "PinchSource", dependencies: ["CWebKit"], path: "Tests/PinchSource"),
         .testTarget(name: "HemiolaWindowTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

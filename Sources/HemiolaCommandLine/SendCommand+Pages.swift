@@ -138,6 +138,9 @@ extension SendCommand {
         case .window(.snapshot(let path)):
             try Snapshot.move(value, to: path)
             return try Root.print(JSONValue.quoted(path))
+        case .window where value == "null":
+            // The request has no result.
+            return .success
         case .tabs where value == "0":
             console.warning("no window is connected; a window that connects later shows the tabs")
         default: break

@@ -40,10 +40,10 @@ struct SendCommand: Command {
                 value. Fields: file (- for standard input); name (default: that of the file); page.
 
                 window passes a request to the window that "hemiola window" has opened: fullscreen, fullscreen true, fullscreen false, \
-                tab NAME (the id or title of a tab), reload, or snapshot FILE (writes the visible page as PNG). tabs FILE sets the tabs \
-                of all windows, also of those that connect later, and prints the number of windows. The file is JSON: \
-                {"active":ID,"tabs":[{"id":ID,"title":TEXT,"path":PAGE}, …]}, with at least two tabs, or none for a window without \
-                tabs. Relative paths are relative to the folder of the file.
+                tab NAME (the id or title of a tab), reload, or snapshot FILE (writes the visible page as PNG, and prints FILE). \
+                tabs FILE sets the tabs of all windows, also of those that connect later, and prints the number of windows. The file \
+                is JSON: {"active":ID,"tabs":[{"id":ID,"title":TEXT,"path":PAGE}, …]}, with at least two tabs, or none for a window \
+                without tabs. Relative paths are relative to the folder of the file.
 
                 Exit codes: 0 the control took effect, or the page has answered; 1 the control was refused, the page reported an \
                 error, no page, window or reply was received, or the file cannot be read or is too large; 2 invalid arguments; 3 the \

@@ -77,6 +77,11 @@ import Testing
             let outcome = try sender.finish()
             #expect(outcome.status == 0 && outcome.output == "[1.0,\"x\"]\n" && outcome.errors == "", "\(outcome)")
         }
+        // A request without a result prints nothing.
+        let silent = try send("window", "tab", "Stars")
+        try window.send("{\"type\":\"result\",\"call\":\(try request(window)["call"]?.int ?? 0),\"value\":null}")
+        let outcome = try silent.finish()
+        #expect(outcome.status == 0 && outcome.output == "" && outcome.errors == "", "\(outcome)")
         let failing = try send("window", "tab", "none")
         try window.send("{\"type\":\"result\",\"call\":\(try request(window)["call"]?.int ?? 0),\"error\":\"no tab none\"}")
         let failed = try failing.finish()

@@ -79,6 +79,43 @@ void cwindow_call(
         view, body, -1, g_variant_builder_end(&builder), NULL, NULL, cancellable, callback, data);
 }
 
+typedef struct {
+    CWindowChosen *chosen;
+    void *data;
+} Choice;
+
+// GtkFileDialog, which replaces these functions, needs GTK 4.10; Debian 12 has GTK 4.8.
+G_GNUC_BEGIN_IGNORE_DEPRECATIONS
+static void complete_choice(GtkNativeDialog *dialog, int response, gpointer data) {
+    Choice *choice = data;
+    char *path = NULL;
+    if (response == GTK_RESPONSE_ACCEPT) {
+        GFile *file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+        path = file ? g_file_get_path(file) : NULL;
+        g_clear_object(&file);
+    }
+    g_object_unref(dialog);
+    choice->chosen(path, choice->data);
+    g_free(path);
+    g_free(choice);
+}
+
+void cwindow_choose_page(GtkWindow *parent, const char *title, CWindowChosen *chosen, void *data) {
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(title, parent, GTK_FILE_CHOOSER_ACTION_OPEN, NULL, NULL);
+    GtkFileFilter *filter = gtk_file_filter_new();
+    gtk_file_filter_set_name(filter, "Pages (*.html)");
+    gtk_file_filter_add_suffix(filter, "html");
+    gtk_file_filter_add_suffix(filter, "htm");
+    gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
+    g_object_unref(filter);
+    Choice *choice = g_new(Choice, 1);
+    *choice = (Choice){chosen, data};
+    g_signal_connect(dialog, "response", G_CALLBACK(complete_choice), choice);
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+G_GNUC_END_IGNORE_DEPRECATIONS
+
 void cwindow_set_style(GdkDisplay *display, const char *style) {
     GtkCssProvider *provider = gtk_css_provider_new();
     gtk_css_provider_load_from_data(provider, style, -1);

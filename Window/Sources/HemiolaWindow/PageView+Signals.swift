@@ -65,11 +65,14 @@ extension PageView {
         }
         connect(view, "load-changed", to: self, unsafeBitCast(changed, to: UnsafeRawPointer.self))
 
-        let title: @convention(c) (gpointer, gpointer, gpointer) -> Void = { _, _, data in
+        let described: @convention(c) (gpointer, gpointer, gpointer) -> Void = { _, _, data in
             let page: PageView = owner(data)
             MainActor.assumeIsolated { page.host?.changed(page) }
         }
-        connect(view, "notify::title", to: self, unsafeBitCast(title, to: UnsafeRawPointer.self))
+        // The address changes without a load when the page calls history.pushState.
+        for property in ["title", "uri", "favicon"] {
+            connect(view, "notify::\(property)", to: self, unsafeBitCast(described, to: UnsafeRawPointer.self))
+        }
 
         // Dialogs would stop a show; permissions such as location are never needed.
         let dialog: @convention(c) (gpointer, OpaquePointer, gpointer) -> gboolean = { _, dialog, data in

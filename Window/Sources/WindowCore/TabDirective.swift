@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
-/// What a tab shows, as the server describes it.
+/// What a tab shows: as the server describes it, or a page that the user has opened.
 public struct Tab: Sendable, Hashable, Codable {
     /// The server's name of the tab, unique in a list. Not empty.
     public var id: String
-    /// The text on the tab.
+    /// The text on the tab; empty: the title of the page's document.
     public var title: String
     /// The path of a picture; nil: none.
     public var icon: String?
@@ -14,9 +14,12 @@ public struct Tab: Sendable, Hashable, Codable {
     public var isDeprecated: Bool
     /// The id of the deprecated tab whose place this tab takes when the user leaves that one; nil: none.
     public var replaces: String?
+    /// Whether the user has opened the tab. It is in no list of the server, and stays when the list changes.
+    public var isOpened = false
 
     private enum CodingKeys: String, CodingKey {
         case id, title, icon, path, replaces
+        case isOpened = "opened"
         case isDeprecated = "deprecated"
     }
 
@@ -40,6 +43,14 @@ public struct Tab: Sendable, Hashable, Codable {
         path = try fields.decode(String.self, forKey: .path)
         isDeprecated = try fields.decodeIfPresent(Bool.self, forKey: .isDeprecated) ?? false
         replaces = try fields.decodeIfPresent(String.self, forKey: .replaces)
+        isOpened = try fields.decodeIfPresent(Bool.self, forKey: .isOpened) ?? false
+    }
+
+    /// The tab of a page that the user opens. Its id is that of no other tab.
+    public static func opened(_ path: String) -> Tab {
+        var tab = Tab(id: "opened:\(UUID().uuidString)", title: "", path: path)
+        tab.isOpened = true
+        return tab
     }
 
     /// The texts that have a maximum length.
@@ -112,7 +123,11 @@ public struct TabDirective: Sendable, Hashable {
             throw Fault(message: "\"active\" is not the id of a tab of the list that is not deprecated")
         }
         self.active = active
-        self.tabs = tabs
+        self.tabs = tabs.map { tab in
+            var tab = tab
+            tab.isOpened = false
+            return tab
+        }
     }
 }
 

@@ -15,12 +15,31 @@ public struct TabContainer: Sendable, Hashable, Identifiable {
         self.tab = tab
         self.path = path
     }
+
+    /// Whether the user has opened the tab: no list of the server contains it.
+    public var isOpened: Bool { tab?.isOpened == true }
+
+    /// The text on the tab: the title that the server has set, else that of the document, else the name of the page.
+    ///
+    /// - Parameter documentTitle: nil or empty: the document has none.
+    public func label(documentTitle: String? = nil) -> String {
+        if let title = tab?.title, !title.isEmpty { return title }
+        if let title = documentTitle, !title.isEmpty { return title }
+        return WindowArguments.title(of: path)
+    }
 }
 
 /// The containers of a window, and which of them is visible.
 ///
-/// The state is *bootstrap* (one container, no tab bar) or *tabbed* (two or more). The functions change the state and return what the
-/// window has to do with its web views: they are pure, except for the new identities.
+/// The window has the *listed* tabs, which come from the command line or the server, and after them those that the user has *opened*. The
+/// listed ones are *bootstrap* (one container without a tab) or *tabbed*. The functions change the state and return what the window has to
+/// do with its web views: they are pure, except for the new identities.
+///
+/// Rules for the tabs that the user closes and opens:
+/// - A list with the same tabs as the last one, in any order, does not bring back a tab that the user has closed. A list with other tabs
+///   shows all of its tabs.
+/// - A list neither removes nor changes a tab that the user has opened.
+/// - When the visible tab is closed, the one after it is selected, or the one before if it was the last.
 public struct TabState: Sendable, Hashable {
     /// In the order of the tab bar. Never empty.
     public private(set) var containers: [TabContainer]
@@ -28,6 +47,17 @@ public struct TabState: Sendable, Hashable {
     public private(set) var selection: UUID
     /// The last list of tabs; nil: none was received.
     private var directive: TabDirective?
+    /// The ids of the listed tabs that the user has closed since the list has other tabs.
+    private var closedIDs: Set<String> = []
+    /// The tabs that the user has closed, the last one last.
+    private var closed: [ClosedTab] = []
+    /// Maximum number of closed tabs that can be opened again.
+    private static let closedLimit = 16
+
+    private struct ClosedTab: Sendable, Hashable {
+        var container: TabContainer
+        var index: Int
+    }
 
     /// A window with one page and no tab bar.
     public init(path: String) {
@@ -40,9 +70,11 @@ public struct TabState: Sendable, Hashable {
     ///
     /// - Parameter tabs: At least one; of several, the first is visible.
     public init?(_ tabs: [Tab]) {
-        guard let first = tabs.first else { return nil }
-        containers = tabs.map { TabContainer(tab: tabs.count > 1 ? $0 : nil, path: $0.path) }
-        if tabs.count == 1 { containers[0].path = first.path }
+        guard !tabs.isEmpty else { return nil }
+        let listed = tabs.filter { !$0.isOpened }
+        containers = (listed + tabs.filter(\.isOpened)).map { tab in
+            TabContainer(tab: listed.count == 1 && !tab.isOpened ? nil : tab, path: tab.path)
+        }
         selection = containers[0].id
     }
 
@@ -51,6 +83,9 @@ public struct TabState: Sendable, Hashable {
 
     /// The visible container.
     public var selected: TabContainer { containers[selectedIndex] }
+
+    private var listed: [TabContainer] { containers.filter { !$0.isOpened } }
+    private var opened: [TabContainer] { containers.filter(\.isOpened) }
 
     private var selectedIndex: Int { containers.firstIndex { $0.id == selection } ?? 0 }
 
@@ -69,6 +104,15 @@ public struct TabState: Sendable, Hashable {
 
         /// Whether there is nothing to do.
         public var isEmpty: Bool { created.isEmpty && updated.isEmpty && disposed.isEmpty && !rearranged }
+
+        /// Adds what a following change does.
+        fileprivate mutating func add(_ other: Changes) {
+            created += other.created
+            updated += other.updated
+            loaded.formUnion(other.loaded)
+            disposed += other.disposed
+            rearranged = rearranged || other.rearranged
+        }
     }
 
     // MARK: - Changes by the server
@@ -90,6 +134,7 @@ public struct TabState: Sendable, Hashable {
     ///
     /// - Complexity: O(tabs).
     public mutating func apply(_ directive: TabDirective) -> Changes {
+        if Set(directive.tabs.map(\.id)) != Set(self.directive?.tabs.map(\.id) ?? []) { closedIDs = [] }
         self.directive = directive
         return reconcile()
     }
@@ -98,13 +143,17 @@ public struct TabState: Sendable, Hashable {
         guard let directive else { return Changes() }
         guard let active = directive.active else { return demote() }
         let tabs = visibleTabs(of: directive)
-        return isTabbed ? update(tabs, active: active) : promote(tabs, active: active)
+        let listed = listed
+        if listed.count == 1, listed[0].tab == nil { return arrange(tabs, [active: listed[0]]) }
+        return update(tabs, active: active)
     }
 
-    /// The tabs without those that are deprecated and invisible, and those whose place such a visible one has.
+    /// The tabs without those that the user has closed, those that are deprecated and invisible, and those whose place such a visible one
+    /// has.
     private func visibleTabs(of directive: TabDirective) -> [Tab] {
         let kept = selected.tab?.id
         return directive.tabs.filter { tab in
+            if closedIDs.contains(tab.id) { return false }
             if tab.isDeprecated { return tab.id == kept }
             guard let replaced = tab.replaces else { return true }
             return replaced != kept
@@ -113,28 +162,29 @@ public struct TabState: Sendable, Hashable {
 
     /// Tabbed to bootstrap.
     private mutating func demote() -> Changes {
-        guard isTabbed else { return Changes() }
-        var changes = Changes(rearranged: true)
-        changes.disposed = containers.map(\.id).filter { $0 != selection }
-        var container = selected
-        container.tab = nil
-        containers = [container]
-        changes.updated = [container]
+        let listed = listed
+        guard listed.contains(where: { $0.tab != nil }) else { return Changes() }
+        var changes = Changes()
+        changes.disposed = listed.map(\.id).filter { $0 != selection }
+        changes.rearranged = !changes.disposed.isEmpty
+        var rest = opened
+        if !selected.isOpened {
+            var container = selected
+            container.tab = nil
+            changes.updated = [container]
+            rest.insert(container, at: 0)
+        }
+        containers = rest
         return changes
-    }
-
-    /// Bootstrap to tabbed.
-    private mutating func promote(_ tabs: [Tab], active: String) -> Changes {
-        let container = selected
-        return arrange(tabs, [active: container])
     }
 
     /// Tabbed to tabbed.
     private mutating func update(_ tabs: [Tab], active: String) -> Changes {
-        let old = containers.compactMap { $0.tab?.id }
+        let listed = listed
+        let old = listed.compactMap { $0.tab?.id }
         let new = tabs.map(\.id)
         var known: [String: TabContainer] = [:]
-        for container in containers {
+        for container in listed {
             if let id = container.tab?.id { known[id] = container }
         }
         if Set(old) == Set(new) {
@@ -144,10 +194,10 @@ public struct TabState: Sendable, Hashable {
             return arrange(old.compactMap { described[$0] }, known)
         }
         let isKept = Set(new)
-        if let id = selected.tab?.id, !isKept.contains(id) {
+        if !selected.isOpened, let id = selected.tab?.id, !isKept.contains(id) {
             let removed = old.filter { !isKept.contains($0) }
             let added = new.filter { known[$0] == nil }
-            var successor = active
+            var successor = isKept.contains(active) ? active : new.first ?? active
             if removed.count == added.count, removed.count < old.count, let index = removed.firstIndex(of: id) {
                 successor = added[index]
             }
@@ -156,12 +206,14 @@ public struct TabState: Sendable, Hashable {
         return arrange(tabs, known)
     }
 
-    /// Sets the containers to one for each tab.
+    /// Sets the listed containers to one for each tab.
     ///
     /// - Parameter known: The containers that stay, by the id of the tab that they represent from now on.
     private mutating func arrange(_ tabs: [Tab], _ known: [String: TabContainer]) -> Changes {
         var changes = Changes()
         let old = containers
+        let opened = opened
+        guard !tabs.isEmpty || !opened.isEmpty else { return Changes() }
         containers = tabs.map { tab in
             guard var container = known[tab.id] else {
                 let container = TabContainer(tab: tab, path: tab.path)
@@ -176,7 +228,9 @@ public struct TabState: Sendable, Hashable {
             }
             return container
         }
+        containers += opened
         let remaining = Set(containers.map(\.id))
+        if !remaining.contains(selection) { selection = containers[0].id }
         changes.disposed = old.map(\.id).filter { !remaining.contains($0) }
         changes.rearranged = old.map(\.id) != containers.map(\.id)
         return changes
@@ -196,11 +250,78 @@ public struct TabState: Sendable, Hashable {
         return reconcile()
     }
 
-    /// The container that a request names: by the id of its tab, else by its title.
+    /// Opens a page in a new tab, which becomes visible, after all others. A deprecated tab that was visible is removed.
     ///
+    /// - Returns: nil if the window has ``TabDirective/tabLimit`` tabs.
+    public mutating func open(_ path: String) -> Changes? {
+        guard containers.count < TabDirective.tabLimit else { return nil }
+        let container = TabContainer(tab: .opened(path), path: path)
+        return insert(container, at: containers.count)
+    }
+
+    private mutating func insert(_ container: TabContainer, at index: Int) -> Changes {
+        containers.insert(container, at: index)
+        var changes = Changes()
+        changes.created = [container]
+        changes.rearranged = true
+        changes.add(select(container.id))
+        return changes
+    }
+
+    /// Closes a tab by the user or by its page. If it was visible, the tab after it is selected, after the last one the tab before it. The
+    /// tab that replaces a deprecated one is added.
+    ///
+    /// - Returns: nil if it is the only one: the window is to be closed.
+    public mutating func close(_ id: UUID) -> Changes? {
+        guard let index = containers.firstIndex(where: { $0.id == id }) else { return Changes() }
+        guard isTabbed else { return nil }
+        let container = containers.remove(at: index)
+        closed.append(ClosedTab(container: container, index: index))
+        if closed.count > Self.closedLimit { closed.removeFirst() }
+        if let tab = container.tab, !tab.isOpened { closedIDs.insert(tab.id) }
+        var changes = Changes()
+        changes.disposed = [id]
+        changes.rearranged = true
+        guard selection == id else { return changes }
+        selection = containers[min(index, containers.count - 1)].id
+        if container.tab?.isDeprecated == true { changes.add(reconcile()) }
+        return changes
+    }
+
+    /// Opens the tab again that was closed last, in its place, and selects it. Its page is loaded again.
+    ///
+    /// - Returns: nil if no tab was closed, or the window has ``TabDirective/tabLimit`` tabs.
+    public mutating func reopen() -> Changes? {
+        guard containers.count < TabDirective.tabLimit else { return nil }
+        while let last = closed.popLast() {
+            let path = last.container.path
+            var tab = last.container.tab
+            if let id = tab?.id {
+                // A later list has brought it back.
+                if containers.contains(where: { $0.tab?.id == id }) { continue }
+                closedIDs.remove(id)
+            }
+            let isListed =
+                if let tab {
+                    directive.map { list in list.tabs.contains { $0.id == tab.id } } ?? !tab.isOpened
+                } else {
+                    listed.isEmpty && directive?.active == nil
+                }
+            // A tab that a later list does not have is the user's.
+            if !isListed, tab?.isOpened != true { tab = .opened(path) }
+            let index = isListed ? min(last.index, listed.count) : max(last.index, listed.count)
+            return insert(TabContainer(tab: tab, path: path), at: min(index, containers.count))
+        }
+        return nil
+    }
+
+    /// The container that a request names: by the id of its tab, else by its label.
+    ///
+    /// - Parameter titles: The titles of the documents.
     /// - Returns: nil if there is none.
-    public func container(named name: String) -> TabContainer? {
-        containers.first { $0.tab?.id == name } ?? containers.first { $0.tab?.title == name }
+    public func container(named name: String, titles: [UUID: String] = [:]) -> TabContainer? {
+        containers.first { $0.tab?.id == name } ?? containers.first { $0.label(documentTitle: titles[$0.id]) == name }
+            ?? containers.first { $0.label() == name }
     }
 
     /// The container after the visible one, after the last the first.
@@ -208,10 +329,4 @@ public struct TabState: Sendable, Hashable {
 
     /// The container before the visible one, before the first the last.
     public var previous: TabContainer { containers[(selectedIndex + containers.count - 1) % containers.count] }
-
-    /// Sets the page of a window without tabs, or of a container that the user has moved to another page.
-    public mutating func setPath(_ path: String, of id: UUID) {
-        guard let index = containers.firstIndex(where: { $0.id == id }) else { return }
-        containers[index].path = path
-    }
 }

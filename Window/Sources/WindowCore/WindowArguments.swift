@@ -186,9 +186,9 @@ public struct WindowSize: Sendable, Hashable, Codable {
 }
 
 extension WindowArguments {
-    /// The tabs of several pages, with ids that are not those of a server.
+    /// The tabs of several pages, with ids that are not those of a server, and the titles of their documents.
     public var tabs: [Tab] {
-        pages.enumerated().map { Tab(id: "argument:\($0.offset + 1)", title: Self.title(of: $0.element), path: $0.element) }
+        pages.enumerated().map { Tab(id: "argument:\($0.offset + 1)", title: "", path: $0.element) }
     }
 
     /// The title of a page's tab: the name of its file without suffix, of its folder, or the address.

@@ -23,6 +23,12 @@ void cwindow_call(
     WebKitWebView *view, const char *body, const char *const *names, const char *const *values, size_t count, GCancellable *cancellable,
     GAsyncReadyCallback callback, void *data);
 
+/// A page that the user has chosen; NULL: none.
+typedef void CWindowChosen(const char *path, void *data);
+
+/// Lets the user choose an HTML file. Calls `chosen` once.
+void cwindow_choose_page(GtkWindow *parent, const char *title, CWindowChosen *chosen, void *data);
+
 /// Adds CSS for the widgets of all windows.
 void cwindow_set_style(GdkDisplay *display, const char *style);
 

@@ -1,0 +1,74 @@
+import CWebKit
+import CWindow
+import FoundationEssentials
+import Glibc
+import WindowCore
+
+// Messages of Hemiola, and requests of pages.
+
+extension WindowController {
+    func received(_ message: WindowMessage) {
+        switch message {
+        case .tabs(let directive): apply(tabs.apply(directive))
+        case .invalidTabs(let reason): printMessage("tabs: \(reason)")
+        case .request(let request): perform(request)
+        case .invalidRequest(let call, let reason): control.send(WindowRequest.failure(call: call, reason))
+        case .beat(let position, let dueIn): count(position: position, dueIn: dueIn)
+        case .error(let reason): printMessage("\(socketPath): \(reason)")
+        case .cancel, .other: break
+        }
+    }
+
+    func perform(_ request: WindowRequest) {
+        switch request.action {
+        case .fullScreen(let value):
+            setFullScreen(value ?? !isFullScreen)
+            control.send(request.result())
+        case .tab(let name):
+            guard let container = tabs.container(named: name, titles: pages.compactMapValues(\.documentTitle)) else {
+                return control.send(request.failure("no tab has the id or title \"\(name)\""))
+            }
+            select(container.id)
+            control.send(request.result())
+        case .reload:
+            selectedPage?.reload()
+            control.send(request.result())
+        case .snapshot:
+            guard let page = selectedPage else { return control.send(request.failure("no page is visible")) }
+            snapshotCount += 1
+            let path = "\(folder)/snapshot-\(snapshotCount).png"
+            snapshots.append(path)
+            if snapshots.count > Self.maximumSnapshots { unlink(snapshots.removeFirst()) }
+            page.snapshot(to: path) { [weak self] result in
+                switch result {
+                case .success: self?.control.send(request.result(path))
+                case .failure(let fault): self?.control.send(request.failure(fault.message))
+                }
+            }
+        }
+    }
+
+    func count(position: Int?, dueIn: Double) {
+        guard tabs.isTabbed, let delay = cycle?.add(position: position, dueIn: dueIn) else { return }
+        cycleTimer?.stop()
+        cycleTimer = Timer(every: delay) { [unowned self] in
+            cycleTimer = nil
+            apply(tabs.select(tabs.next.id))
+            return false
+        }
+    }
+
+    func answer(_ page: PageView, action: String, value: String) throws(PageSource.Fault) -> String {
+        switch (action, value) {
+        case ("fullscreen", "true"), ("fullscreen", "false"), ("fullscreen", "null"):
+            setFullScreen(value == "null" ? !isFullScreen : value == "true")
+            return "null"
+        case ("info", _):
+            let scale = gtk_widget_get_scale_factor(cast(window!))
+            let monitors = g_list_model_get_n_items(gdk_display_get_monitors(gdk_display_get_default()))
+            return
+                #"{"fullscreen":\#(isFullScreen),"scale":\#(scale),"monitors":\#(monitors),"zoom":\#(webkit_web_view_get_zoom_level(page.view))}"#
+        default: throw PageSource.Fault(message: "the window does not support this request")
+        }
+    }
+}

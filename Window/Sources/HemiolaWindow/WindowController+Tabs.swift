@@ -1,0 +1,148 @@
+import CWebKit
+import CWindow
+import FoundationEssentials
+import WindowCore
+
+// The tab view and its pages.
+
+extension WindowController {
+    var selectedPage: PageView? { pages[tabs.selection] }
+
+    func add(_ container: TabContainer, restores: Bool = false) {
+        let page = PageView(id: container.id, path: container.path, context: context, session: session, scheme: scheme, host: self)
+        pages[container.id] = page
+        let id = container.id
+        labels[id] = TabLabel { [unowned self] in closeTab(id) }
+        page.load(container.path, restores: restores)
+    }
+
+    /// - Parameter restores: Whether the history of new containers is restored.
+    func apply(_ changes: TabState.Changes, restores: Bool = false) {
+        guard !changes.isEmpty else { return arrange() }
+        for container in changes.created { add(container, restores: restores) }
+        for container in changes.updated where changes.loaded.contains(container.id) { pages[container.id]?.load(container.path) }
+        arrange()
+        for id in changes.disposed {
+            guard let page = pages.removeValue(forKey: id) else { continue }
+            isArranging = true
+            let number = gtk_notebook_page_num(notebook, page.widget)
+            if number >= 0 { gtk_notebook_remove_page(notebook, number) }
+            isArranging = false
+            labels.removeValue(forKey: id)?.dispose()
+            page.dispose()
+        }
+        updateShown()
+    }
+
+    /// Makes the tab view agree with `tabs`. Containers that are to be disposed stay at the end.
+    func arrange() {
+        isArranging = true
+        defer { isArranging = false }
+        for (index, container) in tabs.containers.enumerated() {
+            guard let page = pages[container.id] else { continue }
+            updateLabel(page)
+            if gtk_notebook_page_num(notebook, page.widget) < 0 {
+                gtk_notebook_insert_page(notebook, page.widget, labels[container.id]?.widget, Int32(index))
+            } else {
+                gtk_notebook_reorder_child(notebook, page.widget, Int32(index))
+            }
+        }
+        updateTabBar()
+        if let page = selectedPage {
+            gtk_notebook_set_current_page(notebook, gtk_notebook_page_num(notebook, page.widget))
+            changed(page)
+            gtk_widget_grab_focus(cast(page.view))
+        }
+        updateShown()
+    }
+
+    /// Shows the tab bar if there are several tabs, but not in full screen.
+    func updateTabBar() {
+        gtk_notebook_set_show_tabs(notebook, tabs.isTabbed && !isFullScreen ? 1 : 0)
+    }
+
+    private func updateLabel(_ page: PageView) {
+        guard let label = labels[page.id], let container = tabs.containers.first(where: { $0.id == page.id }) else { return }
+        label.setText(container.label(documentTitle: page.documentTitle))
+        label.setIcon(path: container.tab?.icon, favicon: webkit_web_view_get_favicon(page.view))
+    }
+
+    func switched(to widget: UnsafeMutablePointer<GtkWidget>) {
+        guard !isArranging, let page = pages.values.first(where: { $0.widget == widget }) else { return }
+        // GTK changes the page after this signal; it cannot be changed in it.
+        Timer.once { [weak self] in
+            guard let self, pages[page.id] === page else { return }
+            select(page.id)
+        }
+    }
+
+    func select(_ id: UUID) {
+        cycle?.restart()
+        apply(tabs.select(id))
+    }
+
+    func updateShown() {
+        for (id, page) in pages { page.setShown(id == tabs.selection && !isMinimized) }
+    }
+
+    func changed(_ page: PageView) {
+        guard window != nil else { return }
+        updateLabel(page)
+        guard page === selectedPage else { return }
+        gtk_window_set_title(window, page.title)
+        let (canGoBack, canGoForward) = (webkit_web_view_can_go_back(page.view), webkit_web_view_can_go_forward(page.view))
+        for (button, isSensitive) in [(backButton!, canGoBack), (forwardButton!, canGoForward)] {
+            gtk_widget_set_sensitive(button, isSensitive)
+            // A page without history, as most visualizers are, needs neither.
+            gtk_widget_set_visible(button, max(canGoBack, canGoForward))
+        }
+    }
+
+    // MARK: - Tabs of the user
+
+    func close(_ page: PageView) {
+        // WebKitGTK still uses the page after the message in which it is closed.
+        Timer.once { [weak self] in
+            guard let self, pages[page.id] === page else { return }
+            closeTab(page.id)
+        }
+    }
+
+    /// Closes a tab; the last one: the window.
+    func closeTab(_ id: UUID) {
+        guard let changes = tabs.close(id) else { return close() }
+        cycle?.restart()
+        apply(changes)
+    }
+
+    /// Opens the tab that was closed last.
+    func reopenTab() {
+        guard let changes = tabs.reopen() else { return }
+        cycle?.restart()
+        apply(changes, restores: true)
+    }
+
+    /// Opens a page in a new tab.
+    func openTab(_ path: String) {
+        guard let changes = tabs.open(path) else {
+            return printMessage("\(path): not opened; a window has at most \(TabDirective.tabLimit) tabs")
+        }
+        cycle?.restart()
+        apply(changes)
+    }
+
+    /// Lets the user choose an HTML file, which is opened in a new tab. A file index.html stands for its folder.
+    func choosePage() {
+        guard !isChoosing else { return }
+        isChoosing = true
+        let chosen: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = { path, data in
+            let controller: WindowController = owner(data)
+            let path = path.map { String(cString: $0) }
+            MainActor.assumeIsolated {
+                controller.isChoosing = false
+                if let path { controller.openTab(path) }
+            }
+        }
+        cwindow_choose_page(window, "Open a page in a new tab", chosen, data(self))
+    }
+}
