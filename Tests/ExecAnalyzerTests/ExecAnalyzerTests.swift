@@ -227,6 +227,23 @@ struct ExecAnalyzerTests {
         }
     }
 
+    @Test func `program that ends while another one keeps its output open: its end is noticed`() async throws {
+        let file = folder("child")
+        let rest = """
+            import subprocess
+            read()
+            child = subprocess.Popen(['sleep', '300'], start_new_session=True)
+            with open('\(file)', 'w') as file: file.write(str(child.pid))
+            sys.exit(3)
+            """
+        let start = MonotonicTime.now
+        let result = try await run(program(declared(rest)), Self.noise, ["timeout_s": .number(100)])
+        let child = try #require(pid_t(try folder.text(of: "child")))
+        #expect(kill(child, SIGKILL) == 0, "it still runs")
+        #expect(result.notices.contains { $0.contains("ended with exit code 3; run it in a shell") }, "\(result.notices)")
+        #expect(MonotonicTime.now - start < 50)
+    }
+
     @Test func `failure before the stream: the input is refused with a message`() async throws {
         for (text, message) in [
             ("import time; time.sleep(60)", "has not declared its outputs within 3.0 s; it prints them first, as one line of JSON"),

@@ -79,7 +79,7 @@ final class ProgramSession: BlockSession {
                 let result = start.withUnsafeBytes { program.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), within: Self.slice) }
                 if case .bytes(let count) = result { sent += count }
             }
-            switch buffer.withUnsafeMutableBytes({ program.read(into: $0, within: Self.slice) }) {
+            switch Self.read(program, &buffer, within: Self.slice) {
             case .bytes(let count): try lines.append(buffer[..<count])
             case .end: throw Self.ended(program)
             case .timeout: break
@@ -137,7 +137,7 @@ final class ProgramSession: BlockSession {
         program.closeInput()
         let deadline = MonotonicTime.now + settings.timeout
         reading: while true {
-            switch buffer.withUnsafeMutableBytes({ program.read(into: $0, within: Self.slice) }) {
+            switch Self.read(program, &buffer, within: Self.slice) {
             case .bytes(let count): try lines.append(buffer[..<count])
             case .end: break reading
             case .timeout: try check(deadline, "has not ended after the end of its input")
@@ -174,11 +174,19 @@ final class ProgramSession: BlockSession {
 
     private func read(until deadline: Double) throws(ProgramFault) {
         let wait = max(0.001, min(Self.slice, deadline - MonotonicTime.now))
-        switch buffer.withUnsafeMutableBytes({ program.read(into: $0, within: wait) }) {
+        switch Self.read(program, &buffer, within: wait) {
         case .bytes(let count): try lines.append(buffer[..<count])
         case .end: throw Self.ended(program)
         case .timeout: break
         }
+    }
+
+    /// Reads what the program prints. Its output ends with the program, even if another one that it has started keeps it open.
+    private static func read(_ program: RunningProgram, _ buffer: inout [UInt8], within seconds: Double) -> RunningProgram.ReadResult {
+        let result = buffer.withUnsafeMutableBytes { program.read(into: $0, within: seconds) }
+        guard result == .timeout, program.waitForExit(within: 0) else { return result }
+        let rest = buffer.withUnsafeMutableBytes { program.read(into: $0, within: 0) }
+        return rest == .timeout ? .end : rest
     }
 
     private func check(_ deadline: Double, _ what: String) throws(ProgramFault) {
