@@ -106,7 +106,7 @@ window: ## Build hemiola-window, the native window for pages, and print its path
 test-window: ## Test the window on private displays, with the hemiola HEMIOLA (default: that of the tests); STRICT=1 installs what it needs and skips no test, HEMIOLA_PICTURES=DIR keeps pictures.
 	if [ "$(STRICT)" = 1 ]; then scripts/setup --window; export HEMIOLA_STRICT=1; fi; \
 	$(WINDOW_LIBRARY); \
-	swift test --package-path Window $(AT_ONCE) 4
+	swift test --package-path Window $(AT_ONCE) 2
 
 install-window: ## Install the window under PREFIX (default /usr/local), where `hemiola window` finds it.
 	packaging/install-window "$$(packaging/build-window)"

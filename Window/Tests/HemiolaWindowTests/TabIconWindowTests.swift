@@ -70,7 +70,8 @@ extension WindowTests {
         for name in ["listed", "titled", "untitled", "long"] { try window.wait(for: "\(name): log: REPORT loaded") }
         // Pages of the command line have the titles of their documents; their names select them too.
         for name in ["Northern Lights", "untitled", "titled", "Not shown"] {
-            #expect(try fixture.send("window", "tab", name).code == 0, "\(name)")
+            // The window gets the title after the page is loaded.
+            try fixture.wait(until: "the tab \(name) is selected") { try fixture.send("window", "tab", name).code == 0 }
         }
         try fixture.moveToCorner("Not shown")
         try fixture.sendTabs(
