@@ -32,6 +32,8 @@ extension WindowTests {
         // Full screen; Escape leaves it.
         try fixture.key("ctrl+0")
         try window.wait(until: "\(width) pixels") { try lastWidth() == width }
+        // The page reports its size before the window has drawn it.
+        sleep(1)
         try fixture.key("F11")
         try window.wait(for: "REPORT size [1280,800]")
         let count = window.lines.count
