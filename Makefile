@@ -45,9 +45,9 @@ help: ## List these targets.
 setup: ## Check and install the libraries that Hemiola is built with.
 	scripts/setup
 
-run: setup ## Build Hemiola, analyse the bundled minuet, print sample records and a summary.
-	swift build -c release --product hemiola >&2
-	scripts/summary .build/release/hemiola examples/music/minuet.flac .build/minuet.jsonl
+run: setup ## Build Hemiola, analyse the bundled minuet, print sample records and a summary; HEMIOLA: a program that exists.
+	if [ -z "$$HEMIOLA" ]; then swift build -c release --product hemiola >&2; fi
+	scripts/summary "$${HEMIOLA:-.build/release/hemiola}" examples/music/minuet.flac .build/minuet.jsonl
 
 ifeq ($(STRICT),1)
 test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests installation and examples too.
@@ -64,11 +64,11 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
 	HEMIOLA_STRICT=1 scripts/stage wheel $(MAKE) test-wheel
 	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
-	scripts/stage run $(MAKE) run
-	HEMIOLA_STRICT=1 scripts/stage examples $(MAKE) examples
+	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage run $(MAKE) run
+	HEMIOLA_STRICT=1 HEMIOLA="$(CURDIR)/.build/tests/release/hemiola" scripts/stage examples $(MAKE) examples
 	HEMIOLA=.build/tests/release/hemiola scripts/stage documents $(MAKE) test-docs
 	scripts/stage site scripts/site --program .build/tests/release/hemiola
-	scripts/stage soak $(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
+	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage soak $(MAKE) soak MINUTES=2 OPTIONS=--shared-machine
 	scripts/stage --summary
 else
 test:
@@ -126,9 +126,9 @@ sanitize: setup ## Run the tests under the address, thread and undefined-behavio
 fuzz: setup ## Fuzz the captures and parsers; MINUTES=30 in total.
 	Tests/Fuzz/run
 
-soak: setup ## Capture from a private sound server for MINUTES=30 and check memory, dropped audio and CPU time.
-	swift build -c release --product hemiola >&2
-	Tests/Soak/soak .build/release/hemiola --minutes $(or $(MINUTES),30) $(OPTIONS)
+soak: setup ## Capture from a private sound server for MINUTES=30 and check memory, dropped audio and CPU time; HEMIOLA: a program that exists.
+	if [ -z "$$HEMIOLA" ]; then swift build -c release --product hemiola >&2; fi
+	Tests/Soak/soak "$${HEMIOLA:-.build/release/hemiola}" --minutes $(or $(MINUTES),30) $(OPTIONS)
 
 accuracy: setup ## Score beats and onsets on annotated music: DATA=DIR, OPTIONS='-- --whole-file'.
 	@test -n "$(DATA)" || { echo "make accuracy needs DATA=DIR: a folder with audio/ and annotations/" >&2; exit 2; }
