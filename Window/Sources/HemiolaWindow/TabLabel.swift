@@ -122,6 +122,7 @@ final class TabLabel {
             var error: UnsafeMutablePointer<GError>?
             let pixels = gdk_pixbuf_new_from_stream_finish(result, &error)
             let reason = pixels == nil ? take(error) : ""
+            // Unsafe: GLib calls this on the main thread, where the texture stays.
             nonisolated(unsafe) let texture = pixels.map { gdk_texture_new_for_pixbuf($0)! }
             if let pixels { g_object_unref(UnsafeMutableRawPointer(pixels)) }
             MainActor.assumeIsolated { decoding.label.decoded(texture, decoding.path, reason) }

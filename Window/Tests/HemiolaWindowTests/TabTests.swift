@@ -70,7 +70,7 @@ extension WindowTests {
         #expect(loads(window, "one") == 1 && loads(window, "two") == 1)
     }
 
-    @Test func `minimised window: no samples and less than 0.2 % of a core; afterwards the page goes on`() throws {
+    @Test func `minimised window: no samples and less than 0.5 % of a core in a debug build; afterwards the page goes on`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -90,7 +90,7 @@ extension WindowTests {
         sleep(20)
         let used = try (processorSeconds(below: window.id) - before) / 20 * 100
         let second = try fixture.send("call", "function=state").output
-        print("minimised: median \(used) % of a core; \(first) \(second)")
+        print("minimised: \(used) % of a core; \(first) \(second)")
         #expect(first == second && first.contains("true"), "\(first) \(second)")
         #expect(used < 0.5, "\(used) % of a core")
         try fixture.xdotool("search", "--name", "minimised", "windowmap", "windowactivate")
