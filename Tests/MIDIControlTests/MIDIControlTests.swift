@@ -169,17 +169,25 @@ import ToneCapture
         let registry = PluginRegistry(captures: [.tone], analyzers: [.beat], sinks: [.midiControl, .collecting(collected, as: "listener")])
         let pipeline = try registry.assemble(
             PipelineConfiguration(
-                captures: [try PluginSpec(parsing: "tone:clicks,seconds=4")], analyzers: [PluginSpec("beat")],
+                captures: [try PluginSpec(parsing: "tone:clicks,seconds=600")], analyzers: [PluginSpec("beat")],
                 sinks: [try PluginSpec(parsing: "midi-control:\(keyboard.path)"), PluginSpec("listener")], isPaced: true))
         async let outcome = pipeline.run { _ in }
-        for _ in 0..<4 {
-            try await Task.sleep(for: .milliseconds(500))
-            keyboard.send([0x90, 36, 100, 0x80, 36, 0])
+        defer { pipeline.stop() }
+        func wait(until condition: () -> Bool) async throws {
+            for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
+            try #require(condition(), "\(collected.batchCount) batches")
         }
+        func controls() -> [StampedControl] { collected.streams.flatMap(\.events).compactMap(\.control) }
+        // The beat is created before the first batch: from then on it handles taps.
+        try await wait { collected.batchCount > 0 }
+        for count in 1...4 {
+            keyboard.send([0x90, 36, 100, 0x80, 36, 0])
+            try await wait { controls().count == count }
+        }
+        pipeline.stop()
         _ = await outcome
-        let controls = collected.streams.flatMap(\.events).compactMap(\.control)
-        #expect(controls.count == 4)
-        #expect(controls.allSatisfy { $0.control.name == "tap" && $0.origin == "midi-control" })
+        #expect(controls().count == 4)
+        #expect(controls().allSatisfy { $0.control.name == "tap" && $0.origin == "midi-control" })
     }
 
     @Test func `no device: an error that names the remedy`() async throws {

@@ -36,8 +36,13 @@ extension SoundServer {
         return lines.first { $0.contains("sink_name=\(sink) ") }?.split(separator: "\t").first.map(String.init)
     }
 
+    /// Makes a sink the default and waits until it is.
     public func setDefault(_ name: String) throws {
-        try control("set-default-sink", name)
+        // PipeWire replies before its session manager has changed the default, and the session manager may ignore a request while it starts.
+        try wait(5, for: "\(name) to be the default") {
+            try self.control("set-default-sink", name)
+            return try self.control("get-default-sink") == name
+        }
     }
 
     public func suspend(_ name: String, _ isSuspended: Bool) throws {
