@@ -57,6 +57,8 @@ final class BridgeClient {
     /// Whether the client was congested at the last check: the connection may have stopped reading and must be resumed.
     private var wasCongested = false
     private var importedBytes = 0
+    /// Whether a window has connected for a page of its own.
+    private var isPageConnection = false
     /// Whether the client sends a file faster than the page receives it.
     private(set) var isReadingHeld = false
     private var errorCount = 0
@@ -254,6 +256,9 @@ final class BridgeClient {
         case .request(let request):
             if case .window = request.task, let refusal = windowRefusal { return reply(to: message.id, error: refusal) }
             hub.calls.add(request, id: message.id, from: self)
+        case .pageConnection:
+            isPageConnection = true
+            reply(to: message.id, error: nil)
         case .windowReady:
             if let refusal = windowRefusal { return reply(to: message.id, error: refusal) }
             reply(to: message.id, error: nil)
@@ -287,7 +292,8 @@ final class BridgeClient {
 
     /// Why the client cannot be a window and not control one; nil: it can. A window opens any path of the user that the message names.
     private var windowRefusal: String? {
-        connection.isLocal ? nil : "messages of windows are accepted on the sink socket only"
+        if !connection.isLocal { return "messages of windows are accepted on the sink socket only" }
+        return isPageConnection ? "messages of windows are not accepted from pages" : nil
     }
 
     func receive(_ fault: ClientMessage.Fault) {

@@ -21,6 +21,8 @@ public struct ClientMessage: Sendable, Hashable {
         case request(PageRequest)
         /// The client is a window, and can receive tabs and requests.
         case windowReady
+        /// What follows is from a page, in a window that connects for it: messages of windows are refused from then on.
+        case pageConnection
         /// Sets the tabs of all windows.
         case tabs(Tabs)
         /// The next bytes of a file to import.
@@ -165,6 +167,8 @@ private struct MessageFields: DecodableWithConfiguration {
             body = .success(.close)
         case "windowReady":
             body = .success(.windowReady)
+        case "pageConnection":
+            body = .success(.pageConnection)
         case "call", "import", "importData", "importReady", "result", "progress", "pageError", "tabs", "window":
             let fields = PageFields(try decoder.container(keyedBy: PageFields.Key.self), line: configuration.line)
             do {

@@ -21,6 +21,8 @@ extension PageView {
             deliver("closed", "\(number)", "")
         }
         connections[number] = Connection(line: line)
+        // Before anything of the page: a page must not be able to open files of the user as tabs.
+        line.send(#"{"type":"pageConnection"}"#)
         deliver("opened", "\(number)", "")
     }
 

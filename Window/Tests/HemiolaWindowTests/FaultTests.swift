@@ -93,6 +93,32 @@ extension WindowTests {
         #expect(rates.contains { $0 >= 40 }, "\(rates)")
     }
 
+    @Test func `page that sets tabs, or asks for a picture of the window: refused`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "tabs",
+            script: """
+                \(visualizer)
+                const socket = new WebSocket(`ws://${location.host}/hemiola/socket`);
+                socket.onmessage = ({ data }) => {
+                    const message = JSON.parse(data);
+                    if (message.type === 'reply') report(`reply ${message.id}`, message.error);
+                };
+                socket.onopen = () => {
+                    const tabs = ['/etc', '/root'].map((path) => ({ id: path, title: path, path }));
+                    socket.send(JSON.stringify({ type: 'tabs', id: 1, active: '/etc', tabs }));
+                    socket.send(JSON.stringify({ type: 'window', id: 2, action: 'snapshot' }));
+                    socket.send(JSON.stringify({ type: 'windowReady', id: 3 }));
+                };
+                """)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        for id in 1...3 { try window.wait(for: "REPORT reply \(id) \"messages of windows are not accepted from pages\"") }
+        #expect(try fixture.send("window", "tab", "/etc").code != 0, "the page has opened a tab")
+    }
+
     @Test func `page that floods: it is ended, and the window stays responsive`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }

@@ -65,7 +65,7 @@ extension Fuzzer {
         case .answer(.value(let value), _), .answer(.progress(let value), _): checkValue(value)
         case .pageError(let error):
             require(error.message.utf8.count <= ClientMessage.longestText, "a message of \(error.message.utf8.count) bytes")
-        case .answer, .control, .subscribe, .status, .clock, .close, .windowReady: break
+        case .answer, .control, .subscribe, .status, .clock, .close, .windowReady, .pageConnection: break
         }
     }
 
