@@ -8,6 +8,8 @@ import Testing
     private struct Run {
         var beats: [(arrival: Double, time: Double, due: Double, beatsPerMinute: Double)] = []
         var controls: [String] = []
+        /// The same with their times.
+        var controlTimes: [String] = []
         var (status, errors) = (Int32(0), "")
 
         /// The monotonic clock at stream time 0: of the lines that arrived soonest after their batch.
@@ -22,7 +24,10 @@ import Testing
         while let line = try program.readLine(timeout: Hemiola.timeout) {
             let arrival = ProcessInfo.processInfo.systemUptime
             guard let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else { continue }
-            if record["type"] as? String == "control" { run.controls.append(record["control"] as? String ?? "") }
+            if record["type"] as? String == "control" {
+                run.controls.append(record["control"] as? String ?? "")
+                run.controlTimes.append("\(run.controls.last!) \(record["t"] ?? "")")
+            }
             guard record["type"] as? String == "beat", let time = record["t"] as? Double, let due = record["due_in_s"] as? Double,
                 let tempo = record["bpm"] as? Double
             else { continue }
@@ -112,7 +117,7 @@ import Testing
             let beats = run.beats.filter { $0.time > from && $0.time < from + 6 }
             #expect(beats.count > 6)
             #expect(beats.allSatisfy { abs($0.beatsPerMinute - 90) < 0.1 }, "\(beats.map(\.beatsPerMinute))")
-            #expect(beats.allSatisfy { Int(($0.time * 3).rounded()) % 2 == parity }, "\(beats.map(\.time)) \(run.controls)")
+            #expect(beats.allSatisfy { Int(($0.time * 3).rounded()) % 2 == parity }, "\(beats.map(\.time)) \(run.controlTimes)")
             #expect(beats.allSatisfy { abs($0.time * 3 - ($0.time * 3).rounded()) < 0.06 }, "\(beats.map(\.time))")
         }
         _ = try network.finish(peer)
