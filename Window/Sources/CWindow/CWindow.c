@@ -1,3 +1,6 @@
+// For pipe2.
+#define _GNU_SOURCE
+
 #include "CWindow.h"
 
 #include <X11/Xlib.h>
@@ -11,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // `#embed` is standard since C23; clang has it in earlier versions of the language too.
@@ -212,9 +216,27 @@ GInputStream *cwindow_file_stream(int descriptor) {
 }
 
 int cwindow_spawn(char *const *arguments) {
+    // The child writes the error of exec to this pipe; exec closes it.
+    int error[2];
+    if (pipe2(error, O_CLOEXEC) < 0) return -1;
     pid_t parent = getpid();
     pid_t child = fork();
-    if (child != 0) return child;
+    if (child != 0) {
+        int code = errno;
+        close(error[1]);
+        if (child > 0) {
+            ssize_t count;
+            do count = read(error[0], &code, sizeof code);
+            while (count < 0 && errno == EINTR);
+            if (count == (ssize_t)sizeof code) {
+                waitpid(child, NULL, 0);
+                child = -1;
+            }
+        }
+        close(error[0]);
+        errno = code;
+        return child;
+    }
     // Between fork and exec: functions that are safe in a signal handler only.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
@@ -225,5 +247,7 @@ int cwindow_spawn(char *const *arguments) {
     }
     setpgid(0, 0);
     execvp(arguments[0], arguments);
+    int code = errno;
+    (void)!write(error[1], &code, sizeof code);
     _exit(127);
 }

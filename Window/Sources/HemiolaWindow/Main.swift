@@ -53,7 +53,8 @@ enum Program {
         }
         let program = arguments.hemiola ?? "hemiola"
         guard let pipeline = Pipeline(program: program, folder: folder) else {
-            printMessage("\(program): \(String(cString: strerror(errno))); name a running hemiola with --socket")
+            printMessage("\(program): \(String(cString: strerror(errno))); name the program with --hemiola, or a running one with --socket")
+            removeFolder(folder)
             exit(1)
         }
         return (pipeline.socketPath, pipeline)

@@ -118,6 +118,21 @@ extension WindowTests {
         #expect(hasEnded())
     }
 
+    @Test(arguments: [("/none/hemiola", "No such file or directory"), ("/etc", "Permission denied")])
+    func `no hemiola can be started: said at once, exit code 1`(path: String, reason: String) throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        let page = try fixture.page("page", script: "")
+        let outcome = try fixture.run(windowPath, ["--hemiola", path, page])
+        #expect(outcome.code == 1)
+        #expect(
+            outcome.output.contains("\(path): \(reason); name the program with --hemiola, or a running one with --socket"),
+            "\(outcome.output)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: "\(fixture.folder.path)/run")
+            .filter { $0.hasPrefix("hemiola-window-") }
+        #expect(left.isEmpty)
+    }
+
     @Test func `drag and drop: a file is passed to importFile, and one that is too large is refused`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
