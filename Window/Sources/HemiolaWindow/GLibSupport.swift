@@ -112,15 +112,15 @@ struct RateLimit {
         self.seconds = seconds
     }
 
-    /// Whether one more event is within the limit.
-    mutating func admit() -> Bool {
+    /// Whether one more event, or an amount, is within the limit.
+    mutating func admit(_ amount: Int = 1) -> Bool {
         let now = monotonicSeconds()
         if now - start >= seconds {
             start = now
             used = 0
             suppressed = 0
         }
-        used += 1
+        used += amount
         if used <= count { return true }
         suppressed += 1
         return false

@@ -78,6 +78,11 @@ extension PageView {
         let dialog: @convention(c) (gpointer, OpaquePointer, gpointer) -> gboolean = { _, dialog, data in
             let page: PageView = owner(data)
             let text = String(cString: webkit_script_dialog_get_message(dialog))
+            // The question of a page before it is left: no dialog can answer it, and it would prevent a reload.
+            if webkit_script_dialog_get_dialog_type(dialog) == WEBKIT_SCRIPT_DIALOG_BEFORE_UNLOAD_CONFIRM {
+                webkit_script_dialog_confirm_set_confirmed(dialog, 1)
+                return 1
+            }
             MainActor.assumeIsolated { page.report("dialog: \(String(text.prefix(1000)))") }
             return 1
         }
@@ -133,19 +138,28 @@ extension PageView {
         defer { g_bytes_unref(bytes) }
         var count: gsize = 0
         let start = g_bytes_get_data(bytes, &count)
-        guard count <= Self.maximumMessage else { return nil }
+        guard admit(bytes: Int(count)), count <= Self.maximumMessage else { return nil }
         return String(decoding: UnsafeRawBufferPointer(start: start, count: Int(count)), as: UTF8.self)
     }
 
     /// Whether the page has not sent too many messages. A page that sends more is ended, as nothing else stops it.
     private func admitMessage() -> Bool {
         if messages.admit() { return true }
-        if messages.suppressed == 1 {
-            report("more than \(messages.count) messages in a second; the page is ended")
-            lastCrash = monotonicSeconds()
-            webkit_web_view_terminate_web_process(view)
-        }
+        if messages.suppressed == 1 { endFlood("\(messages.count)") }
         return false
+    }
+
+    /// Whether the page has not sent too many bytes.
+    private func admit(bytes: Int) -> Bool {
+        if messageBytes.admit(bytes) { return true }
+        if messageBytes.suppressed == 1 { endFlood("\(messageBytes.count >> 20) MiB of") }
+        return false
+    }
+
+    private func endFlood(_ limit: String) {
+        report("more than \(limit) messages in a second; the page is ended")
+        lastCrash = monotonicSeconds()
+        webkit_web_view_terminate_web_process(view)
     }
 
     private func receivedMessage(_ value: OpaquePointer) {

@@ -64,6 +64,7 @@ final class PageView {
     /// Whether the preset or speed has changed since the scripts were made.
     var isScriptOutdated = false
     var messages = RateLimit(count: 4000, seconds: 1)
+    var messageBytes = RateLimit(count: 64 << 20, seconds: 1)
     /// The zoom when the pinch began that is not yet complete.
     var zoomBeforePinch = 1.0
     var reports = RateLimit(count: 200, seconds: 60)

@@ -93,7 +93,7 @@ extension WindowTests {
         #expect(rates.contains { $0 >= 40 }, "\(rates)")
     }
 
-    @Test func `page that sets tabs, or asks for a picture of the window: refused`() throws {
+    @Test func `page that sets tabs, or requests a picture of the window: refused`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -134,6 +134,52 @@ extension WindowTests {
         try window.wait(for: "messages in a second; the page is ended", seconds: 30)
         try window.wait(for: "stays closed until it is reloaded", seconds: 30)
         #expect(try resident(window.id) < 1000)
+        #expect(window.stop() == 0)
+    }
+
+    @Test func `page that floods with long messages: it is ended`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "bytes",
+            script: visualizer + """
+                setTimeout(() => {
+                    const text = 'x'.repeat(1 << 20);
+                    const frame = document.createElement('iframe');
+                    document.body.append(frame);
+                    const { hemiolaWindow } = frame.contentWindow.webkit.messageHandlers;
+                    for (let i = 0; i < 200; i++) hemiolaWindow.postMessage(['', 'handler', text]);
+                }, 1500);
+                """)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "more than 64 MiB of messages in a second; the page is ended", seconds: 30)
+        #expect(try resident(window.id) < 1000)
+        #expect(window.stop() == 0)
+    }
+
+    @Test func `page with a question before it is left: it is reloaded and closed all the same`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "question",
+            script: visualizer + """
+                addEventListener('beforeunload', (event) => { event.preventDefault(); event.returnValue = 'Leave?'; });
+                addEventListener('keydown', () => report('key'));
+                report('loaded');
+                """)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "REPORT loaded")
+        sleep(1)
+        // The question comes only after the user has used the page.
+        try fixture.key("a")
+        try window.wait(for: "REPORT key")
+        let count = window.lines.count
+        try fixture.key("ctrl+r")
+        try window.wait(for: "REPORT loaded", after: count)
         #expect(window.stop() == 0)
     }
 
