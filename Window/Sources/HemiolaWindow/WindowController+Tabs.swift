@@ -43,6 +43,7 @@ extension WindowController {
             updateLabel(page)
             if gtk_notebook_page_num(notebook, page.widget) < 0 {
                 gtk_notebook_insert_page(notebook, page.widget, labels[container.id]?.widget, Int32(index))
+                gtk_notebook_set_tab_reorderable(notebook, page.widget, 1)
             } else {
                 gtk_notebook_reorder_child(notebook, page.widget, Int32(index))
             }
@@ -74,6 +75,22 @@ extension WindowController {
             guard let self, pages[page.id] === page else { return }
             select(page.id)
         }
+    }
+
+    /// The user has dragged a tab to a place.
+    func reordered(_ widget: UnsafeMutablePointer<GtkWidget>, to place: Int) {
+        guard !isArranging, let page = pages.values.first(where: { $0.widget == widget }) else { return }
+        // GTK still moves the tab after this signal.
+        Timer.once { [weak self] in
+            guard let self, pages[page.id] === page else { return }
+            apply(tabs.move(page.id, to: place))
+        }
+    }
+
+    /// Moves the visible tab to the right, or with a negative number to the left.
+    func moveTab(by places: Int) {
+        guard let index = tabs.containers.firstIndex(where: { $0.id == tabs.selection }) else { return }
+        apply(tabs.move(tabs.selection, to: index + places))
     }
 
     func select(_ id: UUID) {

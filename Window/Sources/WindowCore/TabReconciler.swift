@@ -268,6 +268,23 @@ public struct TabState: Sendable, Hashable {
         return changes
     }
 
+    /// Moves a tab. Listed tabs stay before those that the user has opened. A list with the same tabs keeps the new order.
+    ///
+    /// - Parameters:
+    ///   - id: The container. An unknown one changes nothing.
+    ///   - index: Its new place in the tab bar; outside its group, the nearest place in it.
+    public mutating func move(_ id: UUID, to index: Int) -> Changes {
+        guard let from = containers.firstIndex(where: { $0.id == id }) else { return Changes() }
+        let listedCount = listed.count
+        let places = containers[from].isOpened ? listedCount..<containers.count : 0..<listedCount
+        let place = min(max(index, places.lowerBound), places.upperBound - 1)
+        guard place != from else { return Changes() }
+        containers.insert(containers.remove(at: from), at: place)
+        var changes = Changes()
+        changes.rearranged = true
+        return changes
+    }
+
     /// Closes a tab by the user or by its page. If it was visible, the tab after it is selected, after the last one the tab before it. The
     /// tab that replaces a deprecated one is added.
     ///

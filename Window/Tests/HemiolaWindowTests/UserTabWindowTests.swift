@@ -102,6 +102,49 @@ extension WindowTests {
         #expect(!window.isRunning && window.stop() == 0)
     }
 
+    @Test func `tabs are moved by Ctrl+Shift+Page Up and Down, and by dragging`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let names = ["one", "two", "three"]
+        let window = try fixture.window(
+            try names.map { try fixture.page($0, script: counting, body: "<h1>\($0)</h1>") } + ["--size", "900x600"])
+        defer { window.stop() }
+        try window.wait(for: "three: log: REPORT loaded")
+        try fixture.moveToCorner("one")
+        // The icons show where the labels are.
+        let icon = try fixture.colourPicture("mark.png", "#ff00ff")
+        try fixture.sendTabs(
+            "one", names.map { ["id": $0, "title": $0, "path": fixture.folder.appendingPathComponent("pages/\($0)").path, "icon": icon] })
+        for _ in 0..<100 where loads("two", in: window) < 2 || loads("three", in: window) < 2 { usleep(100_000) }
+        /// Presses a key and waits for the title of the window.
+        func press(_ key: String, shows name: String) throws {
+            try fixture.key(key)
+            try fixture.wait(until: "\(name) is visible after \(key)") {
+                try fixture.run(findTool("xdotool")!, ["search", "--onlyvisible", "--name", "^\(name)$"]).code == 0
+            }
+        }
+        try fixture.key("ctrl+shift+Page_Down")
+        try press("ctrl+Page_Down", shows: "three")
+        try press("ctrl+Page_Down", shows: "two")
+        try press("ctrl+Page_Down", shows: "one")
+        try fixture.key("ctrl+shift+Page_Up")
+        try press("ctrl+Page_Down", shows: "two")
+        try press("ctrl+Page_Down", shows: "three")
+        // The first tab is dragged behind the second one.
+        try press("ctrl+Page_Down", shows: "one")
+        let icons = try iconColumns(fixture)
+        try #require(icons.count == 3, "icons at \(icons)")
+        let (from, distance, y) = (icons[0] + 8, icons[1] - icons[0] + 30, try tabBarRow(fixture))
+        try fixture.xdotool("mousemove", "\(from)", "\(y)", "mousedown", "1")
+        for step in 1...12 { try fixture.xdotool("mousemove", "\(from + distance * step / 12)", "\(y)", "sleep", "0.05") }
+        try fixture.xdotool("mouseup", "1")
+        sleep(1)
+        try press("ctrl+Page_Down", shows: "three")
+        try press("ctrl+Page_Down", shows: "two")
+        #expect(names.map { loads($0, in: window) } == [1, 2, 2])
+    }
+
     @Test func `tab labels: the close button and the middle button close the tab that they are on`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
@@ -118,18 +161,7 @@ extension WindowTests {
         let tabs = zip(names, paths).map { ["id": $0, "title": $0, "path": $1, "icon": icon] }
         try fixture.sendTabs("left", tabs)
         for _ in 0..<100 where loads("middle", in: window) < 2 || loads("right", in: window) < 2 { usleep(100_000) }
-        func marks() throws -> [Int] {
-            let pixels = try fixture.picture("labels")
-            var columns: [Int] = []
-            for x in 0..<900 {
-                let isMark = (30..<100).count { y in
-                    let pixel = pixels[3 * (1280 * y + x)..<3 * (1280 * y + x) + 3].map { Int($0) }
-                    return pixel[0] > 240 && pixel[1] < 12 && pixel[2] > 240
-                }
-                if isMark >= 12 { columns.append(x) }
-            }
-            return columns.enumerated().filter { $0.offset == 0 || columns[$0.offset - 1] < $0.element - 1 }.map(\.element)
-        }
+        func marks() throws -> [Int] { try iconColumns(fixture) }
         let first = try marks()
         try #require(first.count == 3, "icons at \(first)")
         // Middle click on the last label.
@@ -153,6 +185,20 @@ extension WindowTests {
         for _ in 0..<100 where loads("middle", in: window) < 3 || loads("right", in: window) < 3 { usleep(100_000) }
         #expect(loads("middle", in: window) == 3 && loads("right", in: window) == 3)
         #expect(try marks().count == 3)
+    }
+
+    /// The columns of the display at which the icons of the tabs begin.
+    private func iconColumns(_ fixture: Fixture) throws -> [Int] {
+        let pixels = try fixture.picture("labels")
+        var columns: [Int] = []
+        for x in 0..<900 {
+            let isMark = (30..<100).count { y in
+                let pixel = pixels[3 * (1280 * y + x)..<3 * (1280 * y + x) + 3].map { Int($0) }
+                return pixel[0] > 240 && pixel[1] < 12 && pixel[2] > 240
+            }
+            if isMark >= 12 { columns.append(x) }
+        }
+        return columns.enumerated().filter { $0.offset == 0 || columns[$0.offset - 1] < $0.element - 1 }.map(\.element)
     }
 
     /// The row of the display in the middle of the icons.

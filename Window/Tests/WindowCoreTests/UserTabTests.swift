@@ -46,6 +46,33 @@ import WindowCore
         #expect(!state.isTabbed)
     }
 
+    // MARK: - Moving
+
+    @Test func `move a tab: the others keep their order, the visible one stays, and a list with the same tabs changes nothing`() throws {
+        var state = try tabbed("a", "b", "c", selecting: "b")
+        let live = state.selection
+        let changes = state.move(try id("a", of: state), to: 2)
+        #expect(changes.rearranged && changes.created.isEmpty && changes.updated.isEmpty && changes.disposed.isEmpty)
+        #expect(names(state) == ["b", "c", "a"] && state.selection == live)
+        #expect(state.apply(try directive("a", "a", "b", "c")).isEmpty)
+        #expect(names(state) == ["b", "c", "a"])
+        // Other tabs: the order of the list is adopted.
+        _ = state.apply(try directive("a", "a", "b", "c", "d"))
+        #expect(names(state) == ["a", "b", "c", "d"] && state.selection == live)
+    }
+
+    @Test func `move a tab: listed ones stay before those that the user has opened`() throws {
+        var state = try tabbed("a", "b", selecting: "a")
+        _ = try some(state.open("/x"))
+        _ = try some(state.open("/y"))
+        _ = state.move(try id("a", of: state), to: 3)
+        #expect(names(state) == ["b", "a", "+/x", "+/y"])
+        _ = state.move(try id("/y", of: state), to: -1)
+        #expect(names(state) == ["b", "a", "+/y", "+/x"])
+        #expect(state.move(try id("a", of: state), to: 2).isEmpty && state.move(UUID(), to: 0).isEmpty)
+        #expect(names(state) == ["b", "a", "+/y", "+/x"])
+    }
+
     @Test func `close an invisible tab: the visible one stays`() throws {
         var state = try tabbed("a", "b", "c", selecting: "b")
         let live = state.selection
