@@ -34,10 +34,8 @@ nonisolated enum PageSource: Hashable, Sendable {
             return
         }
         if text.hasPrefix("http://") || text.hasPrefix("https://") {
-            guard text.utf8.count <= 2048, g_uri_is_valid(text, G_URI_FLAGS_NONE, nil) != 0, Self.origin(of: text) != nil else {
-                throw Fault(message: "\(text): invalid address")
-            }
-            self = .address(text)
+            guard text.utf8.count <= 2048, let address = Self.normalized(text) else { throw Fault(message: "\(text): invalid address") }
+            self = .address(address)
             return
         }
         guard let real = realpath(text, nil) else { throw Fault(message: "\(text): \(String(cString: strerror(errno)))") }
@@ -108,10 +106,31 @@ nonisolated enum PageSource: Hashable, Sendable {
 
     /// Scheme, host and port of an address; nil if it is none.
     static func origin(of address: String) -> String? {
-        guard let uri = g_uri_parse(address, G_URI_FLAGS_NONE, nil) else { return nil }
+        guard let uri = g_uri_parse(address, G_URI_FLAGS_ENCODED, nil) else { return nil }
         defer { g_uri_unref(uri) }
-        guard let scheme = g_uri_get_scheme(uri), let host = g_uri_get_host(uri) else { return nil }
-        return "\(String(cString: scheme))://\(String(cString: host)):\(g_uri_get_port(uri))"
+        guard let (scheme, host, port) = parts(of: uri) else { return nil }
+        return "\(scheme)://\(host):\(port)"
+    }
+
+    /// An address as a browser writes it: scheme and host in small letters, without the port that is the scheme's default, with a path.
+    private static func normalized(_ address: String) -> String? {
+        guard let uri = g_uri_parse(address, G_URI_FLAGS_ENCODED, nil) else { return nil }
+        defer { g_uri_unref(uri) }
+        guard let (scheme, host, port) = parts(of: uri) else { return nil }
+        let path = String(cString: g_uri_get_path(uri))
+        return take(
+            g_uri_join(
+                G_URI_FLAGS_ENCODED, scheme, g_uri_get_userinfo(uri), host, port, path.isEmpty ? "/" : path, g_uri_get_query(uri),
+                g_uri_get_fragment(uri)))
+    }
+
+    /// Scheme and host in small letters, and the port, −1 for the default one; nil if the address has no host.
+    private static func parts(of uri: OpaquePointer) -> (scheme: String, host: String, port: Int32)? {
+        guard let scheme = g_uri_get_scheme(uri), let host = g_uri_get_host(uri), host[0] != 0 else { return nil }
+        let name = String(cString: scheme).lowercased()
+        let port = g_uri_get_port(uri)
+        let isDefault = name == "http" && port == 80 || name == "https" && port == 443
+        return (name, String(cString: host).lowercased(), isDefault ? -1 : port)
     }
 
     // MARK: - Files

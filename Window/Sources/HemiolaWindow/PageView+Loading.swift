@@ -30,6 +30,12 @@ extension PageView {
         }
     }
 
+    /// Whether the page at a path is the one that is shown, whichever way the path is spelled.
+    func shows(_ path: String) -> Bool {
+        guard message == nil, let source else { return false }
+        return (try? PageSource(path)) == source
+    }
+
     /// Loads the page again, also one whose web process has ended.
     func reload() {
         lastCrash = -.infinity

@@ -122,7 +122,10 @@ extension WindowController {
         cursorTimer?.stop()
         cursorTimer = Timer(every: Self.cursorSeconds) { [unowned self] in
             cursorTimer = nil
-            if isFullScreen, let page = selectedPage { gtk_widget_set_cursor_from_name(cast(page.view), "none") }
+            if isFullScreen, let page = selectedPage {
+                isCursorHidden = true
+                gtk_widget_set_cursor_from_name(cast(page.view), "none")
+            }
             return false
         }
     }
@@ -130,6 +133,8 @@ extension WindowController {
     func showCursor() {
         cursorTimer?.stop()
         cursorTimer = nil
-        if let page = selectedPage { gtk_widget_set_cursor_from_name(cast(page.view), nil) }
+        guard isCursorHidden else { return }
+        isCursorHidden = false
+        for page in pages.values { gtk_widget_set_cursor_from_name(cast(page.view), nil) }
     }
 }

@@ -20,7 +20,10 @@ extension WindowController {
     func apply(_ changes: TabState.Changes, restores: Bool = false) {
         guard !changes.isEmpty else { return arrange() }
         for container in changes.created { add(container, restores: restores) }
-        for container in changes.updated where changes.loaded.contains(container.id) { pages[container.id]?.load(container.path) }
+        for container in changes.updated where changes.loaded.contains(container.id) {
+            // Another spelling of the page's path is no other page.
+            if let page = pages[container.id], !page.shows(container.path) { page.load(container.path) }
+        }
         arrange()
         for id in changes.disposed {
             guard let page = pages.removeValue(forKey: id) else { continue }
@@ -53,6 +56,7 @@ extension WindowController {
             gtk_notebook_set_current_page(notebook, gtk_notebook_page_num(notebook, page.widget))
             changed(page)
             gtk_widget_grab_focus(cast(page.view))
+            if isCursorHidden { gtk_widget_set_cursor_from_name(cast(page.view), "none") }
         }
         updateShown()
     }
@@ -93,8 +97,15 @@ extension WindowController {
         apply(tabs.move(tabs.selection, to: index + places))
     }
 
-    func select(_ id: UUID) {
+    /// The user or a request has changed the tab: a change that is due with the next bar is dropped.
+    private func restartCycle() {
         cycle?.restart()
+        cycleTimer?.stop()
+        cycleTimer = nil
+    }
+
+    func select(_ id: UUID) {
+        restartCycle()
         apply(tabs.select(id))
     }
 
@@ -128,14 +139,14 @@ extension WindowController {
     /// Closes a tab; the last one: the window.
     func closeTab(_ id: UUID) {
         guard let changes = tabs.close(id) else { return close() }
-        cycle?.restart()
+        restartCycle()
         apply(changes)
     }
 
     /// Opens the tab that was closed last.
     func reopenTab() {
         guard let changes = tabs.reopen() else { return }
-        cycle?.restart()
+        restartCycle()
         apply(changes, restores: true)
     }
 
@@ -144,7 +155,7 @@ extension WindowController {
         guard let changes = tabs.open(path) else {
             return printMessage("\(path): not opened; a window has at most \(TabDirective.tabLimit) tabs")
         }
-        cycle?.restart()
+        restartCycle()
         apply(changes)
     }
 

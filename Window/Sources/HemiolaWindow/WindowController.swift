@@ -33,6 +33,7 @@ final class WindowController: PageHost {
     var cycleTimer: Timer?
     var timer: Timer?
     var cursorTimer: Timer?
+    var isCursorHidden = false
     var snapshots: [String] = []
     var snapshotCount = 0
     var isArranging = false

@@ -109,4 +109,24 @@ extension WindowTests {
         #expect(try fixture.pixels(255, 0, 255, rows: 200, "favicon") == 0)
         #expect(try fixture.pixels(0, 255, 0, rows: 200, "favicon") > 200)
     }
+
+    @Test(.enabled(if: findTool("python3") != nil, "needs python3"))
+    func `another spelling of a page's address or path: the page is shown, and not loaded again`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let (web, file) = (try page(fixture, "web", title: "Web"), try page(fixture, "file", title: "File"))
+        let server = try RunningProgram(findTool("python3")!, ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", web])
+        defer { server.stop() }
+        let port = try #require(try server.wait(for: "port").split(separator: " ").compactMap { Int($0) }.first)
+        let window = try fixture.window(["http://LOCALHOST:\(port)", file])
+        defer { window.stop() }
+        func loads() -> Int { window.lines.count { $0.contains("REPORT loaded") } }
+        try fixture.wait(until: "both pages are loaded") { loads() == 2 }
+        for (address, path) in [("http://localhost:\(port)/", "\(file)/"), ("http://Localhost:\(port)", "\(file)/../file/index.html")] {
+            try fixture.sendTabs("a", [["id": "a", "title": "", "path": address], ["id": "b", "title": "", "path": path]])
+            #expect(try fixture.send("window", "tab", "b").code == 0)
+        }
+        #expect(loads() == 3, "the window has the tabs of its arguments at first: the second of them is new")
+    }
 }
