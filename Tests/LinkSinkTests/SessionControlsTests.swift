@@ -9,7 +9,6 @@ import Testing
     private var controls = SessionControls(quantum: 4)
     private var session = SimulatedSession(beatsPerMinute: 125, peers: 1)
     private var time = 10.0
-    private var lateness = 0.002
     private var calls = 0
 
     private mutating func run(_ seconds: Double, beats: (_ time: Double) -> (Int, Int?)? = { _ in nil }) -> [(Double, String)] {
@@ -24,7 +23,7 @@ import Testing
             guard time >= controls.next else { continue }
             calls += 1
             let state = session.peerCount > 0 ? session.state(at: time, quantum: 4) : nil
-            found += controls.advance(to: time, batch: Self.batch, lateness: lateness, session: state).map { (time, $0.name) }
+            found += controls.advance(to: time, batch: Self.batch, session: state).map { (time, $0.name) }
         }
         return found
     }
@@ -43,13 +42,6 @@ import Testing
         #expect(taps.allSatisfy { abs(session.error(at: $0.0)) * 0.48 <= 0.52 * Self.batch }, "\(found)")
         // Each beat, and every 0.25 s.
         #expect(calls < 140, "\(calls)")
-    }
-
-    @Test mutating func `batches that are passed late: no beat is tapped, until they are in time again`() {
-        lateness = 0.06
-        #expect(run(10).map(\.1) == ["lockTempo"])
-        lateness = 0.04
-        #expect(run(0.6).map(\.1) == ["tap"])
     }
 
     @Test mutating func `the tracker has the beats and bars of the session: only the tempo is submitted`() {

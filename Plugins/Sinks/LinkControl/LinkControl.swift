@@ -98,9 +98,7 @@ final class LinkFollower: NonBlockingSink {
             let peers = session.peerCount
             let now = session.state(at: end - delay, quantum: state.controls.quantum)
             report(peers, now, &state)
-            let due = state.controls.advance(
-                to: end, batch: length, lateness: MonotonicTime.now - end, session: peers > 0 ? now : nil)
-            for control in due { submit(control, state.context) }
+            for control in state.controls.advance(to: end, batch: length, session: peers > 0 ? now : nil) { submit(control, state.context) }
         }
     }
 

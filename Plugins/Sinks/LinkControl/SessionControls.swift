@@ -24,8 +24,6 @@ struct SessionControls: Sendable {
     private static let tapInterval = 3.2
     /// Least time between two downbeats that are set.
     private static let downbeatInterval = 4.0
-    /// Lateness in seconds from which no beat and no downbeat is submitted: its position would be wrong.
-    private static let longestLateness = 0.05
     /// Longest time between two looks at the session.
     private static let pollInterval = 0.25
 
@@ -65,9 +63,8 @@ struct SessionControls: Sendable {
     /// - Parameters:
     ///   - time: The end of the batch.
     ///   - batch: Its length.
-    ///   - lateness: The time since then, by which a control takes effect too late: the analysis goes on.
     ///   - session: The state at that time; nil: there are no peers.
-    mutating func advance(to time: Double, batch: Double, lateness: Double, session: LinkState?) -> [Submission] {
+    mutating func advance(to time: Double, batch: Double, session: LinkState?) -> [Submission] {
         next = time + Self.pollInterval
         guard let session, session.beatsPerMinute > 0 else {
             guard lockedTempo != nil else { return [] }
@@ -81,7 +78,7 @@ struct SessionControls: Sendable {
         }
         let period = 60 / session.beatsPerMinute
         let nearest = session.beat.rounded()
-        if abs(session.beat - nearest) * period <= 0.51 * batch, lateness <= Self.longestLateness {
+        if abs(session.beat - nearest) * period <= 0.51 * batch {
             let agrees = lastAgreement > lastDisagreement && time - lastAgreement < Self.beatsWithoutAgreement * period
             if !agrees, time - lastTap >= Self.tapInterval {
                 lastTap = time
