@@ -24,17 +24,25 @@ extension WindowController {
         }
         guard record != saved.window else { return }
         saved.window = record
-        isStateChanged = true
+        isWindowChanged = true
     }
 
     func storeIfDue() {
         guard monotonicSeconds() - lastStore > Self.storeSeconds else { return }
         if !pages.isEmpty { recordWindow() }
-        guard isStateChanged else { return }
+        guard isWindowChanged || !changedPages.isEmpty else { return }
         lastStore = monotonicSeconds()
-        isStateChanged = false
+        let changes = (window: isWindowChanged ? saved.window : nil, pages: changedPages.map(saved.page))
+        (isWindowChanged, changedPages) = (false, [])
+        guard let stateFile else { return }
         do throws(SavedStateFile.Fault) {
-            try stateFile?.write(saved)
+            // Other windows may have stored other pages, and their own tabs.
+            var stored = try stateFile.update(warn: printMessage) { state in
+                for page in changes.pages { state.update(page.path) { $0 = page } }
+                if let window = changes.window { state.window = window }
+            }
+            stored.window = saved.window
+            saved = stored
         } catch {
             printMessage("\(error.message); the state of the window is not stored")
         }
@@ -45,8 +53,8 @@ extension WindowController {
     }
 
     func store(_ key: String, _ change: (inout SavedState.Page) -> Void) {
-        let before = saved
+        let before = saved.page(key)
         saved.update(key, change)
-        if before != saved { isStateChanged = true }
+        if saved.page(key) != before { changedPages.insert(key) }
     }
 }

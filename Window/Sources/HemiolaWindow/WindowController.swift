@@ -24,7 +24,9 @@ final class WindowController: PageHost {
     let control: ControlConnection
     let stateFile: SavedStateFile?
     var saved: SavedState
-    var isStateChanged = false
+    /// Whether the state of the window has changed since it was stored, and the pages whose state has.
+    var isWindowChanged = false
+    var changedPages: Set<String> = []
     var lastStore = 0.0
     var tabs: TabState
     var pages: [UUID: PageView] = [:]
@@ -235,7 +237,8 @@ final class WindowController: PageHost {
         cycleTimer?.stop()
         for page in pages.values { page.storeSession() }
         recordWindow()
-        isStateChanged = true
+        // The window that is closed last is the one that the next start restores.
+        isWindowChanged = true
         lastStore = -.infinity
         storeIfDue()
         for page in pages.values { page.dispose() }

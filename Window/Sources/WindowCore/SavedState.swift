@@ -239,6 +239,50 @@ public struct SavedStateFile: Sendable, Hashable {
         }
     }
 
+    /// Applies a change to the stored state: reads the file, and writes the changed state. What other windows have written since this one
+    /// has read the file is kept, except for what the change replaces.
+    ///
+    /// - Parameters:
+    ///   - warn: As for ``read(warn:)``.
+    ///   - change: Changes the state that the file has now.
+    /// - Returns: The state that was written.
+    /// - Throws: The path and the reason.
+    public func update(warn: (String) -> Void, _ change: (inout SavedState) -> Void) throws(Fault) -> SavedState {
+        try createFolder()
+        let lock = FolderLock(path: path)
+        defer { lock?.release() }
+        var state = read(warn: warn)
+        change(&state)
+        try write(state)
+        return state
+    }
+
+    /// The lock of the file's folder: two windows do not change the file at the same time. The file itself is replaced by each change.
+    private struct FolderLock {
+        /// Attempts to lock, and the pause after each, in microseconds: one second in all. A process that is stopped may hold the lock.
+        private static let attempts = (count: 100, pause: useconds_t(10_000))
+
+        private let descriptor: Int32
+
+        /// - Returns: nil when another process holds the lock for a second, or the file system has no locks: the change is made without it.
+        init?(path: String) {
+            let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+            descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard descriptor >= 0 else { return nil }
+            for _ in 0..<Self.attempts.count {
+                if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+                guard errno == EWOULDBLOCK || errno == EINTR else { break }
+                usleep(Self.attempts.pause)
+            }
+            close(descriptor)
+            return nil
+        }
+
+        func release() {
+            close(descriptor)
+        }
+    }
+
     /// Writes the file atomically: a reader sees the old file or the new one. Only the user can read it. A missing folder is created.
     ///
     /// - Throws: The path and the reason.

@@ -42,6 +42,49 @@ import WindowCore
         }
     }
 
+    @Test func `two windows: each keeps what the other has stored, and the last one stores its tabs`() throws {
+        try withFolder { folder in
+            let file = SavedStateFile(path: "\(folder)/new/window.json")
+            for name in ["a", "b"] {
+                _ = try file.update(warn: { Issue.record("\($0)") }) { state in
+                    state.update("/\(name)") { $0.preset = name }
+                    state.window.tabs = [Tab(id: name, title: name, path: "/\(name)")]
+                }
+            }
+            let state = file.read { Issue.record("\($0)") }
+            #expect(state.page("/a").preset == "a" && state.page("/b").preset == "b")
+            #expect(state.window.tabs.map(\.id) == ["b"])
+        }
+    }
+
+    @Test func `two windows at once: no change is lost`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "hemiola-window-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = SavedStateFile(path: "\(folder)/window.json")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for window in 0..<2 {
+                group.addTask {
+                    for index in 0..<50 {
+                        _ = try file.update(warn: { Issue.record("\($0)") }) { state in state.update("/\(window)/\(index)") { $0.zoom = 2 } }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(file.read { Issue.record("\($0)") }.pages.count == 100)
+    }
+
+    @Test func `a process that holds the lock delays a change by a second at most`() throws {
+        try withFolder { folder in
+            let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(descriptor) }
+            #expect(flock(descriptor, LOCK_EX) == 0)
+            let file = SavedStateFile(path: "\(folder)/window.json")
+            _ = try file.update(warn: { Issue.record("\($0)") }) { state in state.update("/a") { $0.zoom = 2 } }
+            #expect(file.read { Issue.record("\($0)") }.page("/a").zoom == 2)
+        }
+    }
+
     @Test func `no file: an empty state without a warning`() throws {
         try withFolder { folder in
             var warnings: [String] = []
