@@ -52,7 +52,7 @@ run: setup ## Build Hemiola, analyse the bundled minuet, print sample records an
 ifeq ($(STRICT),1)
 test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests installation and examples too.
 	scripts/stage --begin
-	scripts/stage setup scripts/setup --strict
+	scripts/stage setup sh -c 'scripts/setup --strict && scripts/setup --window'
 	scripts/stage lint $(MAKE) lint
 	$(WITH_PYTHON); export HEMIOLA_STRICT=1; \
 	scripts/stage build $(SWIFT_BUILD_TESTS); \
@@ -61,6 +61,8 @@ test: ## Run the tests; STRICT=1 installs all tools, skips no test, and tests in
 	scripts/stage 'sound tests' $(SWIFT_TEST_SOUND); \
 	scripts/stage 'program tests' $(SWIFT_TEST_PARALLEL) --skip-build --filter '$(PROGRAM_TESTS)'; \
 	scripts/stage 'browser tests' $(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
+	HEMIOLA_STRICT=1 scripts/stage window $(MAKE) test-window
+	HEMIOLA_STRICT=1 scripts/stage 'window install' $(MAKE) test-install-window
 	HEMIOLA_STRICT=1 scripts/stage install $(MAKE) test-install
 	HEMIOLA_STRICT=1 scripts/stage wheel $(MAKE) test-wheel
 	HEMIOLA="$$(packaging/build 2>/dev/null)" scripts/stage footprint $(SWIFT_TEST) --skip-build --filter FootprintTests
@@ -77,7 +79,9 @@ test:
 	$(SWIFT_TEST_PARALLEL) --skip '$(REAL_TIME)'; \
 	$(SWIFT_TEST_SOUND); \
 	$(SWIFT_TEST_PARALLEL) --skip-build --filter '$(PROGRAM_TESTS)'; \
-	$(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'
+	$(SWIFT_TEST) --skip-build --filter '$(BROWSER_TESTS)'; \
+	if pkg-config --exists webkitgtk-6.0 2>/dev/null; then $(MAKE) test-window; \
+	else echo "not installed: libwebkitgtk-6.0-dev; the tests of the window are skipped" >&2; fi
 endif
 
 examples: ## Run every example that has a run script, with the program HEMIOLA (default: built from the sources).
