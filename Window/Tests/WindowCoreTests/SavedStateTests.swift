@@ -65,7 +65,8 @@ import WindowCore
             for window in 0..<2 {
                 group.addTask {
                     for index in 0..<50 {
-                        _ = try file.update(warn: { Issue.record("\($0)") }) { state in state.update("/\(window)/\(index)") { $0.zoom = 2 } }
+                        _ = try file.update(warn: { Issue.record("\($0)") }) { state in state.update("/\(window)/\(index)") { $0.zoom = 2 }
+                        }
                     }
                 }
             }
