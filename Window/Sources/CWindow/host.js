@@ -68,6 +68,9 @@
                 case "presetHandler":
                     if (typeof message.name === "string") send("preset", message.name.slice(0, MAX_TEXT));
                     break;
+                case "presetRefused":
+                    if (typeof message.name === "string") send("presetRefused", message.name.slice(0, MAX_TEXT));
+                    break;
                 case "speedHandler":
                     if (Number.isFinite(message.speed)) send("speed", message.speed);
                     break;

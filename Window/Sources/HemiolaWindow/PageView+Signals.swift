@@ -191,7 +191,15 @@ extension PageView {
             connections[number]?.shown = shown
             connections[number]?.hidden = hidden
             connections[number]?.line.send(isShown ? now : hidden)
-        case "preset": store { $0.preset = first }
+        case "preset":
+            store { page in
+                if page.preset != first { presetBefore = page.preset }
+                page.preset = first
+            }
+        case "presetRefused":
+            // A preset of another page, for example: the next start would give it to this page again.
+            store { page in if page.preset == first { page.preset = presetBefore } }
+            if presetBefore == first { presetBefore = nil }
         case "speed": store { $0.speed = Double(first).map { min(1, max(0.1, $0)) } }
         case "handler": report("message to the handler \(String(first.prefix(100))), which Hemiola does not have: becomes a message record")
         case "console": report("\(String(first.prefix(20))): \(String((text(value, 3) ?? "").prefix(1000)))")

@@ -64,6 +64,8 @@ final class PageView {
     /// Whether the preset or speed has changed since the scripts were made.
     var isScriptOutdated = false
     var messages = RateLimit(count: 4000, seconds: 1)
+    /// The preset that was stored before the last one, in case that the page refuses that.
+    var presetBefore: String?
     var messageBytes = RateLimit(count: 64 << 20, seconds: 1)
     /// The zoom when the pinch began that is not yet complete.
     var zoomBeforePinch = 1.0

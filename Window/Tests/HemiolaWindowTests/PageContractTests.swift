@@ -95,6 +95,33 @@ extension WindowTests {
         window.stop()
     }
 
+    @Test func `preset that the page refuses: the next start gives the page the one before`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola(sinks: ["presets:list=\(try presetList(fixture))"])
+        let page = try fixture.page(
+            "choosy",
+            script: """
+                report('initial', window.initialPresetNameB64 ?? null);
+                \(visualizer)
+                const load = window.loadPresetByName;
+                window.loadPresetByName = (name) => { load(name); if (name !== 'Rain') throw new Error(`no preset ${name}`); };
+                """)
+        var window = try fixture.window([page])
+        try window.wait(for: "REPORT resumeAudio")
+        #expect(try fixture.send("loadPreset", "Rain").code == 0)
+        try window.wait(for: "REPORT loadPresetByName \"Rain\"")
+        // The page's refusal is the reply.
+        let refused = try fixture.send("loadPreset", "Snöw")
+        #expect(refused.code == 1, "\(refused.output)")
+        try window.wait(for: "REPORT loadPresetByName \"Snöw\"")
+        #expect(window.stop() == 0)
+        window = try fixture.window([page])
+        let initial = try value(window.wait(for: "REPORT initial"), "initial") as? String
+        #expect(initial == Data("Rain".utf8).base64EncodedString())
+        window.stop()
+    }
+
     private func presetList(_ fixture: Fixture) throws -> String {
         let list = fixture.folder.appendingPathComponent("presets.txt")
         try "Rain\nSnöw\n".write(to: list, atomically: true, encoding: .utf8)
