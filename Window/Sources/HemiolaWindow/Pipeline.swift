@@ -4,8 +4,8 @@ import Glibc
 
 /// A hemiola that the window has started, because none was running. It ends with the window.
 final class Pipeline {
-    /// Seconds between two starts of a pipeline that ends at once.
-    private static let retrySeconds = 5.0
+    /// Seconds from the end of a pipeline to its next start; doubled, up to the last value, while it ends within the first value.
+    private static let retrySeconds = 5.0...60.0
 
     /// The socket of the pipeline, in a folder that only the user can enter.
     let socketPath: String
@@ -13,6 +13,8 @@ final class Pipeline {
     private let folder: String
     private var process: Int32 = -1
     private var timer: Timer?
+    private var startTime = 0.0
+    private var delay = retrySeconds.lowerBound
     private var isStopped = false
 
     /// Starts the program.
@@ -29,6 +31,7 @@ final class Pipeline {
         defer { for argument in arguments { free(argument) } }
         process = cwindow_spawn(arguments)
         guard process > 0 else { return false }
+        startTime = monotonicSeconds()
         let callback: GChildWatchFunc = { _, status, data in
             let pipeline: Pipeline = owner(data)
             MainActor.assumeIsolated { pipeline.ended(status) }
@@ -41,8 +44,11 @@ final class Pipeline {
         process = -1
         if isStopped { return }
         let code = status & 0x7F == 0 ? "exit code \((status >> 8) & 0xFF)" : "signal \(status & 0x7F)"
-        printMessage("\(program): the pipeline has ended: \(code); starting it again in \(Int(Self.retrySeconds)) s")
-        timer = Timer(every: Self.retrySeconds) { [unowned self] in
+        if monotonicSeconds() - startTime > Self.retrySeconds.lowerBound { delay = Self.retrySeconds.lowerBound }
+        printMessage("\(program): the pipeline has ended: \(code); starting it again in \(Int(delay)) s")
+        let seconds = delay
+        delay = min(2 * delay, Self.retrySeconds.upperBound)
+        timer = Timer(every: seconds) { [unowned self] in
             timer = nil
             if !start() { printMessage("\(program): \(String(cString: strerror(errno)))") }
             return false
