@@ -18,9 +18,15 @@ struct EventSchedule {
     /// Whether all blocks pass unchanged.
     var isTransparent: Bool { lead == nil && selection.isAll }
 
-    /// Whether a block passes unchanged: nothing of it is left out or delivered at another time.
-    func isTransparent(to block: BatchBlock) -> Bool {
-        lead == nil && (selection.isAll || block.events.allSatisfy { selection.contains($0.type.name) })
+    /// The block with the selected events, for a sink without `lead_ms`. Allocates only if an event is left out, which costs less than
+    /// waking a thread.
+    func selecting(from block: BatchBlock) -> BatchBlock {
+        if selection.isAll || block.events.allSatisfy({ selection.contains($0.type.name) }) { return block }
+        var result = block
+        result.replaceEvents { _, old, new in
+            for event in old where selection.contains(event.type.name) { new.append(event) }
+        }
+        return result
     }
 
     mutating func begin(_ header: StreamHeader) {

@@ -50,8 +50,7 @@ actor SinkRunner {
         executor = ThreadExecutor()
         let schedule = EventSchedule(lead: lead, selection: events)
         if lead == nil, context.isLive, let sink = sink as? any NonBlockingSink {
-            // The thread of the sink selects the events of other blocks.
-            writeIfReady = { block in schedule.isTransparent(to: block) && sink.writeIfReady(block) }
+            writeIfReady = { block in sink.writeIfReady(schedule.selecting(from: block)) }
         } else {
             writeIfReady = nil
         }

@@ -34,12 +34,11 @@ import Testing
         #expect(schedule.apply(to: [onset]) == [])
     }
 
-    @Test func `block of which nothing is left out: unchanged`() {
-        #expect(schedule().isTransparent(to: block([onset, lost])))
-        #expect(schedule(["device"]).isTransparent(to: block([lost])))
-        #expect(schedule(["device"]).isTransparent(to: block([])))
-        #expect(!schedule(["device"]).isTransparent(to: block([lost, onset])))
-        #expect(!schedule(lead: 0).isTransparent(to: block([])))
+    @Test func `block without lead_ms: selected events stay, in their batches`() {
+        #expect(schedule().selecting(from: block([onset, lost])).events == [onset, lost])
+        #expect(schedule(["device"]).selecting(from: block([onset, lost])).events == [lost])
+        let empty = schedule(["device"]).selecting(from: block([onset]))
+        #expect(empty.events == [] && empty.count == 1 && empty[0].events.isEmpty)
     }
 
     @Test(arguments: [-0.5, 0, 0.5]) func `lead_ms: events without a batch are not held back`(lead: Double) {

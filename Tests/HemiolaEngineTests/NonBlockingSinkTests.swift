@@ -47,6 +47,15 @@ import Testing
         try await run(sink, batches: 100, events: "select=batch+event")
         #expect(sink.numbers == Array(0..<100))
         #expect(sink.promptCount > 50)
+        #expect(sink.eventCount > 0)
+    }
+
+    @Test func `select without the events of every batch: they do not wake the thread of the sink`() async throws {
+        let sink = EagerSink()
+        try await run(sink, batches: 100, events: "select=batch+beat")
+        #expect(sink.numbers == Array(0..<100))
+        #expect(sink.promptCount > 50)
+        #expect(sink.eventCount == 0)
     }
 
     @Test func `file, or lead_ms: the thread of the sink writes`() async throws {
@@ -65,6 +74,7 @@ private final class EagerSink: NonBlockingSink {
         var calls: [String] = []
         var numbers: [Int64] = []
         var promptCount = 0
+        var eventCount = 0
         /// Detects two calls at the same time.
         var isInside = false
     }
@@ -84,6 +94,7 @@ private final class EagerSink: NonBlockingSink {
     var numbers: [Int64] { state.withLock { $0.numbers } }
     var count: Int { state.withLock { $0.numbers.count } }
     var promptCount: Int { state.withLock { $0.promptCount } }
+    var eventCount: Int { state.withLock { $0.eventCount } }
 
     func open(_ context: SinkContext) async throws(SinkError) { note("open") }
     func begin(_ stream: StreamHeader) async throws(SinkError) { note("begin") }
@@ -108,7 +119,10 @@ private final class EagerSink: NonBlockingSink {
         }
         pause(milliseconds: 1)
         state.withLock { state in
-            for index in 0..<batches.count { state.numbers.append(batches[index].number) }
+            for index in 0..<batches.count {
+                state.numbers.append(batches[index].number)
+                state.eventCount += batches[index].events.count
+            }
             if isPrompt { state.promptCount += 1 }
             state.isInside = false
         }
