@@ -92,13 +92,11 @@ final class MQTTConnection: Sendable {
     var fault: String? { state.withLock { $0.fault } }
 
     /// Adds messages. Does not block.
-    func add(_ groups: [MessageGroup]) {
-        if groups.isEmpty || publishAtOnce(groups) { return }
+    func add(_ group: MessageGroup) {
+        if publishAtOnce(group) { return }
         let isSlow = state.withLock { state in
-            for group in groups {
-                state.groups.append(group)
-                state.size += group.bytes.count
-            }
+            state.groups.append(group)
+            state.size += group.bytes.count
             while state.groups.count > Self.groupLimit || state.size > Self.sizeLimit {
                 let oldest = state.groups.removeFirst()
                 state.size -= oldest.bytes.count
@@ -113,12 +111,12 @@ final class MQTTConnection: Sendable {
     }
 
     /// Publishes messages if the connection accepts them now.
-    private func publishAtOnce(_ groups: [MessageGroup]) -> Bool {
+    private func publishAtOnce(_ group: MessageGroup) -> Bool {
         let isPublished = link.withLockIfAvailable { link -> Bool in
             guard link != nil, link!.progress.isConnected, link!.fault == nil, state.withLock({ $0.groups.isEmpty }) else { return false }
             guard !link!.client.wantsToWrite, link!.unpublishedCount < Self.inflightLimit else { return false }
             do throws(MosquittoClient.Failure) {
-                for group in groups { try publish(group, &link!) }
+                try publish(group, &link!)
             } catch {
                 link!.fault = error
             }
@@ -311,6 +309,7 @@ final class MQTTConnection: Sendable {
     private func publish(status: String, _ link: inout Link) throws(MosquittoClient.Failure) {
         link.progress.passed += 1
         try link.client.publish(Array(status.utf8)[...], to: settings.will.topic, retains: true)
+        try link.client.flush()
     }
 
     private func publish(_ group: MessageGroup, _ link: inout Link) throws(MosquittoClient.Failure) {
@@ -319,6 +318,7 @@ final class MQTTConnection: Sendable {
             link.progress.sent += 1
             try link.client.publish(group.bytes[message.range], to: message.topic, retains: retains)
         }
+        try link.client.flush()
     }
 
     /// Passes groups to the library while the socket accepts them, and the broker acknowledges.

@@ -77,6 +77,12 @@ final class MQTTPublisher: NonBlockingSink {
         var encoder: MessageEncoder?
         /// Whether the refusal of the broker was thrown.
         var isFaultThrown = false
+
+        /// Encodes messages, and passes them to the connection.
+        mutating func encode(_ body: (inout MessageEncoder, (MessageGroup) -> Void) -> Void) {
+            guard encoder != nil, let connection else { return }
+            body(&encoder!) { connection.add($0) }
+        }
     }
 
     private let settings: BrokerSettings
@@ -124,14 +130,14 @@ final class MQTTPublisher: NonBlockingSink {
             } catch {
                 throw SinkError(error.description)
             }
-            state.connection?.add(state.encoder?.encodeHeader() ?? [])
+            state.encode { $0.encodeHeader($1) }
         }
     }
 
     func writeIfReady(_ batches: BatchBlock) -> Bool {
         state.withLock { state in
             guard state.encoder != nil, let connection = state.connection, connection.fault == nil else { return false }
-            for index in 0..<batches.count { connection.add(state.encoder!.encode(batches[index])) }
+            for index in 0..<batches.count { state.encode { $0.encode(batches[index], $1) } }
             return true
         }
     }
@@ -139,7 +145,7 @@ final class MQTTPublisher: NonBlockingSink {
     func write(_ batches: BatchBlock) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
             try check(&state)
-            for index in 0..<batches.count { state.connection?.add(state.encoder?.encode(batches[index]) ?? []) }
+            for index in 0..<batches.count { state.encode { $0.encode(batches[index], $1) } }
         }
     }
 
@@ -147,14 +153,14 @@ final class MQTTPublisher: NonBlockingSink {
         try state.withLock { state throws(SinkError) in
             try check(&state)
             // The records of events without a batch have their own time as `emitted_t`.
-            for event in events { state.connection?.add(state.encoder?.encode(event, batchEnd: event.time) ?? []) }
+            for event in events { state.encode { $0.encode(event, batchEnd: event.time, $1) } }
         }
     }
 
     func end(_ summary: StreamSummary) async throws(SinkError) {
         try state.withLock { state throws(SinkError) in
             try check(&state)
-            state.connection?.add(state.encoder?.encodeEnd(summary) ?? [])
+            state.encode { $0.encodeEnd(summary, $1) }
         }
     }
 

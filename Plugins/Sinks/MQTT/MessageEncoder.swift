@@ -21,9 +21,23 @@ struct MessageGroup: Sendable {
     var bytes: [UInt8] = []
     /// Whether it has the values of a batch; false: a record.
     var isBatch = false
+
+    /// Empties the group, and keeps its memory unless there is another reference to it.
+    fileprivate mutating func reset(isBatch: Bool) {
+        messages.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+        self.isBatch = isBatch
+    }
+
+    /// Adds the payloads, one after the other.
+    fileprivate mutating func setBytes(_ buffer: borrowing JSONBuffer, count: Int) {
+        buffer.withUnsafeBytes { bytes.append(contentsOf: $0.prefix(count)) }
+    }
 }
 
 /// Encodes the records of one stream as messages.
+///
+/// One group is used for all messages: of a batch, nothing is allocated unless the receiver has kept the group before.
 struct MessageEncoder: ~Copyable {
     /// A feature that is published under its own topic.
     private struct Column {
@@ -41,10 +55,14 @@ struct MessageEncoder: ~Copyable {
     private let selection: Selection
     private let encoder: RecordEncoder
     private let columns: [Column]
+    private let batchTopic: String
+    /// Whether batches are published without a map.
+    private let publishesBatches: Bool
     /// What a field map publishes instead, with the topic of each of its entries.
     private var routes: FieldRoutes?
     private let mappedTopics: [String]
     private var buffer = JSONBuffer(capacity: 4096)
+    private var group = MessageGroup()
     /// The stream time from which on the next values are published.
     private var next = 0.0
 
@@ -62,6 +80,7 @@ struct MessageEncoder: ~Copyable {
         self.selection = selection
         format = stream.format
         encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
+        batchTopic = topics.record("batch")
         columns =
             form != .fields || !selection.contains("batch")
             ? []
@@ -72,34 +91,66 @@ struct MessageEncoder: ~Copyable {
                         unit: $0.feature.unit)
                 }
             }
+        publishesBatches = form == .fields ? !columns.isEmpty : form == .record && selection.contains("batch")
     }
 
     private func isDue(_ batch: borrowing Batch) -> Bool {
-        guard batch.hasValues, format.seconds(at: batch.endFrame) >= next else { return false }
-        if routes != nil { return true }
-        return form == .fields ? !columns.isEmpty : form == .record && selection.contains("batch")
+        (publishesBatches || routes != nil) && batch.hasValues && format.seconds(at: batch.endFrame) >= next
     }
 
-    /// The messages of a batch: its values where they are due, then its events.
-    mutating func encode(_ batch: borrowing Batch) -> [MessageGroup] {
-        var groups: [MessageGroup] = []
+    /// Passes on the messages of a batch: its values where they are due, then its events.
+    mutating func encode(_ batch: borrowing Batch, _ publish: (MessageGroup) -> Void) {
         let end = format.seconds(at: batch.endFrame)
         if isDue(batch) {
             next += interval
             // After a gap, and with an interval that is shorter than a batch.
             if next <= end { next = interval > 0 ? end + interval : end }
-            groups.append(
-                routes != nil
-                    ? mapped { $0.forEachValue(of: batch, $1) }
-                    : form == .fields ? encodeFields(batch) : record("batch", isBatch: true) { $0.encodeLine(batch, into: &$1) })
+            if routes != nil {
+                encodeMapped(isBatch: true) { $0.forEachValue(of: batch, $1) }
+            } else if form == .fields {
+                encodeFields(batch)
+            } else {
+                encodeRecord(batchTopic, isBatch: true) { $0.encodeLine(batch, into: &$1) }
+            }
+            pass(to: publish)
         }
-        for place in batch.events.indices { groups += encode(batch.events[place], batchEnd: end) }
-        return groups.filter { !$0.messages.isEmpty }
+        for place in batch.events.indices { encode(batch.events[place], batchEnd: end, publish) }
     }
 
-    private mutating func encodeFields(_ batch: borrowing Batch) -> MessageGroup {
-        var group = MessageGroup(isBatch: true)
-        group.messages.reserveCapacity(columns.count)
+    /// Passes on the messages of an event; none if the map has no entry for its type, or if its type is not selected.
+    mutating func encode(_ event: Event, batchEnd: Double, _ publish: (MessageGroup) -> Void) {
+        if routes != nil {
+            encodeMapped(isBatch: false) { $0.forEachValue(of: event, $1) }
+        } else {
+            encodeRecord(topics.record(event.type.name)) { $0.encode(event, batchEnd: batchEnd, into: &$1) }
+        }
+        pass(to: publish)
+    }
+
+    /// Passes on the message of the header; none if it is not selected.
+    mutating func encodeHeader(_ publish: (MessageGroup) -> Void) {
+        encodeRecord(topics.record("header")) { $0.encodeHeader(into: &$1) }
+        pass(to: publish)
+    }
+
+    /// Passes on the messages of the events after the last batch, then of the end.
+    mutating func encodeEnd(_ summary: StreamSummary, _ publish: (MessageGroup) -> Void) {
+        let end = format.seconds(at: summary.frames)
+        for event in summary.lateEvents { encode(event, batchEnd: end, publish) }
+        var rest = summary
+        rest.lateEvents = []
+        encodeRecord(topics.record("end")) { $0.encodeEnd(rest, into: &$1) }
+        pass(to: publish)
+    }
+
+    // MARK: - The group
+
+    private func pass(to publish: (MessageGroup) -> Void) {
+        if !group.messages.isEmpty { publish(group) }
+    }
+
+    private mutating func encodeFields(_ batch: borrowing Batch) {
+        group.reset(isBatch: true)
         buffer.removeAll()
         let row = batch.row
         for column in columns {
@@ -114,16 +165,13 @@ struct MessageEncoder: ~Copyable {
             if column.isArray { buffer.append("]") }
             group.messages.append(.init(topic: column.topic, range: start..<buffer.count))
         }
-        group.bytes = buffer.withUnsafeBytes { Array($0) }
-        return group
+        group.setBytes(buffer, count: buffer.count)
     }
 
     /// The messages of a field map.
-    private mutating func mapped(
-        isBatch: Bool = true, _ read: (inout FieldRoutes, FieldRoutes.Receiver) -> Void
-    ) -> MessageGroup {
-        var group = MessageGroup(isBatch: isBatch)
-        guard var routes else { return group }
+    private mutating func encodeMapped(isBatch: Bool, _ read: (inout FieldRoutes, FieldRoutes.Receiver) -> Void) {
+        group.reset(isBatch: isBatch)
+        guard var routes else { return }
         // A copy of the routes would be written to otherwise.
         self.routes = nil
         buffer.removeAll()
@@ -138,49 +186,23 @@ struct MessageEncoder: ~Copyable {
             if isList { buffer.append("]") }
             group.messages.append(.init(topic: mappedTopics[entry], range: start..<buffer.count))
         }
-        group.bytes = buffer.withUnsafeBytes { Array($0) }
+        group.setBytes(buffer, count: buffer.count)
         self.routes = routes
-        return group
     }
 
-    /// The messages of an event; none if the map has no entry for its type, or if its type is not selected.
-    mutating func encode(_ event: Event, batchEnd: Double) -> [MessageGroup] {
-        if routes != nil {
-            let group = mapped(isBatch: false) { $0.forEachValue(of: event, $1) }
-            return group.messages.isEmpty ? [] : [group]
-        }
-        let group = record(event.type.name) { $0.encode(event, batchEnd: batchEnd, into: &$1) }
-        return group.messages.isEmpty ? [] : [group]
-    }
-
-    /// The message of the header; none if it is not selected.
-    mutating func encodeHeader() -> [MessageGroup] {
-        let group = record("header") { $0.encodeHeader(into: &$1) }
-        return group.messages.isEmpty ? [] : [group]
-    }
-
-    /// The messages of the events after the last batch, then of the end.
-    mutating func encodeEnd(_ summary: StreamSummary) -> [MessageGroup] {
-        let end = format.seconds(at: summary.frames)
-        var groups: [MessageGroup] = []
-        for event in summary.lateEvents { groups += encode(event, batchEnd: end) }
-        var rest = summary
-        rest.lateEvents = []
-        let group = record("end") { $0.encodeEnd(rest, into: &$1) }
-        return group.messages.isEmpty ? groups : groups + [group]
-    }
-
-    /// A record as one message, without its line break; without a message if the encoder writes nothing.
-    private mutating func record(
-        _ type: String, isBatch: Bool = false, _ encode: (RecordEncoder, inout JSONBuffer) -> Void
-    ) -> MessageGroup {
-        // A map names everything that is published.
-        if routes != nil { return MessageGroup(isBatch: isBatch) }
+    /// A record as one message, without its line break; no message if the encoder writes nothing, or with a map, which names everything
+    /// that is published.
+    private mutating func encodeRecord(
+        _ topic: String, isBatch: Bool = false, _ encode: (RecordEncoder, inout JSONBuffer) -> Void
+    ) {
+        group.reset(isBatch: isBatch)
+        if routes != nil { return }
         buffer.removeAll()
         encode(encoder, &buffer)
-        guard buffer.count > 0 else { return MessageGroup(isBatch: isBatch) }
-        let bytes = buffer.withUnsafeBytes { Array($0.dropLast()) }
-        return MessageGroup(messages: [.init(topic: topics.record(type), range: 0..<bytes.count)], bytes: bytes, isBatch: isBatch)
+        guard buffer.count > 0 else { return }
+        let count = buffer.count - 1
+        group.messages.append(.init(topic: topic, range: 0..<count))
+        group.setBytes(buffer, count: count)
     }
 }
 

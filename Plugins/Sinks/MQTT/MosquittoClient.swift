@@ -1,4 +1,5 @@
 internal import CMosquitto
+internal import Hemiola
 internal import HemiolaNetwork
 
 #if canImport(Glibc)
@@ -35,6 +36,9 @@ struct BrokerSettings: Sendable {
 
 /// A client of libmosquitto. One call at a time, from any thread; only ``connect()`` blocks.
 ///
+/// Messages with QoS 0 that are not encrypted are written to the socket without the library, because it makes two system calls for each
+/// message: in place of both, there is one for all messages of a group. Connecting, keep-alive packets and all that is read are the library's.
+///
 /// `@unchecked Sendable`, because the caller's lock orders the calls.
 final class MosquittoClient: @unchecked Sendable {
     struct Failure: Error {
@@ -51,6 +55,14 @@ final class MosquittoClient: @unchecked Sendable {
     // Unsafe: the callbacks of the C wrapper write here, during a call of the client.
     private let events: UnsafeMutablePointer<cmosquitto_events>
     private let settings: BrokerSettings
+    /// Whether PUBLISH packets are written without the library.
+    private let writesPackets: Bool
+    /// What the socket has not accepted. From the first byte that it accepts to the last one, the library must not write.
+    private var packets = PublishPackets()
+    /// Messages that were written without the library.
+    private var writtenCount: Int64 = 0
+    /// The monotonic clock when the socket accepted a part of the packets.
+    private var lastProgress = 0.0
 
     /// Loads the library.
     ///
@@ -70,6 +82,7 @@ final class MosquittoClient: @unchecked Sendable {
 
     private init(_ settings: BrokerSettings) throws(Failure) {
         self.settings = settings
+        writesPackets = settings.qualityOfService == 0 && settings.encryption == nil
         events = .allocate(capacity: 1)
         events.initialize(to: cmosquitto_events())
         guard let client = cmosquitto_new(events) else {
@@ -103,6 +116,7 @@ final class MosquittoClient: @unchecked Sendable {
     /// Resolves the name and connects: blocks as long as the system does, about two minutes if no packet comes back. The broker's answer
     /// is read later, see ``answer``.
     func connect() throws(Failure) {
+        packets.removeAll()
         cmosquitto_begin(client, events)
         try check(mosquitto_connect(client, settings.endpoint.host, Int32(settings.endpoint.port), Self.keepAlive))
         // Without this option a message waits until the broker's system has acknowledged the one before, up to 40 ms.
@@ -123,7 +137,7 @@ final class MosquittoClient: @unchecked Sendable {
     var isRefusalFinal: Bool { [1, 2, 4, 5].contains(events.pointee.connack) }
 
     /// Messages that were written (QoS 0) or acknowledged (QoS 1 and 2).
-    var publishedCount: Int64 { events.pointee.published }
+    var publishedCount: Int64 { events.pointee.published + writtenCount }
 
     /// For ``WakeUp/wait(seconds:for:writing:)``; nil: not connected.
     var socket: Int32? {
@@ -132,10 +146,11 @@ final class MosquittoClient: @unchecked Sendable {
     }
 
     /// Whether bytes wait that the socket did not accept.
-    var wantsToWrite: Bool { mosquitto_want_write(client) }
+    var wantsToWrite: Bool { !packets.isEmpty || mosquitto_want_write(client) }
 
-    /// Publishes a message, with at most 268 million bytes.
+    /// Publishes a message, with at most 268 million bytes, at the latest when ``flush()`` is called.
     func publish(_ payload: ArraySlice<UInt8>, to topic: String, retains: Bool) throws(Failure) {
+        if writesPackets { return packets.append(payload, to: topic, retains: retains) }
         let qualityOfService = Int32(settings.qualityOfService)
         try check(
             payload.withUnsafeBytes {
@@ -143,15 +158,34 @@ final class MosquittoClient: @unchecked Sendable {
             })
     }
 
-    /// Reads and writes what the socket is ready for, and sends a packet when none was sent for long.
-    func process(_ readiness: WakeUp.Readiness) throws(Failure) {
-        if readiness.isReadable { try check(mosquitto_loop_read(client, 1)) }
-        if readiness.isWritable, wantsToWrite { try check(mosquitto_loop_write(client, 1)) }
-        try check(mosquitto_loop_misc(client))
+    /// Writes published messages as far as the socket accepts them.
+    func flush() throws(Failure) {
+        // The socket may have accepted a part of a packet of the library.
+        guard !packets.isEmpty, !mosquitto_want_write(client) else { return }
+        guard let socket else { throw Failure(reason: "the connection is broken") }
+        let sentCount = packets.sentCount
+        guard let count = packets.write(to: socket) else { throw Failure(reason: String(cString: strerror(errno))) }
+        writtenCount += Int64(count)
+        if packets.sentCount > sentCount { lastProgress = MonotonicTime.now }
     }
 
-    /// Ends the connection in order: the broker does not publish the will.
+    /// Reads and writes what the socket is ready for, and sends a packet when none was received for long.
+    func process(_ readiness: WakeUp.Readiness) throws(Failure) {
+        if readiness.isReadable { try check(mosquitto_loop_read(client, 1)) }
+        if readiness.isWritable {
+            if mosquitto_want_write(client) { try check(mosquitto_loop_write(client, 1)) }
+            try flush()
+        }
+        // The library would write its own packet into a message that was sent in part. That message replaces it: it shows whether the broker reads.
+        if packets.sentCount == 0 { return try check(mosquitto_loop_misc(client)) }
+        guard MonotonicTime.now - lastProgress < Double(Self.keepAlive) else {
+            throw Failure(reason: "the broker has not read for \(Self.keepAlive) s")
+        }
+    }
+
+    /// Ends the connection in order: the broker does not publish the will. With a message sent in part, only closing the socket can end it.
     func disconnect() {
+        guard packets.sentCount == 0 else { return }
         if mosquitto_disconnect(client) == 0, wantsToWrite { _ = mosquitto_loop_write(client, 1) }
     }
 
