@@ -176,7 +176,7 @@ final class MosquittoClient: @unchecked Sendable {
             if mosquitto_want_write(client) { try check(mosquitto_loop_write(client, 1)) }
             try flush()
         }
-        // The library would write its own packet into a message that was sent in part. That message replaces it: it shows whether the broker reads.
+        // In the middle of a message the library must not send a ping. Whether the broker still reads is seen from the message itself.
         if packets.sentCount == 0 { return try check(mosquitto_loop_misc(client)) }
         guard MonotonicTime.now - lastProgress < Double(Self.keepAlive) else {
             throw Failure(reason: "the broker has not read for \(Self.keepAlive) s")

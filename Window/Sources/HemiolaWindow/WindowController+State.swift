@@ -37,14 +37,20 @@ extension WindowController {
         guard let stateFile else { return }
         do throws(SavedStateFile.Fault) {
             // Other windows may have stored other pages, and their own tabs.
-            var stored = try stateFile.update(warn: printMessage) { state in
+            let warn: (String) -> Void = isStoreFaultReported ? { _ in } : { printMessage($0) }
+            var stored = try stateFile.update(warn: warn) { state in
                 for page in changes.pages { state.update(page.path) { $0 = page } }
                 if let window = changes.window { state.window = window }
             }
             stored.window = saved.window
             saved = stored
+            isStoreFaultReported = false
         } catch {
-            printMessage("\(error.message); the state of the window is not stored")
+            // The changes are stored with the next attempt.
+            isWindowChanged = isWindowChanged || changes.window != nil
+            changedPages.formUnion(changes.pages.map(\.path))
+            if !isStoreFaultReported { printMessage("\(error.message); the state of the window is not stored") }
+            isStoreFaultReported = true
         }
     }
 

@@ -27,6 +27,8 @@ final class WindowController: PageHost {
     /// Whether the state of the window has changed since it was stored, and the pages whose state has.
     var isWindowChanged = false
     var changedPages: Set<String> = []
+    /// Whether it was printed that the state cannot be stored.
+    var isStoreFaultReported = false
     var lastStore = 0.0
     var tabs: TabState
     var pages: [UUID: PageView] = [:]
