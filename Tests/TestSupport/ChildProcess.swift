@@ -237,7 +237,7 @@ extension ChildProcess {
     }
 
     /// The kernel's high-water mark of resident memory, in bytes. Unlike that of `getrusage` it excludes the parent process.
-    private var residentPeak: Int? {
+    public var residentPeak: Int? {
         guard let text = try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
         else { return nil }

@@ -73,6 +73,18 @@ import Testing
         try await fixture.close()
     }
 
+    @Test func `thousandth request on one connection: is answered, and the connection ends`() async throws {
+        let fixture = try await WebSinkFixture()
+        let connection = try fixture.connection()
+        for number in 1...1000 {
+            try connection.sendRequest("/none", headers: fixture.fields)
+            let response = try connection.readResponse()
+            #expect(response.status == 404 && response.headers["connection"] == (number == 1000 ? "close" : nil))
+        }
+        #expect(try connection.readLine() == nil)
+        try await fixture.close()
+    }
+
     @Test func `metrics: text of Prometheus with the counters`() async throws {
         let fixture = try await WebSinkFixture()
         try await fixture.begin()

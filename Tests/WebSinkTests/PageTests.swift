@@ -178,6 +178,14 @@ import Testing
         withExtendedLifetime(stalled) {}
     }
 
+    @Test func `large HTML file: is sent completely, with the script in its head`() async throws {
+        let text = "<!doctype html><head>" + String(repeating: "<!-- 0123456789 -->\n", count: 500_000)
+        let fixture = try await WebSinkFixture("page=DIR", files: ["index.html": text])
+        let head = "<!doctype html><head>"
+        #expect(try fixture.get("/").text == head + Self.element + text.dropFirst(head.count))
+        try await fixture.close()
+    }
+
     @Test(arguments: [
         ("page=DIR/none", "No such file"), ("page=DIR", "no readable index.html"), ("page=DIR/a.txt", "not an HTML file"),
     ]) func `page= without a page: the sink cannot be opened, and the message names the path`(setting: String, message: String) async throws

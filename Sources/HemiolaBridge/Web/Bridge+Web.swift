@@ -8,6 +8,9 @@ extension Bridge {
     /// Bytes of the kernel's send buffer for a connection, which Linux doubles. If it grew as the kernel allows, a client that does not
     /// read fast enough would get samples that are seconds old.
     private static let sendBuffer: SocketOptionValue = 128 << 10
+    /// Bytes that are read at once. The requests in them wait for their responses: with the default of 64 KiB, four times in a row,
+    /// thousands of short requests of one client would wait.
+    private static let readSize = 16 << 10
 
     /// Serves a web page and accepts clients on its WebSocket.
     ///
@@ -28,13 +31,16 @@ extension Bridge {
                 bootstrap
                 .childChannelOption(.socketOption(.so_sndbuf), value: sendBuffer)
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: readSize))
+                .childChannelOption(.maxMessagesPerRead, value: 1)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try configure(channel, server.value) }
                 }
         }
     }
 
-    private static func configure(_ channel: any Channel, _ server: WebServer) throws {
+    /// Adds the handlers of an accepted connection.
+    static func configure(_ channel: any Channel, _ server: WebServer) throws {
         let handler = HTTPHandler(server)
         let boundServer = NIOLoopBound(server, eventLoop: channel.eventLoop)
         let boundHandler = NIOLoopBound(handler, eventLoop: channel.eventLoop)

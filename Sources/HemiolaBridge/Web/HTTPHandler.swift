@@ -21,13 +21,16 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private static let requestTimeout = TimeAmount.seconds(10)
     /// Time between two requests of a connection.
     private static let idleTimeout = TimeAmount.seconds(30)
-    /// Time in which a part of a response must be sent.
+    /// Time in which the client must receive a part of a response.
     private static let sendTimeout = TimeAmount.seconds(30)
     /// Time after the last response for which the bytes of the client are read and discarded. A connection that is closed while bytes of
     /// the client are unread is reset, and the client may lose the response.
     private static let discardTimeout = TimeAmount.seconds(5)
-    /// Bytes of a file that are read at once.
-    private static let partSize = 128 << 10
+    /// Maximum number of bytes of a response that wait to be sent. The next part is made when the client has received the previous one, and
+    /// the next request is processed after the last part: a client that does not read costs this much memory.
+    static let partSize = 128 << 10
+    /// Requests after which a connection is closed.
+    static let requestLimit = 1000
 
     private enum State {
         case waiting
@@ -43,6 +46,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isCounted = false
+    private var requestCount = 0
 
     init(_ server: WebServer) {
         self.server = server
@@ -118,7 +122,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func respond(to head: HTTPRequestHead, hasBody: Bool) {
         let isHead = head.method == .HEAD
-        let keepsAlive = head.isKeepAlive && !hasBody
+        requestCount += 1
+        let keepsAlive = head.isKeepAlive && !hasBody && requestCount < Self.requestLimit
         guard let request = WebRequest(target: head.uri) else {
             return send(WebResponse(.badRequest, "The path is invalid."), isHead: isHead, keepsAlive: false)
         }
@@ -168,70 +173,63 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         state = keepsAlive ? .responding : .closing
         startTimer(Self.sendTimeout)
         var headers = response.headers
-        let length =
-            switch response.body {
-            case .bytes(let bytes): bytes.readableBytes
-            case .file(let file): file.size
-            }
-        if response.status != .notModified { headers.replaceOrAdd(name: "Content-Length", value: "\(length)") }
+        if response.status != .notModified { headers.replaceOrAdd(name: "Content-Length", value: "\(response.body.count)") }
         if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
-        write(.head(HTTPResponseHead(version: .http1_1, status: response.status, headers: headers)))
-        if isHead || length == 0 { return finish(keepsAlive: keepsAlive) }
-        switch response.body {
-        case .bytes(let bytes):
-            write(.body(.byteBuffer(bytes)))
-            finish(keepsAlive: keepsAlive)
-        case .file(let file):
-            context.flush()
-            sendPart(of: file, at: 0, keepsAlive: keepsAlive)
+        let head = HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: response.status, headers: headers))
+        guard !isHead, response.body.count > 0 else {
+            return write(head) { $0.finish(keepsAlive: keepsAlive) }
         }
+        context.write(wrapOutboundOut(head), promise: nil)
+        sendPart(of: response.body, at: 0, keepsAlive: keepsAlive)
     }
 
-    /// Sends the rest of a file. The next part is read after the previous one has been sent, so that a client that does not read costs
-    /// one part of memory.
-    private func sendPart(of file: PageFile, at offset: Int, keepsAlive: Bool) {
+    /// Sends the rest of a body, part by part.
+    private func sendPart(of body: WebBody, at offset: Int, keepsAlive: Bool) {
         guard let context else { return }
-        if offset >= file.size { return finish(keepsAlive: keepsAlive) }
-        let count = min(Self.partSize, file.size - offset)
+        if offset >= body.count { return finish(keepsAlive: keepsAlive) }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        BackgroundThread.pool.runIfActive(eventLoop: context.eventLoop) { file.read(at: offset, count: count) }.whenComplete { result in
-            let handler = handler.value
-            guard let context = handler.context else { return }
-            // The length has been sent: a file that has become shorter cannot be completed.
-            guard case .success(let bytes?) = result, bytes.count == count else { return handler.abort() }
-            let promise = context.eventLoop.makePromise(of: Void.self)
-            context.writeAndFlush(handler.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: promise)
-            let boundHandler = NIOLoopBound(handler, eventLoop: context.eventLoop)
-            promise.futureResult.whenSuccess {
-                let handler = boundHandler.value
+        let send: @Sendable (ByteBuffer) -> Void = { part in
+            handler.value.write(.body(.byteBuffer(part))) { handler in
                 handler.startTimer(Self.sendTimeout)
-                handler.sendPart(of: file, at: offset + count, keepsAlive: keepsAlive)
+                handler.sendPart(of: body, at: offset + part.readableBytes, keepsAlive: keepsAlive)
             }
         }
+        if let part = body.bytes(at: offset, limit: Self.partSize) { return send(part) }
+        BackgroundThread.pool.runIfActive(eventLoop: context.eventLoop) { body.read(at: offset, limit: Self.partSize) }
+            .whenComplete { result in
+                // The length has been sent: a file that has become shorter cannot be completed.
+                guard case .success(let part?) = result else { return handler.value.abort() }
+                send(part)
+            }
     }
 
-    private func write(_ part: HTTPServerResponsePart) {
-        context?.write(wrapOutboundOut(part), promise: nil)
+    /// Writes a part of a response.
+    ///
+    /// - Parameter next: Called when the client's side has accepted all bytes so far, unless the connection has closed.
+    private func write(_ part: HTTPServerResponsePart, then next: @escaping @Sendable (HTTPHandler) -> Void) {
+        guard let context else { return }
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        promise.futureResult.whenSuccess { next(handler.value) }
+        context.writeAndFlush(wrapOutboundOut(part), promise: promise)
     }
 
     /// Ends the response, and waits for the next request or closes the connection.
     private func finish(keepsAlive: Bool) {
         guard let context else { return }
-        let promise = context.eventLoop.makePromise(of: Void.self)
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        promise.futureResult.whenComplete { _ in
-            let handler = handler.value
-            if keepsAlive { return handler.startTimer(Self.idleTimeout) }
-            handler.context?.close(mode: .output, promise: nil)
-            handler.startTimer(Self.discardTimeout)
-        }
-        guard keepsAlive else { return context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise) }
         // A pipelined request is delivered within the call that ends the response: without a turn of the event loop, the calls would nest.
         context.eventLoop.execute {
             let handler = handler.value
-            guard let context = handler.context else { return promise.fail(ChannelError.ioOnClosedChannel) }
-            handler.state = .waiting
-            context.writeAndFlush(handler.wrapOutboundOut(.end(nil)), promise: promise)
+            guard let context = handler.context else { return }
+            if keepsAlive {
+                handler.state = .waiting
+                handler.startTimer(Self.idleTimeout)
+            }
+            context.writeAndFlush(handler.wrapOutboundOut(.end(nil)), promise: nil)
+            if keepsAlive { return }
+            context.close(mode: .output, promise: nil)
+            handler.startTimer(Self.discardTimeout)
         }
     }
 }

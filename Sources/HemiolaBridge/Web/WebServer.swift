@@ -3,17 +3,40 @@ internal import HemiolaWire
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A response to an HTTP request.
-struct WebResponse {
-    enum Body {
-        case bytes(ByteBuffer)
-        /// A file that is sent in parts.
-        case file(PageFile)
+/// The body of a response: bytes, then the rest of a file. It is sent in parts.
+struct WebBody: Sendable {
+    var bytes: ByteBuffer
+    /// The file, and the position from which it is sent.
+    var rest: (file: PageFile, offset: Int)?
+
+    var count: Int { bytes.readableBytes + (rest.map { $0.file.size - $0.offset } ?? 0) }
+
+    /// The next bytes that are in memory.
+    ///
+    /// - Returns: nil: the next bytes are those of the file.
+    func bytes(at offset: Int, limit: Int) -> ByteBuffer? {
+        let count = min(limit, bytes.readableBytes - offset)
+        return count > 0 ? bytes.getSlice(at: bytes.readerIndex + offset, length: count) : nil
     }
 
+    /// Reads the next bytes of the file. Blocks.
+    ///
+    /// - Returns: nil if the file cannot be read, or has become shorter.
+    func read(at offset: Int, limit: Int) -> ByteBuffer? {
+        guard let rest else { return nil }
+        let count = min(limit, count - offset)
+        guard let part = rest.file.read(at: rest.offset + offset - bytes.readableBytes, count: count), part.count == count else {
+            return nil
+        }
+        return ByteBuffer(bytes: part)
+    }
+}
+
+/// A response to an HTTP request.
+struct WebResponse {
     var status: HTTPResponseStatus
     var headers: HTTPHeaders
-    var body: Body
+    var body: WebBody
 
     /// A response with a line of text.
     init(_ status: HTTPResponseStatus, _ text: String) {
@@ -21,10 +44,10 @@ struct WebResponse {
     }
 
     init(_ status: HTTPResponseStatus = .ok, type: String, _ bytes: ByteBuffer, cache: String) {
-        self.init(status, type: type, .bytes(bytes), cache: cache)
+        self.init(status, type: type, WebBody(bytes: bytes), cache: cache)
     }
 
-    init(_ status: HTTPResponseStatus = .ok, type: String, _ body: Body, cache: String) {
+    init(_ status: HTTPResponseStatus = .ok, type: String, _ body: WebBody, cache: String) {
         self.status = status
         self.body = body
         headers = [
@@ -38,7 +61,7 @@ struct WebResponse {
         headers.add(name: "ETag", value: tag)
         guard head.headers[canonicalForm: "if-none-match"].contains(where: { $0 == tag || $0 == "W/\(tag)" || $0 == "*" }) else { return }
         status = .notModified
-        body = .bytes(ByteBuffer())
+        body = WebBody(bytes: ByteBuffer())
     }
 }
 
@@ -128,24 +151,20 @@ final class WebServer {
     static func response(with file: PageFile?, for head: HTTPRequestHead) -> WebResponse {
         guard let file else { return notFound }
         let type = ContentType(fileName: file.name)
-        guard type.isHTML else {
-            var response = WebResponse(type: type.text, .file(file), cache: "no-cache")
-            response.setTag(file.tag, for: head)
-            return response
+        var body = WebBody(bytes: ByteBuffer(), rest: (file, 0))
+        if type.isHTML {
+            guard let start = file.read(at: 0, count: min(file.size, headLength)) else {
+                return WebResponse(.internalServerError, "The file cannot be read.")
+            }
+            body = WebBody(bytes: ByteBuffer(bytes: HTMLInjection.injecting(into: start)), rest: (file, start.count))
         }
-        guard file.size <= longestPage else {
-            return WebResponse(.internalServerError, "The HTML file is larger than \(longestPage >> 20) MiB.")
-        }
-        guard let document = file.read(at: 0, count: file.size) else {
-            return WebResponse(.internalServerError, "The file cannot be read.")
-        }
-        var response = WebResponse(type: type.text, ByteBuffer(bytes: HTMLInjection.injecting(into: document)), cache: "no-cache")
-        response.setTag("page-\(file.tag)", for: head)
+        var response = WebResponse(type: type.text, body, cache: "no-cache")
+        response.setTag(type.isHTML ? "page-\(file.tag)" : file.tag, for: head)
         return response
     }
 
-    /// Maximum size in bytes of an HTML file of the user's page, which is held in memory to insert the page script.
-    private static let longestPage = 8 << 20
+    /// The beginning of an HTML file in bytes, in which the place for the page script is found.
+    private static let headLength = 64 << 10
 
     static let notFound = WebResponse(.notFound, "There is nothing at this path.")
 
