@@ -1,6 +1,6 @@
 /// The fuzzers, with the names of their corpora.
 enum Fuzzer: String, CaseIterable, Sendable {
-    case file, header, pcm, spec, pipeline, controls, recording, client, hub
+    case file, header, pcm, spec, pipeline, controls, recording, outputs, client, hub, http
 
     /// The fuzzer that the command line selects.
     static let chosen = Fuzzer(rawValue: CommandLine.arguments[1])!
@@ -15,8 +15,10 @@ enum Fuzzer: String, CaseIterable, Sendable {
         case .pipeline: tryPipeline(bytes)
         case .controls: tryControls(bytes)
         case .recording: tryRecording(bytes)
+        case .outputs: tryOutputs(bytes)
         case .client: tryClient(bytes)
         case .hub: tryHub(bytes)
+        case .http: tryHTTP(bytes)
         }
     }
 }
