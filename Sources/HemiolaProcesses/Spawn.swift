@@ -39,6 +39,8 @@ public struct Spawn {
     public var descriptors: (Int32?, Int32?, Int32?)
     /// Whether the process leads a process group of its own, which Ctrl-C in the terminal does not reach.
     public var hasOwnGroup: Bool
+    /// The memory that the process can allocate, in bytes; more is an error of its `malloc`. nil: what this process can.
+    public var memory: UInt64?
 
     /// A process that reads nothing and writes nothing.
     ///
@@ -95,11 +97,24 @@ public struct Spawn {
             case .named(let name): posix_spawnp(&process, PathText.systemPath(name), &actions, &attributes, &words, environ)
             }
         guard code == 0 else { throw SystemCallError(number: code) }
+        if let memory {
+            // posix_spawn has no attribute for it: a few instructions of the program run without the limit.
+            var limit = rlimit(rlim_cur: rlim_t(memory), rlim_max: rlim_t(memory))
+            _ = Self.setLimit?(process, Int32(RLIMIT_DATA.rawValue), &limit, nil)
+        }
         return process
     }
 }
 
 extension Spawn {
+    private typealias SetLimit = @convention(c) (pid_t, Int32, UnsafePointer<rlimit>?, UnsafeMutablePointer<rlimit>?) -> Int32
+
+    /// `prlimit` of Linux, which the headers declare for GNU sources only.
+    private static let setLimit: SetLimit? = dlsym(nil, "prlimit").map { address in
+        // Unsafe: that is its declaration in sys/resource.h.
+        unsafeBitCast(address, to: SetLimit.self)
+    }
+
     private typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
 
     /// `posix_spawn_file_actions_addclosefrom_np` of glibc 2.34, which the headers declare for GNU sources only; nil in other C libraries, where

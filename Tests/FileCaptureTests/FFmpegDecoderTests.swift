@@ -51,7 +51,7 @@ import Testing
         #expect(
             refusal(of: path, ffmpeg: FFmpegDecoder())
                 == "\(path): looks like an MPEG-4 file (m4a, mp4, mov), but ffmpeg cannot decode it (moov atom not found); "
-                + "show all its messages: ffmpeg -i '\(path)' -f null -")
+                + "show all its messages: ffmpeg -f mov -i '\(path)' -f null -")
     }
 
     @Test func `ffmpeg not installed: the message says how to install it`() throws {
@@ -114,7 +114,7 @@ import Testing
         let (path, ffmpeg) = try fakeFFmpeg("sleep 0.3; exit 1")
         let watch = OpenWatch()
         #expect(throws: FFmpegDecoder.Failure.failed("it holds no audio")) {
-            _ = try ffmpeg.decode(path, watch, isCancelled: { false })
+            _ = try ffmpeg.decode(InputFile(path, watch: watch), as: "mov", isCancelled: { false })
         }
         #expect(watch.readCount > 2)
     }

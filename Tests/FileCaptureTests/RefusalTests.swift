@@ -111,17 +111,22 @@ import Testing
 
     @Test(
         arguments: [
-            (Array("\0\0\0\u{20}ftypM4A ".utf8), "an MPEG-4 file (m4a, mp4, mov)"), ([0xff, 0xf1, 0x50, 0x80, 0x2e, 0x7f, 0xfc], "AAC"),
-            ([0x1a, 0x45, 0xdf, 0xa3], "a Matroska file (webm, mka, mkv)"),
-            ([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], "a Windows Media file (wma, wmv, asf)"), (Array("wvpk".utf8), "WavPack"),
-        ] as [([UInt8], String)])
-    func `format that only ffmpeg supports: the message shows the ffmpeg command`(content: [UInt8], signature: String) throws {
+            (Array("\0\0\0\u{20}ftypM4A ".utf8), "an MPEG-4 file (m4a, mp4, mov)", "mov"),
+            ([0xff, 0xf1, 0x50, 0x80, 0x2e, 0x7f, 0xfc], "AAC", "aac"),
+            ([0x1a, 0x45, 0xdf, 0xa3], "a Matroska file (webm, mka, mkv)", "matroska"),
+            ([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], "a Windows Media file (wma, wmv, asf)", "asf"),
+            (Array("wvpk".utf8), "WavPack", "wv"),
+        ] as [([UInt8], String, String)])
+    func `format that only ffmpeg supports: the message shows the ffmpeg command`(content: [UInt8], signature: String, demuxer: String)
+        throws
+    {
         let name = "it's\ta song.m4a"
         let path = try fixture.write(content + [UInt8](repeating: 0, count: 500), to: name)
         let quoted = "$'" + fixture.folder + #"/it\'s\011a song.m4a'"#
         #expect(
             refusal(of: path) == fixture.folder + #"/it's\ta song.m4a: looks like "# + signature
-                + ", which libsndfile does not decode; decode it with ffmpeg: ffmpeg -v error -i \(quoted) -f wav - | hemiola analyze -")
+                + ", which libsndfile does not decode; decode it with ffmpeg: ffmpeg -v error -f \(demuxer) -i \(quoted) -f wav - | hemiola analyze -"
+        )
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: ["a.aac", "a.m4a", "a.mka", "a.wma"])

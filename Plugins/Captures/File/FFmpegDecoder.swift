@@ -5,8 +5,11 @@ internal import HemiolaSignal
 /// Decodes formats that libsndfile does not support (AAC, MPEG-4, Matroska …) with the program ffmpeg, where it is installed.
 ///
 /// ffmpeg writes AU in 32-bit floating point to an unlinked file in `$TMPDIR`, which is then read like any other file: any number of
-/// times, from any position. The path is passed with the prefix `file:`, so that no name is parsed as an option or a URL; the protocol
-/// whitelist restricts ffmpeg to local files.
+/// times, from any position.
+///
+/// The file may come from a stranger. ffmpeg gets it as an open descriptor, not by its name, and may open nothing but files (`-protocol_whitelist`).
+/// It must read the file as the format of the signature (`-f`): left to its own guess, it takes a file that also resembles a playlist or a
+/// manifest for one, and reads the files and addresses in it. Sound, memory and processor time are limited.
 struct FFmpegDecoder: Sendable {
     enum Failure: Error, Hashable {
         case notInstalled
@@ -22,35 +25,60 @@ struct FFmpegDecoder: Sendable {
     /// The name or path of the program.
     var program = "ffmpeg"
 
+    /// Seconds of processor time that ffmpeg may take beyond those in which it decodes at `leastSpeed`.
+    var timeLimit = 60.0
+
     /// Maximum size of the decoded audio in bytes, 32 GiB: 25 hours of stereo at 48 kHz.
-    static let limit: Int64 = 1 << 35
+    private static let largestSize: Int64 = 1 << 35
+    /// Decoded bytes per byte of a file, above `unboundSize`. An hour of digital silence has 3900 in WavPack, the most of all encoders of
+    /// ffmpeg 5.1.
+    private static let largestRatio: Int64 = 10_000
+    /// Decoded bytes that a file of any size may have: 4 GiB, 3 hours of stereo at 48 kHz.
+    private static let unboundSize: Int64 = 1 << 32
+    /// Decoded bytes per second of processor time, 256 KiB. The slowest decoders make a hundred times as many.
+    private static let leastSpeed = 262_144.0
+    /// Memory of ffmpeg in bytes, 512 MiB: ten times what it takes for the formats of the tests.
+    private static let memory: UInt64 = 1 << 29
     /// Size of an AU header in bytes: a file of at most this size holds no audio.
     private static let headerSize: Int64 = 24
     /// Free bytes below which the file system is considered full after ffmpeg failed: more than ffmpeg writes at once (32 KiB).
     private static let leastSpace: UInt64 = 1 << 18
 
+    /// ffmpeg's name for its standard input. Unlike `pipe:0`, it can be read from any position.
+    private static let input = "file:/proc/self/fd/0"
+
     /// Decodes the first audio stream of a file. Kills ffmpeg when the run is cancelled. Blocks until ffmpeg ends.
     ///
+    /// - Parameter demuxer: ffmpeg's name of the file's format.
     /// - Returns: The decoded file, and whether ffmpeg reported an error.
     func decode(
-        _ path: String, _ watch: OpenWatch, isCancelled: () -> Bool
+        _ file: InputFile, as demuxer: String, isCancelled: () -> Bool
     ) throws(Failure) -> (file: InputFile, isDamaged: Bool) {
+        let watch = file.watch
         let output = try InputFile.unnamed(watch)
         var errors = try ErrorPipe()
-        let words = ["-nostdin", "-v", "error", "-protocol_whitelist", "file,pipe", "-i"].map { Array($0.utf8) }
-        let source = Array("file:".utf8) + PathText.bytes(of: path)
-        let result = ["-map", "0:a:0", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"].map { Array($0.utf8) }
-        let process = try spawn(words + [source] + result, output.descriptor, errors.writer)
+        let source = ["-nostdin", "-v", "error", "-protocol_whitelist", "file", "-f", demuxer, "-i", Self.input]
+        let result = ["-map", "0:a:0", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
+        let process = try spawn(source + result, file.descriptor, output.descriptor, errors.writer)
+        let largestSize = min(Self.largestSize, max(Self.unboundSize, min(file.size, Self.largestSize) * Self.largestRatio))
         var status: Int32 = 0
         while waitpid(process, &status, WNOHANG) == 0 {
             // Counts as a read, so that the processor time of this loop is not taken for that of a looping decoder.
             watch.noteRead()
             errors.drain()
-            let isTooLong = output.currentSize > Self.limit
-            if isCancelled() || isTooLong {
+            let size = output.currentSize
+            var failure: Failure?
+            if size > largestSize {
+                failure = .failed("its \(file.size) bytes hold more than \(largestSize >> 30) GiB of sound")
+            } else if Self.processorTime(of: process) > timeLimit + Double(size) / Self.leastSpeed {
+                failure = .failed("processor time without sound: \(timeLimit) s")
+            } else if isCancelled() {
+                failure = .cancelled
+            }
+            if let failure {
                 kill(process, SIGKILL)
                 waitpid(process, &status, 0)
-                throw isTooLong ? .failed("more than \(Self.limit >> 30) GiB of sound") : .cancelled
+                throw failure
             }
             usleep(5000)
         }
@@ -66,6 +94,7 @@ struct FFmpegDecoder: Sendable {
             var line = String(decoding: message.prefix { $0 != 0x0a }, as: UTF8.self)[...]
             // "[mov,mp4 @ 0x55c03bc7e980] moov atom not found": the address differs in every run.
             if line.hasPrefix("["), let end = line.firstRange(of: "] ") { line = line[end.upperBound...] }
+            if line.hasPrefix("\(Self.input): ") { line = line.dropFirst(Self.input.count + 2) }
             throw .failed(line.isEmpty ? "it holds no audio" : String(line))
         }
         return (decoded, status != 0 || !message.isEmpty)
@@ -97,10 +126,19 @@ struct FFmpegDecoder: Sendable {
         return [ENOSPC, EDQUOT].contains { text.contains(String(cString: strerror($0))) }
     }
 
-    private func spawn(_ arguments: [[UInt8]], _ output: Int32, _ errors: Int32) throws(Failure) -> pid_t {
+    /// Seconds of processor time that a process has used so far.
+    private static func processorTime(of process: pid_t) -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    private func spawn(_ arguments: [String], _ input: Int32, _ output: Int32, _ errors: Int32) throws(Failure) -> pid_t {
         // In the group of this process: Ctrl-C also ends a decoder whose parent is killed.
-        var process = Spawn(.named(program), arguments, hasOwnGroup: false)
-        process.descriptors = (nil, output, errors)
+        var process = Spawn(.named(program), arguments.map { Array($0.utf8) }, hasOwnGroup: false)
+        process.descriptors = (input, output, errors)
+        process.memory = Self.memory
         do throws(SystemCallError) {
             return try process.start()
         } catch {

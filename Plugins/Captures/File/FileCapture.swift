@@ -316,9 +316,11 @@ extension FileCapture {
         let header = Header(of: file)
         let signature = FileSignature(file.bytes(at: header.start, count: 1024))
         guard !signature.bypassesLibsndfile(isTagged: header.start > 0) else {
-            guard case .unsupportedAudio = signature, let ffmpeg else { throw FileError.notAudio(path, signature, reason: "") }
+            guard case .unsupportedAudio(_, let demuxer) = signature, let ffmpeg else {
+                throw FileError.notAudio(path, signature, reason: "")
+            }
             do throws(FFmpegDecoder.Failure) {
-                return try open(path, decodedBy: ffmpeg, watch, isCancelled)
+                return try open(file, as: demuxer, decodedBy: ffmpeg, isCancelled)
             } catch {
                 throw FileError.notDecoded(path, signature, error)
             }
@@ -328,9 +330,11 @@ extension FileCapture {
         do {
             sound = try SoundFile(file, view: header.section(0).view)
         } catch {
-            guard case .supportedAudio = signature, let ffmpeg else { throw FileError.notAudio(path, signature, reason: error.reason) }
+            guard case .supportedAudio(_, let demuxer) = signature, let ffmpeg else {
+                throw FileError.notAudio(path, signature, reason: error.reason)
+            }
             do throws(FFmpegDecoder.Failure) {
-                return try open(path, decodedBy: ffmpeg, watch, isCancelled)
+                return try open(file, as: demuxer, decodedBy: ffmpeg, isCancelled)
             } catch .notInstalled, .failed {
                 throw FileError.notAudio(path, signature, reason: error.reason)
             } catch let failure {
@@ -343,9 +347,9 @@ extension FileCapture {
     }
 
     private static func open(
-        _ path: String, decodedBy ffmpeg: FFmpegDecoder, _ watch: OpenWatch, _ isCancelled: () -> Bool
+        _ encoded: InputFile, as demuxer: String, decodedBy ffmpeg: FFmpegDecoder, _ isCancelled: () -> Bool
     ) throws(FFmpegDecoder.Failure) -> Opening {
-        let (file, isDamaged) = try ffmpeg.decode(path, watch, isCancelled: isCancelled)
+        let (file, isDamaged) = try ffmpeg.decode(encoded, as: demuxer, isCancelled: isCancelled)
         var header = Header(of: file)
         header.isDamaged = isDamaged
         guard let sound = try? SoundFile(file, view: header.section(0).view), sound.format.isSupported else {

@@ -4,8 +4,10 @@ internal import HemiolaSignal
 /// The errors of this capture: one line each, with the file, what is wrong with it and what to do.
 enum FileError {
     /// The shell command that decodes a file with ffmpeg and analyses the result.
-    static func ffmpegPipe(_ path: String) -> String {
-        "ffmpeg -v error -i \(path.quotedForShell) -f wav - | hemiola analyze -"
+    ///
+    /// - Parameter demuxer: ffmpeg's name of the format, where it is known: without it, ffmpeg may take the file for a playlist.
+    static func ffmpegPipe(_ path: String, as demuxer: String? = nil) -> String {
+        "ffmpeg -v error \(demuxer.map { "-f \($0) " } ?? "")-i \(path.quotedForShell) -f wav - | hemiola analyze -"
     }
 
     static func cannotOpen(_ path: String, _ error: InputFile.OpenError) -> CaptureError {
@@ -68,10 +70,12 @@ enum FileError {
     static func notAudio(_ path: String, _ signature: FileSignature, reason: String) -> CaptureError {
         let name = path.displayName
         switch signature {
-        case .unsupportedAudio(let what):
-            return CaptureError("\(name): looks like \(what), which libsndfile does not decode; decode it with ffmpeg: \(ffmpegPipe(path))")
-        case .supportedAudio(let what):
-            return CaptureError("\(name): looks like \(what), but cannot be decoded (\(reason)); try ffmpeg: \(ffmpegPipe(path))")
+        case .unsupportedAudio(let what, let demuxer):
+            return CaptureError(
+                "\(name): looks like \(what), which libsndfile does not decode; decode it with ffmpeg: \(ffmpegPipe(path, as: demuxer))")
+        case .supportedAudio(let what, let demuxer):
+            return CaptureError(
+                "\(name): looks like \(what), but cannot be decoded (\(reason)); try ffmpeg: \(ffmpegPipe(path, as: demuxer))")
         case .notAudio(let what):
             return CaptureError("\(name): is not audio: it looks like \(what); specify an audio file")
         case .unknown:
@@ -84,9 +88,9 @@ enum FileError {
     /// A file that ffmpeg did not decode.
     static func notDecoded(_ path: String, _ signature: FileSignature, _ failure: FFmpegDecoder.Failure) -> CaptureError {
         let name = path.displayName
-        let what: String
+        let (what, demuxer): (String, String)
         switch signature {
-        case .unsupportedAudio(let format), .supportedAudio(let format): what = format
+        case .unsupportedAudio(let format, let name), .supportedAudio(let format, let name): (what, demuxer) = (format, name)
         case .notAudio, .unknown: return notAudio(path, signature, reason: "")
         }
         switch failure {
@@ -101,11 +105,11 @@ enum FileError {
         case .killed(let signal):
             return CaptureError(
                 "\(name): ffmpeg was killed by signal \(signal) while decoding; free memory and try again, or show its "
-                    + "messages: ffmpeg -i \(path.quotedForShell) -f null -")
+                    + "messages: ffmpeg -f \(demuxer) -i \(path.quotedForShell) -f null -")
         case .failed(let reason):
             return CaptureError(
                 "\(name): looks like \(what), but ffmpeg cannot decode it (\(reason.displayName)); show all its messages: "
-                    + "ffmpeg -i \(path.quotedForShell) -f null -")
+                    + "ffmpeg -f \(demuxer) -i \(path.quotedForShell) -f null -")
         }
     }
 

@@ -1,9 +1,10 @@
 /// The file type by its first bytes (magic numbers). Used to choose the decoder and to explain errors.
 enum FileSignature: Hashable {
-    /// Audio or video that ffmpeg supports and libsndfile does not, for example `an MPEG-4 file (m4a, mp4, mov)`.
-    case unsupportedAudio(String)
+    /// Audio or video that ffmpeg supports and libsndfile does not, for example `an MPEG-4 file (m4a, mp4, mov)`, with ffmpeg's name of the
+    /// format.
+    case unsupportedAudio(String, demuxer: String)
     /// A container that libsndfile supports. Its content may still be damaged, or in a codec that libsndfile does not support.
-    case supportedAudio(String)
+    case supportedAudio(String, demuxer: String)
     /// A type without audio, for example `a PNG image`.
     case notAudio(String)
     /// No known type.
@@ -14,9 +15,9 @@ enum FileSignature: Hashable {
         if let known = Self.signatures.first(where: { $0.matches(head) }) {
             self = known.signature
         } else if head.isADTS {
-            self = .unsupportedAudio("AAC")
+            self = .unsupportedAudio("AAC", demuxer: "aac")
         } else if MPEGFrame(head, at: 0) != nil {
-            self = .supportedAudio("MPEG audio")
+            self = .supportedAudio("MPEG audio", demuxer: "mp3")
         } else if head.allSatisfy({ $0 == 0 }) {
             self = .notAudio("nothing but zero bytes")
         } else if head.isText {
@@ -65,36 +66,37 @@ enum FileSignature: Hashable {
 
     /// From the specifications of the formats; file(1) agrees.
     private static let signatures: [Pattern] = [
-        Pattern("RIFF", .supportedAudio("a WAV file"), and: (8, "WAVE")),
-        Pattern("RIFX", .supportedAudio("a WAV file"), and: (8, "WAVE")),
-        Pattern("RF64", .supportedAudio("an RF64 file"), and: (8, "WAVE")),
-        Pattern("BW64", .supportedAudio("a BW64 file"), and: (8, "WAVE")),
-        Pattern("riff", .supportedAudio("a Wave64 file")),
-        Pattern("FORM", .supportedAudio("an AIFF file"), and: (8, "AIF")),
-        Pattern(".snd", .supportedAudio("an AU file")),
-        Pattern("caff", .supportedAudio("a CAF file")),
-        Pattern("fLaC", .supportedAudio("a FLAC file")),
-        Pattern("OggS", .supportedAudio("an Ogg file")),
-        Pattern("ftyp", at: 4, .unsupportedAudio("an MPEG-4 file (m4a, mp4, mov)")),
-        Pattern("moov", at: 4, .unsupportedAudio("a QuickTime file (mov)")),
-        Pattern("mdat", at: 4, .unsupportedAudio("a QuickTime file (mov)")),
-        Pattern("ADIF", .unsupportedAudio("AAC")),
-        Pattern([0x1a, 0x45, 0xdf, 0xa3], .unsupportedAudio("a Matroska file (webm, mka, mkv)")),
-        Pattern([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], .unsupportedAudio("a Windows Media file (wma, wmv, asf)")),
-        Pattern("RIFF", .unsupportedAudio("an AVI video"), and: (8, "AVI ")),
-        Pattern("FLV", .unsupportedAudio("a Flash video")),
-        Pattern("MAC ", .unsupportedAudio("Monkey's Audio (ape)")),
-        Pattern("wvpk", .unsupportedAudio("WavPack")),
-        Pattern("MPCK", .unsupportedAudio("Musepack")),
-        Pattern("MP+", .unsupportedAudio("Musepack")),
-        Pattern("TTA1", .unsupportedAudio("True Audio")),
-        Pattern("DSD ", .unsupportedAudio("DSD audio (dsf)")),
-        Pattern("FRM8", .unsupportedAudio("DSD audio (dff)")),
-        Pattern("#!AMR", .unsupportedAudio("AMR speech")),
-        Pattern(".RMF", .unsupportedAudio("a RealMedia file")),
-        Pattern([0x0b, 0x77], .unsupportedAudio("Dolby Digital (ac3)")),
-        Pattern([0x7f, 0xfe, 0x80, 0x01], .unsupportedAudio("DTS")),
-        Pattern([0x00, 0x00, 0x01, 0xba], .unsupportedAudio("an MPEG video")),
+        Pattern("RIFF", .supportedAudio("a WAV file", demuxer: "wav"), and: (8, "WAVE")),
+        Pattern("RIFX", .supportedAudio("a WAV file", demuxer: "wav"), and: (8, "WAVE")),
+        Pattern("RF64", .supportedAudio("an RF64 file", demuxer: "wav"), and: (8, "WAVE")),
+        Pattern("BW64", .supportedAudio("a BW64 file", demuxer: "wav"), and: (8, "WAVE")),
+        Pattern("riff", .supportedAudio("a Wave64 file", demuxer: "w64")),
+        Pattern("FORM", .supportedAudio("an AIFF file", demuxer: "aiff"), and: (8, "AIF")),
+        Pattern(".snd", .supportedAudio("an AU file", demuxer: "au")),
+        Pattern("caff", .supportedAudio("a CAF file", demuxer: "caf")),
+        Pattern("fLaC", .supportedAudio("a FLAC file", demuxer: "flac")),
+        Pattern("OggS", .supportedAudio("an Ogg file", demuxer: "ogg")),
+        Pattern("ftyp", at: 4, .unsupportedAudio("an MPEG-4 file (m4a, mp4, mov)", demuxer: "mov")),
+        Pattern("moov", at: 4, .unsupportedAudio("a QuickTime file (mov)", demuxer: "mov")),
+        Pattern("mdat", at: 4, .unsupportedAudio("a QuickTime file (mov)", demuxer: "mov")),
+        Pattern("ADIF", .unsupportedAudio("AAC", demuxer: "aac")),
+        Pattern([0x1a, 0x45, 0xdf, 0xa3], .unsupportedAudio("a Matroska file (webm, mka, mkv)", demuxer: "matroska")),
+        Pattern(
+            [0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], .unsupportedAudio("a Windows Media file (wma, wmv, asf)", demuxer: "asf")),
+        Pattern("RIFF", .unsupportedAudio("an AVI video", demuxer: "avi"), and: (8, "AVI ")),
+        Pattern("FLV", .unsupportedAudio("a Flash video", demuxer: "flv")),
+        Pattern("MAC ", .unsupportedAudio("Monkey's Audio (ape)", demuxer: "ape")),
+        Pattern("wvpk", .unsupportedAudio("WavPack", demuxer: "wv")),
+        Pattern("MPCK", .unsupportedAudio("Musepack", demuxer: "mpc8")),
+        Pattern("MP+", .unsupportedAudio("Musepack", demuxer: "mpc")),
+        Pattern("TTA1", .unsupportedAudio("True Audio", demuxer: "tta")),
+        Pattern("DSD ", .unsupportedAudio("DSD audio (dsf)", demuxer: "dsf")),
+        Pattern("FRM8", .unsupportedAudio("DSD audio (dff)", demuxer: "iff")),
+        Pattern("#!AMR", .unsupportedAudio("AMR speech", demuxer: "amr")),
+        Pattern(".RMF", .unsupportedAudio("a RealMedia file", demuxer: "rm")),
+        Pattern([0x0b, 0x77], .unsupportedAudio("Dolby Digital (ac3)", demuxer: "ac3")),
+        Pattern([0x7f, 0xfe, 0x80, 0x01], .unsupportedAudio("DTS", demuxer: "dts")),
+        Pattern([0x00, 0x00, 0x01, 0xba], .unsupportedAudio("an MPEG video", demuxer: "mpeg")),
         Pattern("MThd", .notAudio("a MIDI file, which holds notes and no audio")),
         Pattern([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a], .notAudio("a PNG image")),
         Pattern([0xff, 0xd8, 0xff], .notAudio("a JPEG image")),
