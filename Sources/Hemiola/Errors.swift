@@ -7,6 +7,9 @@ public enum Remedy: Sendable, Hashable {
     case retry
     /// The component must be closed and opened again. A sink then gets the header of the stream and the call that failed.
     case reopen
+    /// The result of this input cannot be written, but those of others can: in a run from files with one output per input, the input
+    /// counts as failed, and the sink is opened again for the next one. Everywhere else the same as `giveUp`.
+    case nextInput
     /// No remedy is known.
     case giveUp
     /// No error: the reader has closed the output.

@@ -34,11 +34,11 @@ struct CorpusProgress: Sendable, Hashable {
 
     /// The line for the end of the run.
     ///
-    /// - Parameter failures: The path of the list of failures.
-    func summary(failures: String) -> String {
+    /// - Parameter failures: The path of the list of failures; nil: it could not be written.
+    func summary(failures: String?) -> String {
         var parts = ["\(counts.analyzed) analysed"]
         if counts.skipped > 0 { parts.append("\(counts.skipped) skipped, because their results are complete") }
-        if counts.failed > 0 { parts.append("\(counts.failed) failed or incomplete, see \(failures)") }
+        if counts.failed > 0 { parts.append("\(counts.failed) failed or incomplete" + (failures.map { ", see \($0)" } ?? "")) }
         return "\(counts.done) file\(counts.done == 1 ? "" : "s") in \(ProgressLine.clock(elapsed)): " + parts.joined(separator: "; ")
     }
 }

@@ -39,7 +39,7 @@ struct CorpusSession: Sendable {
             }
             return await group.reduce(into: RunOutcome()) { sum, outcome in
                 sum.failedSinks += outcome.failedSinks
-                // The others would fail as well: the disk is full.
+                // Those of other files would fail as well: the disk is full.
                 if outcome.failedSinks > 0 { stop() }
             }
         }
@@ -53,22 +53,24 @@ struct CorpusSession: Sendable {
     private func finish(failedSinks: Int, signal: Int32?) -> CommandStatus {
         var outcome = RunOutcome()
         outcome.failedSinks = failedSinks
+        var list: String? = failures.path
         do throws(Failure) {
             try failures.finish()
         } catch {
             for line in error.lines { console.error(line) }
             outcome.failedSinks += 1
+            list = nil
         }
         let counts = source.counts
         outcome.failedInputs = counts.failed
         if signal != nil || failedSinks > 0 {
             let total = counts.total.map { " of \($0)" } ?? ""
-            console.error("ended after \(counts.done)\(total) files; their results are complete; to continue, add --resume")
+            console.error("ended with \(counts.analyzed + counts.skipped)\(total) results complete; to continue, add --resume")
         } else if counts.done == 0 {
             console.error(source.emptyText)
             outcome.failedInputs = 1
         } else {
-            console.remark(CorpusProgress(counts: counts, elapsed: System.now - start).summary(failures: failures.path))
+            console.remark(CorpusProgress(counts: counts, elapsed: System.now - start).summary(failures: list))
         }
         return CommandStatus(outcome, signal: signal)
     }

@@ -10,6 +10,7 @@ final class CorpusSource: InputSource {
     struct Counts: Sendable, Hashable {
         /// Inputs; nil: the folders are still being read.
         var total: Int?
+        /// Inputs whose result was written.
         var analyzed = 0
         var skipped = 0
         var failed = 0

@@ -20,7 +20,9 @@ final class FailureList: Sendable {
         var file: System.LineFile?
         var entries: [Entry] = []
         var size = 0
+        /// Why a record could not be written, and how many could not.
         var error: System.CallError?
+        var missing = 0
     }
 
     let path: String
@@ -51,6 +53,7 @@ final class FailureList: Sendable {
                 state.size += line.count
             } catch {
                 state.error = error
+                state.missing += 1
             }
         }
     }
@@ -59,13 +62,19 @@ final class FailureList: Sendable {
     ///
     /// - Throws: A record could not be written.
     func finish() throws(Failure) {
+        let (error, missing) = state.withLock { state in
+            state.file = nil
+            return (state.error, state.missing)
+        }
+        if let error {
+            let failures = missing == 1 ? "1 failure is" : "\(missing) failures are"
+            throw Failure("cannot write \(path): \(error); \(failures) only in the messages above", status: .outputFailed)
+        }
+        let copy = path.dropLast(Self.name.count) + ".\(Self.name).sorted.partial"
         do throws(System.CallError) {
             try state.withLock { state throws(System.CallError) in
-                state.file = nil
-                if let error = state.error { throw error }
                 let sorted = state.entries.sorted { $0.number < $1.number }
                 guard zip(sorted, state.entries).contains(where: { $0.number != $1.number }) else { return }
-                let copy = path.dropLast(Self.name.count) + ".\(Self.name).sorted.partial"
                 let file = try System.LineFile(creating: String(copy))
                 for entry in sorted {
                     try file.append(try System.bytes(of: path, from: entry.offset, count: entry.count))
@@ -73,7 +82,8 @@ final class FailureList: Sendable {
                 try System.moveFile(String(copy), to: path)
             }
         } catch {
-            throw Failure("cannot write \(path): \(error)", status: .outputFailed)
+            System.removeFile(String(copy))
+            throw Failure("cannot sort \(path): \(error); it is complete", status: .outputFailed)
         }
     }
 }

@@ -19,7 +19,7 @@ final class NoticePrinter: Sendable {
     func print(_ notice: PipelineNotice) {
         switch notice {
         // Lost audio is reported whatever the verbosity: --quiet hides warnings only.
-        case .captureFailed, .analyzerRefused, .sinkFailed, .noSinkLeft, .gap, .damage:
+        case .captureFailed, .analyzerRefused, .sinkFailed, .resultFailed, .noSinkLeft, .gap, .damage:
             console.error(notice.text)
         case .captureWarning:
             console.remark(notice.text)

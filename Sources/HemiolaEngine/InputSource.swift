@@ -16,7 +16,8 @@ public protocol InputSource: Sendable {
     /// Ends the source: a blocked `next` returns nil, and so do all later calls.
     func cancel()
 
-    /// Receives the end of an input, on an analysis thread. The sinks may not have written the last records of the input yet.
+    /// Receives the end of an input when the sinks have written its last records, on any thread. The error of the end says why the input
+    /// failed, or why its result cannot be written. Not called for inputs that a sink has not written because it failed for good.
     func inputEnded(_ input: SourceInput, _ end: InputEnd)
 }
 

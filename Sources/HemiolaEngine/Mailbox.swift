@@ -16,7 +16,7 @@ final class Mailbox: @unchecked Sendable {
         /// Events that come without a batch.
         case events([Event])
         case end(StreamSummary)
-        case inputEnd(InputEnd)
+        case inputEnd(InputEnd, InputCompletion?)
     }
 
     fileprivate enum Entry {
@@ -24,7 +24,7 @@ final class Mailbox: @unchecked Sendable {
         case block(BatchBlock, replies: [Reply])
         case events(EventBacklog)
         case end(StreamSummary)
-        case inputEnd(InputEnd)
+        case inputEnd(InputEnd, InputCompletion?)
     }
 
     /// Sends the answer to a control.
@@ -84,13 +84,14 @@ final class Mailbox: @unchecked Sendable {
                 if counts { droppedBatches.add(Int64(block.count), ordering: .relaxed) }
                 for reply in replies { reply() }
             }
+            if counts, case .inputEnd(_, let completion) = item { completion?.sinkHasEnded() }
             return
         }
         switch item {
         case .begin(let header): entries.append(.begin(header))
         case .end(let summary): entries.append(.end(summary))
-        case .inputEnd(let end):
-            entries.append(.inputEnd(end))
+        case .inputEnd(let end, let completion):
+            entries.append(.inputEnd(end, completion))
             if isLossless { countedEntries += 1 }
         case .block(let block, let replies):
             entries.append(.block(block, replies: replies))
@@ -126,7 +127,7 @@ final class Mailbox: @unchecked Sendable {
         case nil: return nil
         case .begin(let header)?: return .begin(header)
         case .end(let summary)?: return .end(summary)
-        case .inputEnd(let end)?: return .inputEnd(end)
+        case .inputEnd(let end, let completion)?: return .inputEnd(end, completion)
         case .block(let block, let replies)?: return .block(block, replies: replies)
         case .events(let backlog)?:
             guard case .block(var next, let replies)? = block else { return .events(backlog.events) }
@@ -158,6 +159,7 @@ final class Mailbox: @unchecked Sendable {
         condition.unlock()
         condition.broadcast()
         if isSkipped, case .block(let block, _)? = item { droppedBatches.add(Int64(block.count), ordering: .relaxed) }
+        if isSkipped, case .inputEnd(_, let completion)? = item { completion?.sinkHasEnded() }
         // Every control is answered, also one whose batch is never written.
         for entry in left {
             switch entry {
@@ -165,7 +167,8 @@ final class Mailbox: @unchecked Sendable {
                 if isSkipped { droppedBatches.add(Int64(block.count), ordering: .relaxed) }
                 for reply in replies { reply() }
             case .events(let backlog): for reply in backlog.replies { reply() }
-            case .begin, .end, .inputEnd: break
+            case .inputEnd(_, let completion): if isSkipped { completion?.sinkHasEnded() }
+            case .begin, .end: break
             }
         }
     }

@@ -95,6 +95,8 @@ public final class Pipeline: Sendable {
     /// Whether every input was taken to its end, or as far as it could be read.
     private let isComplete = Atomic<Bool>(false)
     private let position = Atomic<Int64>(0)
+    /// Inputs that were analysed, and whose results cannot be written.
+    private let lostResults = Atomic<Int>(0)
     private let place = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let sampleRate = Atomic<Int>(1)
     private let activityCount = Atomic<Int64>(0)
@@ -225,6 +227,7 @@ public final class Pipeline: Sendable {
             return await group.reduce(into: []) { $0.append($1) }
         }
         analysis.stop()
+        outcome.failedInputs += lostResults.load(ordering: .acquiring)
         outcome.failedSinks += ends.count { $0 == .failed }
         outcome.skippedSinks = ends.count { $0 == .skipped }
         for runner in runners where runner.mailbox.isSkipped {
@@ -282,8 +285,14 @@ public final class Pipeline: Sendable {
                     keepsInterruptedResults: supply?.source.results != .filePerInput),
                 events: entry.selection.adding(types: entry.needs.events.map(\.name)),
                 lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy,
+                hasFilePerInput: hasFilePerInput(entry),
                 mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
         }
+    }
+
+    /// Notes an input that was analysed, and whose result cannot be written.
+    func noteLostResult() {
+        lostResults.add(1, ordering: .acquiringAndReleasing)
     }
 
     // MARK: - For the analysis thread

@@ -48,6 +48,8 @@ extension PipelineNotice {
             return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and replaced by 0"
         case .sinkFailed(_, let error):
             return error.message
+        case .resultFailed(let input, let error):
+            return Self.line(input, error.message)
         case .sinkSkipped(_, let error):
             return "\(error.message); the run goes on without it"
         case .sinkLosses(let sink, let batches):

@@ -30,6 +30,8 @@ public enum PipelineNotice: Sendable {
     case nonFinite(input: String, samples: Int64)
     /// A sink failed; the others continue.
     case sinkFailed(sink: String, SinkError)
+    /// The result of an input cannot be written, but those of others can: the input counts as failed.
+    case resultFailed(input: String, SinkError)
     /// A sink cannot write and retries.
     case sinkTrouble(sink: String, SinkError)
     /// A warning of a sink, in one line; it continues.

@@ -110,8 +110,12 @@ final class SinkDispatcher: StreamReceiver {
     }
 
     func end(_ input: InputEnd, of source: SourceInput?) {
-        for runner in runners { runner.mailbox.put(.inputEnd(input)) }
-        if let source, let supply = pipeline.supply { supply.source.inputEnded(source, input) }
+        let completion = InputCompletion(input, sinks: max(1, runners.count)) { [pipeline] end in
+            if input.error == nil, end.error != nil { pipeline.noteLostResult() }
+            if let source, let supply = pipeline.supply { supply.source.inputEnded(source, end) }
+        }
+        for runner in runners { runner.mailbox.put(.inputEnd(input, completion)) }
+        if runners.isEmpty { completion.sinkHasEnded() }
     }
 
     var reporter: @Sendable (PipelineNotice) -> Void { sendNotice }

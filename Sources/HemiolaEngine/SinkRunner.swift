@@ -28,20 +28,25 @@ actor SinkRunner {
     private nonisolated let writeIfReady: (@Sendable (BatchBlock) -> Bool)?
     private let executor: ThreadExecutor
     private let policy: ErrorPolicy
+    /// Whether each input has files of its own, so that one which cannot be written does not concern the others.
+    private let hasFilePerInput: Bool
     private let report: @Sendable (PipelineNotice) -> Void
     private var schedule: EventSchedule
     private var header: StreamHeader?
     /// A sink whose `open` failed is not closed.
     private var isOpen = false
+    /// Why the result of the current input cannot be written: the rest of the input is passed over.
+    private var inputError: SinkError?
     /// Why the first opening failed, where the run goes on all the same.
     private var openError: SinkError?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(
-        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: ErrorPolicy, mailbox: Mailbox,
-        report: @escaping @Sendable (PipelineNotice) -> Void
+        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: ErrorPolicy, hasFilePerInput: Bool,
+        mailbox: Mailbox, report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
+        self.hasFilePerInput = hasFilePerInput
         self.sink = sink
         self.context = context
         self.mailbox = mailbox
@@ -142,6 +147,7 @@ actor SinkRunner {
     }
 
     private func deliver(_ item: Mailbox.Item) async throws(SinkError) {
+        if let inputError { return passOver(item, because: inputError) }
         switch item {
         case .begin(let header):
             self.header = header
@@ -153,9 +159,37 @@ actor SinkRunner {
             if !events.isEmpty { try await sink.write(events) }
         case .end(let summary):
             try await sink.end(summary)
-        case .inputEnd(let input):
+        case .inputEnd(let input, let completion):
             try await sink.end(input)
+            completion?.sinkHasEnded()
         }
+    }
+
+    /// Passes over an item of an input whose result cannot be written.
+    private func passOver(_ item: Mailbox.Item, because error: SinkError) {
+        switch item {
+        case .begin, .events, .end: break
+        case .block(let block, let replies): finish(block, replies)
+        case .inputEnd(let input, let completion):
+            let notice = PipelineNotice.resultFailed(input: input.file, error)
+            report(notice)
+            completion?.sinkHasEnded(notice.text)
+            inputError = nil
+        }
+    }
+
+    /// Gives up the result of the current input: opens the sink again, for the next one.
+    private func giveUpInput(at item: Mailbox.Item, because error: SinkError) async -> Outcome {
+        inputError = error
+        try? await close()
+        do throws(SinkError) {
+            try await sink.open(context)
+            isOpen = true
+        } catch {
+            return outcomeReporting(error)
+        }
+        passOver(item, because: error)
+        return .done
     }
 
     private nonisolated func finish(_ block: BatchBlock, _ replies: [Mailbox.Reply]) {
@@ -196,13 +230,15 @@ actor SinkRunner {
                 isReported = true
             }
         }
+        if error.remedy == .nextInput, let item { return await giveUpInput(at: item, because: error) }
         return outcomeReporting(error)
     }
 
     /// The error with the remedy that the policy requires. That of a plugin which declares `on_error` is final.
     private func underPolicy(_ error: SinkError) -> SinkError {
-        if policy.isOfPlugin || error.remedy == .finish { return error }
         var error = error
+        if error.remedy == .nextInput, !hasFilePerInput { error.remedy = .giveUp }
+        if policy.isOfPlugin || error.remedy == .finish { return error }
         switch policy.onError {
         case .auto: break
         case .fail, .skip: error.remedy = .giveUp

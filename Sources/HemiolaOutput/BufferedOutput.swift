@@ -67,6 +67,9 @@ public struct BufferedOutput: ~Copyable {
         }
     }
 
+    /// Whether neither an error nor `finish` has closed the output.
+    var isOpen: Bool { file != nil }
+
     /// Whether the file existed and its last line has no line break. Begin with a line break then, so that the line is not continued.
     public var startsInsideLine: Bool { file?.startsInsideLine ?? false }
 

@@ -12,6 +12,8 @@ struct OutputError: Error, Sendable {
     /// Other errors are final. EIO, or any error of `fdatasync`, may concern bytes that an earlier write accepted. The system drops them,
     /// and this process no longer has them.
     var isTemporary = false
+    /// Whether other files could be written: the cause is the path, not the disk.
+    var isOfFile = false
     /// Bytes of the failed call that are in the file or the compressor. A repeated call must not pass them again.
     var acceptedBytes = 0
 
@@ -24,7 +26,9 @@ struct OutputError: Error, Sendable {
 extension SinkError {
     /// - Parameter retries: Whether the sink can repeat the call.
     init(_ error: OutputError, retries: Bool = false) {
-        self.init(error.message, remedy: error.isReaderGone ? .finish : error.isTemporary && retries ? .retry : .giveUp)
+        self.init(
+            error.message,
+            remedy: error.isReaderGone ? .finish : error.isTemporary && retries ? .retry : error.isOfFile ? .nextInput : .giveUp)
     }
 }
 
@@ -51,6 +55,14 @@ extension OutputError {
             }
         var error = OutputError("cannot write \(name): \(text(of: code)); \(advice)")
         error.isTemporary = isDiskFull(code)
+        error.isOfFile = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, EEXIST, ENOTEMPTY, ENAMETOOLONG, ELOOP, ETXTBSY].contains(code)
+        return error
+    }
+
+    /// The path is that of a folder.
+    static func isFolder(_ name: String) -> OutputError {
+        var error = OutputError("cannot write \(name): it is a folder; name a file in it, or rename the folder")
+        error.isOfFile = true
         return error
     }
 
@@ -67,7 +79,9 @@ extension OutputError {
             }
         if code == EPIPE || code == ECONNRESET { return OutputError("the reader of \(name) has closed it", isReaderGone: true) }
         let keeps = kept.map { "it keeps \($0.lines) whole line\($0.lines == 1 ? "" : "s") of this run, \($0.bytes) bytes in all; " } ?? ""
-        return OutputError("cannot write \(name): \(cause); \(keeps)\(advice)")
+        var error = OutputError("cannot write \(name): \(cause); \(keeps)\(advice)")
+        error.isOfFile = code == EFBIG
+        return error
     }
 
     /// A recording in real time would replace a file.

@@ -36,7 +36,7 @@ extension OutputFile {
     /// Creates the missing folders of a path, as `mkdir -p`.
     static func createFolder(of path: String, _ name: String) throws(OutputError) {
         guard !path.hasSuffix("/") else {
-            throw OutputError("cannot write \(name): it is a folder; name a file in it")
+            throw OutputError.isFolder(name)
         }
         let folder = OutputTarget.folder(of: path)
         var info = stat()
@@ -79,15 +79,17 @@ extension OutputFile {
         var path = followingDanglingLinks(target.path)
         var info = stat()
         if stat(path, &info) == 0 {
-            if info.st_mode & S_IFMT == S_IFDIR { throw OutputError("cannot write \(name): it is a folder; name a file in it") }
+            if info.st_mode & S_IFMT == S_IFDIR { throw OutputError.isFolder(name) }
             guard replaces, info.st_mode & S_IFMT == S_IFREG else { return }
             path = try resolved(path, name)
         } else {
             guard errno == ENOENT else { throw OutputError.cannotOpen(name, errno) }
             try createFolder(of: path, name)
         }
-        guard folders.insert(OutputTarget.folder(of: path)).inserted else { return }
+        let folder = OutputTarget.folder(of: path)
+        if folders.contains(folder) { return }
         let probe = try openPartial(for: path, mode: nil, name)
+        folders.insert(folder)
         _ = Glibc.close(probe.descriptor)
         unlink(probe.partial)
     }
@@ -142,7 +144,7 @@ extension OutputTarget {
     /// - Parameters:
     ///   - replaces: Whether an existing file is replaced by a new one.
     ///   - isRealTime: Whether replacing a file with data is refused.
-    ///   - folders: Folders that were checked before, which are not checked again.
+    ///   - folders: Folders in which a file could be created, which are not checked again.
     package func checkWritable(replaces: Bool, isRealTime: Bool, folders: inout Set<String>) throws(SinkError) {
         do throws(OutputError) {
             try OutputFile.check(self, replaces: replaces, isRealTime: isRealTime, folders: &folders)

@@ -113,7 +113,7 @@ final class OutputFile {
         if stat(path, &info) == 0 {
             switch info.st_mode & S_IFMT {
             case S_IFDIR:
-                throw OutputError("cannot write \(name): it is a folder; name a file in it")
+                throw OutputError.isFolder(name)
             case S_IFREG:
                 if mode == .live || mode == .create, info.st_size > 0 { throw OutputError.exists(name, offersAppend: offersAppend) }
                 if mode.keepsEverything {

@@ -148,6 +148,8 @@ public struct OutputOpener: Sendable {
         _ output: inout BufferedOutput, at path: String, _ streams: WrittenStreams, isWholeRun: Bool, isDocument: Bool = false,
         ending: OutputEnding? = nil
     ) throws(SinkError) {
+        // Its error was reported.
+        guard output.isOpen else { return }
         let ending = ending ?? self.ending(of: streams, isWholeRun: isWholeRun, isDocument: isDocument)
         report(ending, isAtPath: try output.finish(ending), at: path, streams)
     }

@@ -196,6 +196,95 @@ import Testing
             outcome.status == 1 && outcome.errorLines == ["hemiola: in: no sound files; name the files themselves"], "\(outcome.errors)")
     }
 
+    /// Results that cannot be written, by the name of the input: a folder, a file in place of a folder, links, and a link to nowhere.
+    private func obstructResults() throws {
+        try writeCorpus()
+        try create("out/one.wav.jsonl/inside")
+        try folder.write("a file", to: "out/a")
+        try FileManager.default.createSymbolicLink(atPath: folder("out/minuet.flac.jsonl"), withDestinationPath: "..")
+    }
+
+    @Test(arguments: [["-j1"], ["-j3", "--resume"], ["--output-format", "jsonl.zst"], ["--output-format", "csv"]])
+    func `result that cannot be written: a failure of its input, all others written`(options: [String]) throws {
+        try obstructResults()
+        let ending = options.first == "--output-format" ? options[1] : "jsonl"
+        if ending != "jsonl" {
+            try create("out/one.wav.\(ending)")
+            try FileManager.default.createSymbolicLink(atPath: folder("out/minuet.flac.\(ending)"), withDestinationPath: "..")
+        }
+        try folder.writeTone("in/zz.wav", frames: 9000)
+        let outcome = try Hemiola.run(["analyze", "in", "--output-dir", "out", "--analyzer", "levels"] + options, in: folder.path)
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.errorLines.count == 6 && outcome.errors.contains("1 analysed; 5 failed"), "\(outcome.errors)")
+        let failed = ["in/a/deep/three.wav", "in/a/no extension", "in/a/two.wav", "in/minuet.flac", "in/one.wav"]
+        let entries = try failures()
+        #expect(entries.map { $0.string("file") } == failed)
+        #expect(entries.allSatisfy { $0["partial"] == .bool(false) })
+        for (entry, name) in zip(entries, failed) {
+            #expect(outcome.errorLines.contains("hemiola: " + (entry.string("error") ?? "")), "\(name)")
+            #expect(entry.string("error")?.contains(name) == true)
+        }
+        let tables = ending == "csv" ? ["zz.wav.events.csv"] : []
+        #expect(names("out").subtracting(["a"]) == Set(["zz.wav.\(ending)", "failures.jsonl"] + tables))
+        #expect(names("out/one.wav.\(ending)").isEmpty)
+    }
+
+    @Test func `folder of a result that is not writable: failures of its inputs, all others written`() throws {
+        try writeCorpus()
+        try create("out/a")
+        chmod(folder("out/a"), 0o555)
+        defer { chmod(folder("out/a"), 0o755) }
+        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
+        let outcome = try ChildProcess.run(
+            sheds[0], sheds.dropFirst() + [Hemiola.path, "analyze", "in", "--output-dir", "out", "--analyzer", "levels"], in: folder.path)
+        #expect(outcome.status == 1 && outcome.errors.contains("2 analysed; 3 failed"), "\(outcome.errors)")
+        #expect(try failures().map { $0.string("file") } == ["in/a/deep/three.wav", "in/a/no extension", "in/a/two.wav"])
+    }
+
+    @Test func `result larger than allowed: a failure of its input, all others written`() throws {
+        try create("in")
+        for (name, frames) in [("a", 9000), ("long", 2_000_000), ("z", 9000)] { try folder.writeTone("in/\(name).wav", frames: frames) }
+        let outcome = try ChildProcess.run(
+            "/usr/bin/prlimit", ["--fsize=65536", Hemiola.path, "analyze", "in", "--output-dir", "out", "--analyzer", "levels"],
+            in: folder.path)
+        #expect(outcome.status == 1 && outcome.errors.contains("2 analysed; 1 failed"), "\(outcome.errors)")
+        #expect(names("out") == ["a.wav.jsonl", "z.wav.jsonl", "failures.jsonl"])
+        #expect(try failures().map { $0.string("file") } == ["in/long.wav"])
+    }
+
+    @Test func `list of failures that cannot be written: all other results written, one error line, exit code 3`() throws {
+        try writeCorpus()
+        try folder.write("words", to: "in/bad.wav")
+        try create("out/failures.jsonl")
+        let outcome = try run("in")
+        #expect(outcome.status == 3, "\(outcome.errors)")
+        #expect(outcome.errors.contains("cannot write out/failures.jsonl") && outcome.errors.contains("5 analysed"), "\(outcome.errors)")
+        #expect(outcome.errorLines.count == 3, "\(outcome.errors)")
+        #expect(names("out").count == 5)
+    }
+
+    @Test func `one file per input without --output-dir: a folder at its place is a failure of its input`() throws {
+        try writeCorpus()
+        try create("one.jsonl")
+        for sink in [["-o", "{stem}.jsonl"], ["--sink", "beats:{stem}.jsonl", "--analyzer", "+beat"]] {
+            let outcome = try Hemiola.run(["analyze", "in", "--analyzer", "levels"] + sink, in: folder.path)
+            #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("one.jsonl: it is a folder"), "\(outcome.errors)")
+            for name in ["two", "three", "no extension", "minuet"] {
+                #expect(FileManager.default.fileExists(atPath: folder("\(name).jsonl")), "\(name)")
+                try? FileManager.default.removeItem(atPath: folder("\(name).jsonl"))
+            }
+        }
+    }
+
+    @Test func `one file per input, of which none can be written: nothing is analysed, exit code 3`() throws {
+        for name in ["a", "b"] { try folder.writeTone("\(name).wav", frames: 2048) }
+        try folder.write("a file", to: "out")
+        let outcome = try Hemiola.run(["analyze", "a.wav", "b.wav", "-o", "out/{stem}.jsonl", "--sink", "csv:all.csv"], in: folder.path)
+        #expect(outcome.status == 3 && outcome.errorLines.count == 1, "\(outcome.errors)")
+        #expect(folder.names == ["a.wav", "b.wav", "out"])
+    }
+
     // MARK: - Resume
 
     @Test(arguments: ["jsonl", "jsonl.zst"]) func `--resume: complete results are kept, all others written again`(format: String) throws {
@@ -309,6 +398,8 @@ import Testing
         let names = try FileManager.default.contentsOfDirectory(atPath: disk("out"))
         #expect(!names.contains { $0.hasSuffix(".partial") })
         #expect(names.contains("0.wav.jsonl") && !names.contains("5.wav.jsonl"), "\(names)")
+        let complete = names.count { $0.hasSuffix(".wav.jsonl") }
+        #expect(outcome.errors.contains("ended with \(complete) of 6 results complete"), "\(outcome.errors)")
         try disk.free()
         let resumed = try Hemiola.run(arguments + ["--resume"], in: folder.path)
         #expect(resumed.status == 0 && resumed.errors.contains("skipped"), "\(resumed.errors)")

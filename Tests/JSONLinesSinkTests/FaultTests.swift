@@ -56,7 +56,7 @@ import Testing
                 Issue.record("no error was thrown")
             } catch let error as SinkError {
                 #expect(error.message.contains("the file would be larger than allowed"))
-                #expect(error.remedy == .giveUp)
+                #expect(error.remedy == .nextInput)
             }
             try await sink.close()
             #expect(folder.names == ["a.jsonl"])
@@ -73,7 +73,7 @@ import Testing
     @Test func `path of a folder, or below a file: error`() async throws {
         for path in [folder.path, folder.path + "/", folder("new/")] {
             let message = await sinkError { try await Fixture.run(Fixture.sink(path)) }?.message
-            #expect(message == "cannot write \(path): it is a folder; name a file in it")
+            #expect(message == "cannot write \(path): it is a folder; name a file in it, or rename the folder")
         }
         try folder.write("", to: "file")
         let message = await sinkError { try await Fixture.run(Fixture.sink(folder("file/a.jsonl"))) }?.message
