@@ -66,6 +66,10 @@ public struct SinkContext: Sendable {
     /// Prints one line of information for the user, such as the URL of a page, and below it a figure of several lines, which only a
     /// terminal shows. An empty figure is none.
     public var inform: @Sendable (_ text: String, _ figure: [String]) -> Void
+    /// Prints what a user needs to use the sink, also with `--quiet`: the URL of a page, and below it a figure as that of `inform`.
+    public var announce: @Sendable (_ text: String, _ figure: [String]) -> Void
+    /// Prints a line that a program of the sink has printed. Unlike warnings, lines that are alike are all printed.
+    public var relay: @Sendable (String) -> Void
     /// Ends the run in order, as `Pipeline.stop()` does, because a client requested it.
     public var endRun: @Sendable () -> Void
     /// The start of the run, in seconds since 1970. For the names of files; nothing that is analysed may depend on it.
@@ -89,6 +93,8 @@ public struct SinkContext: Sendable {
         lead: Double = 0, mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
+        announce: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
+        relay: @escaping @Sendable (String) -> Void = { _ in },
         endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, run: Int = 0, syncsFiles: Bool = false,
         isRunComplete: @escaping @Sendable () -> Bool = { true }, answersInputs: Bool = false, keepsInterruptedResults: Bool = true
     ) {
@@ -101,6 +107,8 @@ public struct SinkContext: Sendable {
         self.controls = controls
         self.warn = warn
         self.inform = inform
+        self.announce = announce
+        self.relay = relay
         self.endRun = endRun
         self.startTime = startTime
         self.run = run

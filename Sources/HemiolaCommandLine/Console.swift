@@ -73,8 +73,20 @@ final class Console: Sendable {
     func remark(_ text: String, figure: [String] = []) {
         if verbosity.isQuiet { return }
         print(text)
+        printFigure(figure)
+    }
+
+    private func printFigure(_ figure: [String]) {
         guard !figure.isEmpty, System.destination(of: System.standardError) == .terminal else { return }
         messages.print(figure.joined(separator: "\n") + "\n")
+    }
+
+    /// Prints what a user needs to use a sink, such as the URL of a page. Not hidden by `--quiet`.
+    ///
+    /// - Parameter figure: As that of `remark`.
+    func announce(_ text: String, figure: [String]) {
+        print(text)
+        printFigure(figure)
     }
 
     /// Prints details at a verbosity of at least `detail`.
@@ -85,6 +97,11 @@ final class Console: Sendable {
     /// Draws the status line again.
     func show(bar line: String) {
         status.show(status: line)
+    }
+
+    /// Prints the status line as a line of its own, for a terminal that cannot move the cursor.
+    func print(bar line: String) {
+        status.print(line + "\n")
     }
 
     /// Removes the status line; none is drawn afterwards.

@@ -70,7 +70,7 @@ struct DemoCommand: Command {
         var console = console.with(self.console.verbosity)
         var registry = registry
         var output = PipelinePlan.jsonLines
-        if System.destination(of: System.standardOutput) == .terminal, ProgressLine.canMoveCursor(System.environment("TERM")) {
+        if System.destination(of: System.standardOutput) == .terminal {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
             output = SinkPlugin.liveLineID

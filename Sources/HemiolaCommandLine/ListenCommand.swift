@@ -13,8 +13,9 @@ struct ListenCommand: Command {
             only if --device names it.
 
             On a terminal, one status line shows source, level, spectrum bars, tempo and lost audio, also while records are \
-            written to a file (-o) or to sinks. To a pipe or a file, standard output is JSON Lines: one line per batch, written \
-            immediately. --json, --select or --sink json-lines write JSON Lines to a terminal.
+            written to a file (-o) or to sinks; where TERM is unset or dumb, it is printed anew every 10 s. To a pipe or a file, \
+            standard output is JSON Lines: one line per batch, written immediately. --json, --select or --sink json-lines write \
+            JSON Lines to a terminal.
 
             Keys of the status line: space taps a beat; l locks or unlocks the tempo; h and d halve and double the tempo; left \
             and right (or up and down) select the previous and next preset; q quits.
@@ -82,7 +83,7 @@ struct ListenCommand: Command {
         let defaults = defaults.noDefaults ? nil : try DefaultsFile.read(registry)
         var registry = registry
         let output = System.destination(of: System.standardOutput)
-        let showsLine = showsLine(on: output, terminal: System.environment("TERM"))
+        let showsLine = showsLine(on: output)
         if showsLine {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
@@ -138,10 +139,10 @@ struct ListenCommand: Command {
         return command
     }
 
-    /// Whether the terminal can show a live line and no option requests records on it.
-    func showsLine(on output: System.Destination, terminal: String?) -> Bool {
+    /// Whether standard output is a terminal and no option requests records on it.
+    func showsLine(on output: System.Destination) -> Bool {
         let hasOtherOutput = !options.writing.sinks.isEmpty || options.writing.output != nil
-        return output == .terminal && ProgressLine.canMoveCursor(terminal) && !json
+        return output == .terminal && !json
             && (options.writing.select.isEmpty || hasOtherOutput) && !(console.quiet && hasOtherOutput)
     }
 }

@@ -21,6 +21,8 @@ extension SinkPlugin {
 final class LiveLineSink: Sink {
     /// Seconds between two updates of the terminal.
     private static let interval = 0.045
+    /// The same where each update is a new line, because the terminal cannot move the cursor.
+    private static let plainInterval = 10.0
     /// Seconds for which a notice is shown.
     private static let noticeTime = 2.0
 
@@ -30,7 +32,7 @@ final class LiveLineSink: Sink {
         var bars: FeatureHandle?
         var tempo: FeatureHandle?
         var format = StreamFormat(sampleRate: 44_100, channelCount: 2)
-        var lastUpdate = -Double.infinity
+        var nextUpdate = -Double.infinity
         var noticeEnd = -Double.infinity
         var keys = LiveKeyParser()
         var reader: System.KeyReader?
@@ -39,6 +41,7 @@ final class LiveLineSink: Sink {
 
     private let console: Console
     private let style = ProgressLine.Style(environment: System.environment)
+    private let movesCursor = ProgressLine.canMoveCursor(System.environment("TERM"))
     private let state = Mutex(State())
 
     init(_ console: Console) {
@@ -77,7 +80,7 @@ final class LiveLineSink: Sink {
     func write(_ events: [Event]) async {
         state.withLock { state in
             for event in events { update(&state, with: event) }
-            state.lastUpdate = -.infinity
+            if movesCursor { state.nextUpdate = -.infinity }
             draw(&state)
         }
     }
@@ -92,10 +95,11 @@ final class LiveLineSink: Sink {
     /// Draws the line, at most once per interval. Called with the state locked.
     private func draw(_ state: inout State) {
         let now = System.now
-        guard now - state.lastUpdate >= Self.interval else { return }
-        state.lastUpdate = now
+        guard now >= state.nextUpdate else { return }
+        state.nextUpdate = now + (movesCursor ? Self.interval : Self.plainInterval)
         if now >= state.noticeEnd { state.line.notice = nil }
-        console.show(bar: state.line.rendered(width: System.columns(of: System.standardOutput) ?? 80, style: style))
+        let line = state.line.rendered(width: System.columns(of: System.standardOutput) ?? 80, style: style)
+        if movesCursor { console.show(bar: line) } else { console.print(bar: line) }
     }
 
     private func update(_ state: inout State, with batch: borrowing Batch) {

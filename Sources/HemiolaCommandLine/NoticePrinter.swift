@@ -7,6 +7,7 @@ internal import Synchronization
 final class NoticePrinter: Sendable {
     private let pipeline: Pipeline
     private let console: Console
+    private let repetitions: Mutex<RepeatedMessages>
     /// When the last input ended, on the monotonic clock.
     private let lastEnd: Mutex<Double>
 
@@ -14,9 +15,23 @@ final class NoticePrinter: Sendable {
         self.pipeline = pipeline
         self.console = console
         lastEnd = Mutex(System.now)
+        repetitions = Mutex(RepeatedMessages(start: System.now))
     }
 
+    /// Prints a notice. In real time, one that is like an earlier one is counted.
     func print(_ notice: PipelineNotice) {
+        guard pipeline.isRealTime, notice.canRepeat else { return printNow(notice) }
+        let (isNew, counts) = repetitions.withLock { $0.add(notice.text, at: System.now) }
+        for count in counts { console.remark(count) }
+        if isNew { printNow(notice) }
+    }
+
+    /// Prints the numbers of notices that were counted since the last such line.
+    func finish() {
+        for count in repetitions.withLock({ $0.takeCounts() }) { console.remark(count) }
+    }
+
+    private func printNow(_ notice: PipelineNotice) {
         switch notice {
         // Lost audio is reported whatever the verbosity: --quiet hides warnings only.
         case .captureFailed, .analyzerRefused, .sinkFailed, .resultFailed, .noSinkLeft, .gap, .damage:
@@ -25,8 +40,10 @@ final class NoticePrinter: Sendable {
             console.remark(notice.text)
         case .sinkInformation(_, _, let figure):
             console.remark(notice.text, figure: figure)
-        case .silence, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkRecovered, .pacing, .singleJob, .controlRefused,
-            .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
+        case .sinkAddress(_, _, let figure):
+            console.announce(notice.text, figure: figure)
+        case .silence, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkOutput, .sinkRecovered, .pacing,
+            .singleJob, .controlRefused, .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
@@ -39,6 +56,18 @@ final class NoticePrinter: Sendable {
             let seconds = pipeline.progress.seconds
             let speed = took > 0 && seconds > 0 ? ", \(ProgressLine.speedText(seconds / took))" : ""
             console.note("\(notice.text), \(seconds.rounded(toPlaces: 2)) s of sound\(speed)")
+        }
+    }
+}
+
+extension PipelineNotice {
+    /// Whether receivers, programs and sources that fail again and again cause it without end. Not what differs from others in more
+    /// than numbers, such as the lines of a program, and not what is reported once per input.
+    fileprivate var canRepeat: Bool {
+        switch self {
+        case .captureWarning, .captureTrouble, .sinkTrouble, .sinkWarning, .sinkRecovered, .sinkInformation: true
+        case .gap(_, _, _, _, let reason): !reason.isOfFile
+        default: false
         }
     }
 }

@@ -248,7 +248,7 @@ struct AnalyzerOptions: ParsableArguments {
 struct ConsoleOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,
-        help: "Print errors and lost audio only: no progress bar, no warnings.")
+        help: "Print errors and lost audio only, and the URL of a page that no browser was opened for: no progress bar, no warnings.")
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Print the pipeline and a summary per file; -vv also prints all settings.")

@@ -46,6 +46,7 @@ struct PipelineSession {
         listener.finish()
         notifier?.stop()
         console.endBar()
+        printer.finish()
         console.finish()
         return CommandStatus(outcome, signal: listener.signal)
     }

@@ -108,7 +108,7 @@ extension ProgressLine.Style {
     init(environment: (String) -> String?) {
         let locale = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG") ?? ""
         usesUnicode = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
-        usesColor = environment("NO_COLOR") == nil && ProgressLine.canMoveCursor(environment("TERM") ?? "")
+        usesColor = environment("NO_COLOR") == nil && ProgressLine.canMoveCursor(environment("TERM"))
     }
 }
 

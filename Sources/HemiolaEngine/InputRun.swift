@@ -339,10 +339,11 @@ final class InputRun {
                     let start = secondsBefore + stream.secondsRead - duration
                     if gap.reason.isOfFile {
                         if damage == nil { damage = FileDamage(reason: gap.reason, start: start) }
-                        damage?.add(from: start, duration: duration)
+                        damage?.add(from: start, duration: duration, frames: gap.frames)
                     } else {
                         receiver.report(
-                            .gap(input: stream.header.source.name, at: start, duration: duration, reason: gap.reason))
+                            .gap(
+                                input: stream.header.source.name, at: start, duration: duration, frames: gap.frames, reason: gap.reason))
                     }
                 case .format(let format):
                     var source = stream.header.source
@@ -419,6 +420,7 @@ private struct FileDamage {
     private let start: Double
     private var places = 0
     private var duration = 0.0
+    private var frames: Int64 = 0
     /// The end of the last gap, in seconds.
     private var end = -1.0
 
@@ -428,15 +430,16 @@ private struct FileDamage {
     }
 
     /// Adds a gap. A gap that starts at the end of the last one belongs to the same part.
-    mutating func add(from start: Double, duration: Double) {
+    mutating func add(from start: Double, duration: Double, frames: Int64) {
         if start - end > 1e-6 { places += 1 }
         self.duration += duration
+        self.frames += frames
         end = start + duration
     }
 
     func notice(input: String) -> PipelineNotice {
         places == 1
-            ? .gap(input: input, at: start, duration: duration, reason: reason)
-            : .damage(input: input, places: places, first: start, duration: duration)
+            ? .gap(input: input, at: start, duration: duration, frames: frames, reason: reason)
+            : .damage(input: input, places: places, first: start, duration: duration, frames: frames)
     }
 }

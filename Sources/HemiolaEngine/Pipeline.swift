@@ -122,6 +122,9 @@ public final class Pipeline: Sendable {
         configuration.isPaced || sinkEntries.contains { $0.needs.realTime }
     }
 
+    /// Whether batches come as time passes.
+    public var isRealTime: Bool { isLive || isPaced }
+
     /// The names of the analyzers, in order.
     public var analyzerNames: [String] { replay?.recording.header.analyzers.map(\.name) ?? analyzerEntries.map(\.name) }
 
@@ -278,7 +281,9 @@ public final class Pipeline: Sendable {
                     lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0,
                     mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
                     warn: { report(.sinkWarning(sink: name, $0)) },
-                    inform: { report(.sinkInformation(sink: name, $0, figure: $1)) }, endRun: { [weak self] in self?.stop() },
+                    inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },
+                    announce: { report(.sinkAddress(sink: name, $0, figure: $1)) }, relay: { report(.sinkOutput(sink: name, $0)) },
+                    endRun: { [weak self] in self?.stop() },
                     startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,
                     isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false },
                     answersInputs: supply?.source.results == .sharedOutput,

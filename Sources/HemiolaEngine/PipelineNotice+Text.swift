@@ -19,23 +19,23 @@ extension PipelineNotice {
             return Self.line(input, error.message)
         case .analyzerWarning(let input, let analyzer, let remark):
             return "\(input): \(analyzer): \(remark)"
-        case .gap(let input, let time, let duration, .truncatedFile):
+        case .gap(let input, let time, let duration, let frames, .truncatedFile):
             return duration > 0
-                ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(duration.rounded(toPlaces: 3)) s too early; the audio before was analysed"
+                ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(Self.length(duration, frames)) too early; the audio before was analysed"
                 : "\(input): the file is cut off at \(time.rounded(toPlaces: 3)) s; the audio before was analysed"
-        case .gap(let input, let time, let duration, .damagedFile):
-            let length = duration > 0 ? "\(duration.rounded(toPlaces: 3)) s of sound are" : "sound of unknown length is"
+        case .gap(let input, let time, let duration, let frames, .damagedFile):
+            let length = duration > 0 ? "\(Self.length(duration, frames)) of sound are" : "sound of unknown length is"
             return "\(input): \(length) missing or damaged at \(time.rounded(toPlaces: 3)) s; the rest was analysed"
-        case .gap(let input, _, _, .falseLength):
+        case .gap(let input, _, _, _, .falseLength):
             return "\(input): contains more sound than its header declares; all of it was analysed"
-        case .damage(let input, let places, let first, let duration):
-            return "\(input): \(places) parts are missing or damaged, \(duration.rounded(toPlaces: 3)) s in all, the first at "
+        case .damage(let input, let places, let first, let duration, let frames):
+            return "\(input): \(places) parts are missing or damaged, \(Self.length(duration, frames)) in all, the first at "
                 + "\(first.rounded(toPlaces: 3)) s; the rest was analysed"
-        case .gap(let input, let time, let duration, .stopped):
-            return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s: "
-                + "hemiola was stopped (Ctrl-Z), or the computer slept"
-        case .gap(let input, let time, let duration, let reason):
-            return "\(input): \(duration.rounded(toPlaces: 3)) s of sound were lost at \(time.rounded(toPlaces: 3)) s (\(reason.rawValue))"
+        case .gap(let input, let time, let duration, let frames, .stopped):
+            return "\(input): \(Self.length(duration, frames)) of sound were lost at \(time.rounded(toPlaces: 3)) s: "
+                + "hemiola did not run: it was stopped, the computer slept, or other programs kept the processor busy"
+        case .gap(let input, let time, let duration, let frames, let reason):
+            return "\(input): \(Self.length(duration, frames)) of sound were lost at \(time.rounded(toPlaces: 3)) s (\(reason.rawValue))"
         case .device(_, let device):
             switch device.state {
             case .opened: return "listening to \(device.title), \(device.format.sampleRate) Hz, \(device.format.channelText)"
@@ -60,7 +60,7 @@ extension PipelineNotice {
             return "\(error.message); retrying"
         case .sinkWarning(_, let remark):
             return remark
-        case .sinkInformation(_, let text, _):
+        case .sinkInformation(_, let text, _), .sinkAddress(_, let text, _), .sinkOutput(_, let text):
             return text
         case .sinkRecovered(let sink):
             return "\(sink): recovered"
@@ -76,6 +76,11 @@ extension PipelineNotice {
             return "\(input): \(summary.batches) batch\(summary.batches == 1 ? "" : "es")"
                 + (summary.reason == .endOfInput ? "" : " (\(summary.reason.rawValue))")
         }
+    }
+
+    /// Seconds, or the frames of a part that would be 0.0 s.
+    private static func length(_ seconds: Double, _ frames: Int64) -> String {
+        seconds >= 0.01 ? "\(seconds.rounded(toPlaces: 3)) s" : "\(frames) frame\(frames == 1 ? "" : "s")"
     }
 
     /// The message, preceded by the input's name unless it contains it.

@@ -17,11 +17,11 @@ public enum PipelineNotice: Sendable {
     case analyzerRefused(input: String, AnalyzerError)
     /// A warning of an analyzer about a stream, in one line; reported once, at the stream's end.
     case analyzerWarning(input: String, analyzer: String, String)
-    /// Audio was lost. Seconds of stream time.
-    case gap(input: String, at: Double, duration: Double, reason: Gap.Reason)
+    /// Audio was lost. Seconds of stream time, and the lost frames.
+    case gap(input: String, at: Double, duration: Double, frames: Int64, reason: Gap.Reason)
     /// Several parts of a file are missing or damaged: how many, where the first one lies and how long they are together, in
-    /// seconds of stream time. Reported once, at the stream's end.
-    case damage(input: String, places: Int, first: Double, duration: Double)
+    /// seconds of stream time and in frames. Reported once, at the stream's end.
+    case damage(input: String, places: Int, first: Double, duration: Double, frames: Int64)
     /// A live capture opened, moved or lost its source.
     case device(input: String, DeviceEvent)
     /// Silence for so many seconds; reported once per silence. Live only. The input by its description for users.
@@ -44,6 +44,10 @@ public enum PipelineNotice: Sendable {
     case noSinkLeft
     /// Information from a sink: one line, and a figure of several lines for terminals, which can be empty.
     case sinkInformation(sink: String, String, figure: [String])
+    /// What a user needs to use a sink, such as the URL of a page: one line, and a figure as that of `sinkInformation`.
+    case sinkAddress(sink: String, String, figure: [String])
+    /// A line that a program of a sink has printed.
+    case sinkOutput(sink: String, String)
     /// The sink writes again.
     case sinkRecovered(sink: String)
     /// A sink needs real time: the file is paced.

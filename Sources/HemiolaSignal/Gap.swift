@@ -8,7 +8,7 @@ public struct Gap: Sendable, Hashable {
         case serverLost = "server-lost"
         /// The sound server stopped sending.
         case frozen
-        /// Hemiola itself was stopped (Ctrl-Z), or the machine was suspended.
+        /// Hemiola itself did not run: it was stopped (Ctrl-Z), the machine was suspended, or other programs kept the processor busy.
         case stopped
         /// The server suspended the source.
         case suspended

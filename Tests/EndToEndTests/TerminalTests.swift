@@ -83,11 +83,12 @@ import Testing
         #expect(terminal.text.contains("{\"type\":\"batch\"") && !terminal.text.contains("\u{1B}"))
     }
 
-    @Test func `TERM=dumb: records, no colour, no escape sequences`() throws {
-        let terminal = try start(
-            ["listen", "--capture", "tone:clicks,seconds=0.5"], environment: ["TERM": "dumb"])
+    @Test(arguments: ["dumb", ""], [["listen", "--capture", "tone:clicks,seconds=0.5"], ["demo", "--no-browser", "--seconds", "0.5"]])
+    func `terminal that cannot move the cursor: a plain line, no records, no escape sequences`(name: String, arguments: [String]) throws {
+        let terminal = try start(arguments, environment: ["TERM": name])
         #expect(try terminal.finish() == 0)
-        #expect(terminal.text.contains("{\"type\":\"batch\"") && !terminal.text.contains("\u{1B}"))
+        #expect(terminal.text.contains(" dB ") && !terminal.text.contains("{\""), "\(terminal.text.prefix(2000))")
+        #expect(!terminal.text.contains("\u{1B}"))
     }
 
     @Test(arguments: ["json-lines:OUT", "presets:names=Rain+Snow"])

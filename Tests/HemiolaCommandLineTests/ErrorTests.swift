@@ -188,31 +188,40 @@ import Testing
         (.captureFailed(input: "a.wav", CaptureError("no sound file")), "a.wav: no sound file"),
         (.analyzerRefused(input: "a.wav", AnalyzerError("too many channels")), "a.wav: too many channels"),
         (
-            .gap(input: "a.wav", at: 1.5, duration: 0.25, reason: .truncatedFile),
+            .gap(input: "a.wav", at: 1.5, duration: 0.25, frames: 11_025, reason: .truncatedFile),
             "a.wav: the file ends at 1.5 s, 0.25 s too early; the audio before was analysed"
         ),
         (
-            .gap(input: "a.wav", at: 1.5, duration: 0, reason: .truncatedFile),
+            .gap(input: "a.wav", at: 1.5, duration: 0.00002, frames: 1, reason: .truncatedFile),
+            "a.wav: the file ends at 1.5 s, 1 frame too early; the audio before was analysed"
+        ),
+        (
+            .gap(input: "mic", at: 1.5, duration: 0.0004, frames: 19, reason: .stopped),
+            "mic: 19 frames of sound were lost at 1.5 s: hemiola did not run: it was stopped, the computer slept, or other programs kept "
+                + "the processor busy"
+        ),
+        (
+            .gap(input: "a.wav", at: 1.5, duration: 0, frames: 0, reason: .truncatedFile),
             "a.wav: the file is cut off at 1.5 s; the audio before was analysed"
         ),
         (
-            .gap(input: "a.ogg", at: 1.5, duration: 0.25, reason: .damagedFile),
+            .gap(input: "a.ogg", at: 1.5, duration: 0.25, frames: 11_025, reason: .damagedFile),
             "a.ogg: 0.25 s of sound are missing or damaged at 1.5 s; the rest was analysed"
         ),
         (
-            .gap(input: "a.ogg", at: 1.5, duration: 0, reason: .damagedFile),
+            .gap(input: "a.ogg", at: 1.5, duration: 0, frames: 0, reason: .damagedFile),
             "a.ogg: sound of unknown length is missing or damaged at 1.5 s; the rest was analysed"
         ),
         (
-            .gap(input: "a.au", at: 1.5, duration: 0, reason: .falseLength),
+            .gap(input: "a.au", at: 1.5, duration: 0, frames: 0, reason: .falseLength),
             "a.au: contains more sound than its header declares; all of it was analysed"
         ),
         (
-            .damage(input: "a.mp3", places: 3, first: 1.5, duration: 2.25),
+            .damage(input: "a.mp3", places: 3, first: 1.5, duration: 2.25, frames: 99_225),
             "a.mp3: 3 parts are missing or damaged, 2.25 s in all, the first at 1.5 s; the rest was analysed"
         ),
         (
-            .gap(input: "mic", at: 12.34567, duration: 0.5, reason: .overrun),
+            .gap(input: "mic", at: 12.34567, duration: 0.5, frames: 22_050, reason: .overrun),
             "mic: 0.5 s of sound were lost at 12.346 s (overrun)"
         ),
         (.nonFinite(input: "a.wav", samples: 1), "a.wav: 1 sample was NaN or infinite and replaced by 0"),

@@ -63,8 +63,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (["LANG": "de_DE.UTF-8"], true, true), (["LC_ALL": "C", "LANG": "de_DE.UTF-8"], false, true),
-        (["LANG": "C.utf8", "NO_COLOR": "1"], true, false), ([:], false, true),
+        (["LANG": "de_DE.UTF-8", "TERM": "xterm"], true, true), (["LC_ALL": "C", "LANG": "de_DE.UTF-8", "TERM": "vt100"], false, true),
+        (["LANG": "C.utf8", "TERM": "xterm", "NO_COLOR": "1"], true, false), ([:], false, false), (["TERM": "dumb"], false, false),
     ])
     func `environment variables: select Unicode and color`(environment: [String: String], unicode: Bool, color: Bool) {
         #expect(ProgressLine.Style { environment[$0] } == ProgressLine.Style(usesUnicode: unicode, usesColor: color))
