@@ -112,7 +112,8 @@ public final class DatagramSender: PacketSender {
     }
 
     /// Closes the socket, and reports losses.
-    public func close() {
+    @discardableResult
+    public func close() -> String? {
         let descriptor = state.withLock { state in
             defer { (state.descriptor, state.isClosed, state.reason) = (-1, true, "the output is closed") }
             return state.descriptor
@@ -120,6 +121,8 @@ public final class DatagramSender: PacketSender {
         wakeUp.locked { wakeUp.broadcast() }
         if descriptor >= 0 { closeSocket(descriptor) }
         losses.close()
+        // Whether a datagram has arrived is not known.
+        return nil
     }
 
     private static func text(of code: Int32) -> String {

@@ -14,6 +14,7 @@ public final class LossReport: Sendable {
 
     private struct State {
         var lost = 0
+        var hasSent = false
         var isFaulty = false
         var lostSinceWarning = 0
         var lostSinceRecord = 0
@@ -42,6 +43,9 @@ public final class LossReport: Sendable {
     /// Messages lost so far.
     public var lostCount: Int { state.withLock { $0.lost } }
 
+    /// Messages lost so far, if not one was sent; nil: at least one was sent, or none was lost.
+    var totalLoss: Int? { state.withLock { $0.hasSent || $0.lost == 0 ? nil : $0.lost } }
+
     /// Notes lost messages.
     ///
     /// - Parameters:
@@ -69,6 +73,7 @@ public final class LossReport: Sendable {
     /// Notes that a message was sent.
     public func send(at now: Double = MonotonicTime.now) {
         let ended: Int? = state.withLock { state in
+            state.hasSent = true
             guard state.isFaulty, now - state.lastLoss >= Self.quietTime else { return nil }
             defer { (state.isFaulty, state.lostSinceWarning) = (false, 0) }
             return state.lostSinceWarning

@@ -7,7 +7,10 @@ public protocol PacketSender: Sendable {
     /// Sends a message, or counts it as lost.
     func send(_ packet: [UInt8])
     /// Ends: nothing is sent after that. Reports losses.
-    func close()
+    ///
+    /// - Returns: What is wrong where not one message was sent, and that is known; else nil.
+    @discardableResult
+    func close() -> String?
 }
 
 /// A socket cannot be made.

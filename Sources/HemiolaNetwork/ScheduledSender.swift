@@ -7,6 +7,8 @@ internal import HemiolaSignal
 public struct ScheduledSender: Sendable {
     private let sender: any PacketSender
     private let schedule: SendSchedule
+    /// The receiver in messages.
+    private let receiver: String
 
     /// The setting `delay_ms` of a sink that sends to the network.
     public static let delay = Setting(
@@ -27,7 +29,8 @@ public struct ScheduledSender: Sendable {
         _ target: NetworkTarget, interface: String? = nil, _ context: SinkContext,
         framing frame: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 }
     ) throws(SinkError) {
-        let losses = LossReport(context, receiver: target.description)
+        receiver = target.description
+        let losses = LossReport(context, receiver: receiver)
         do throws(NetworkError) {
             let sender = try target.makeSender(options: DatagramSender.Options(interface: interface), losses: losses)
             try sender.start()
@@ -49,8 +52,10 @@ public struct ScheduledSender: Sendable {
     }
 
     /// Waits for the messages whose time is to come, at most so many seconds, and ends. Reports losses.
-    public func close(within seconds: Double) {
+    ///
+    /// - Throws: Not one message could be sent, where that is known: on a connection.
+    public func close(within seconds: Double) throws(SinkError) {
         schedule.close(within: seconds)
-        sender.close()
+        if let fault = sender.close() { throw SinkError("\(receiver): \(fault)") }
     }
 }

@@ -82,14 +82,17 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     }
 
     /// Waits up to a second for the queue, and closes the connection.
-    public func close() {
+    @discardableResult
+    public func close() -> String? {
         let end = MonotonicTime.now + Self.closeTime
         condition.lock()
         isClosing = true
         wakeUp.signal()
         while !isDone, MonotonicTime.now < end { condition.wait(until: end) }
         condition.unlock()
+        if let lost = losses.totalLoss { return "not one of \(lost) messages could be sent" }
         losses.close()
+        return nil
     }
 
     // MARK: - The thread

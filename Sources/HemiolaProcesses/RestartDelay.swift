@@ -3,7 +3,7 @@ public struct RestartDelay: Sendable {
     /// Seconds; the last one repeats.
     static let pauses = [0.1, 0.2, 0.5, 1, 2, 5, 10]
     /// Seconds of a run after which the next failure counts as the first.
-    static let longRun = 10.0
+    public static let longRun = 10.0
 
     private var failures = 0
     private var startTime = 0.0

@@ -36,7 +36,8 @@ import Testing
     }
 
     private func context(live: Bool = false, _ warnings: Warnings = Warnings()) -> SinkContext {
-        SinkContext(name: "exec", isLive: live, mayUseStandardOutput: false, warn: { warnings.add($0) })
+        SinkContext(
+            name: "exec", isLive: live, mayUseStandardOutput: false, warn: { warnings.add($0) }, relay: { warnings.add($0) })
     }
 
     private static let header: StreamHeader = {
@@ -117,9 +118,15 @@ import Testing
                 + "run it in a shell to see why, or set on_error=retry or skip")
     }
 
-    @Test func `program that fails after the end of its input: an error`() async throws {
-        let error = await error { try await run(sink("cat >/dev/null; exit 7"), context()) }
+    @Test(arguments: ["fail", "retry", "auto"], [false, true])
+    func `program that fails after the end of its input: an error`(policy: String, isLive: Bool) async throws {
+        let error = await error { try await run(sink("cat >/dev/null; exit 7", ["on_error": .text(policy)]), context(live: isLive)) }
         #expect(error?.message == "exec:cat >/dev/null; exit 7: ended with exit code 7")
+    }
+
+    @Test func `program that does not end, from a file: an error`() async throws {
+        let error = await error { try await run(sink("cat >/dev/null; exec sleep 1000", ["timeout_s": .number(0.1)]), context()) }
+        #expect(error?.message.contains("had not ended") == true, "\(String(describing: error))")
     }
 
     @Test func `missing program: an error that names it`() async throws {
@@ -216,9 +223,9 @@ import Testing
         #expect(warnings.all.isEmpty)
     }
 
-    @Test func `program that does not end: ended after the time limit, with a warning`() async throws {
+    @Test func `program that does not end, live: ended after the time limit, with a warning`() async throws {
         let warnings = Warnings()
-        try await run(sink("cat >/dev/null; sleep 60", ["timeout_s": .number(0.3)]), context(warnings))
+        try await run(sink("cat >/dev/null; sleep 60", ["timeout_s": .number(0.3)]), context(live: true, warnings))
         #expect(
             warnings.all == ["exec:cat >/dev/null; sleep 60: had not ended 0.3 s after the end of its input, and was ended"])
     }

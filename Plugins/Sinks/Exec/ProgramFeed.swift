@@ -52,10 +52,12 @@ struct ProgramFeed: ~Copyable {
             throw SinkError("\(settings.name): failed, and is started again later", remedy: .reopen)
         }
         let name = settings.name
+        // A program that fails again and again prints the same lines each time: they are counted as other warnings are.
+        let relayStart = delay.nextStart > 0 ? now + RestartDelay.longRun : now
         do throws(SystemCallError) {
             child = try RunningProgram(
                 settings.command, hasInput: true, output: context.mayUseStandardOutput ? .inherited : .log,
-                report: { [warn = context.warn] in warn("\(name): \($0)") })
+                report: { [context] in (MonotonicTime.now < relayStart ? context.warn : context.relay)("\(name): \($0)") })
         } catch {
             throw SinkError("\(name): cannot be started: \(error); check the command")
         }
@@ -104,13 +106,13 @@ struct ProgramFeed: ~Copyable {
         guard let child else { return }
         let limit = context.isLive ? min(settings.timeout, Self.liveEnd) : settings.timeout
         guard child.end(within: limit) else {
-            context.warn("\(settings.name): had not ended \(text(limit)) after the end of its input, and was ended")
-            return
+            let message = "\(settings.name): had not ended \(text(limit)) after the end of its input, and was ended"
+            // A program that shows live sound has no result to complete.
+            guard context.isLive else { throw SinkError(message) }
+            return context.warn(message)
         }
-        guard child.exit?.isSuccess == false else { return }
-        let message = "\(settings.name): \(child.reasonForEnd)"
-        if policy == .fail || policy == .skip { throw SinkError("\(message)") }
-        context.warn(message)
+        // At the end of the run, there is nothing to start it again for.
+        if child.exit?.isSuccess == false { throw SinkError("\(settings.name): \(child.reasonForEnd)") }
     }
 
     // MARK: - Sending

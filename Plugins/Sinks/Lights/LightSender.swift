@@ -62,7 +62,7 @@ final class LightSender<Messages: LightProtocol>: DirectingSink, NonBlockingSink
             do throws(SinkError) {
                 new.senders.append(try ScheduledSender(target, interface: settings.interface, context))
             } catch {
-                for sender in new.senders { sender.close(within: 0) }
+                for sender in new.senders { try? sender.close(within: 0) }
                 throw error
             }
         }
@@ -126,7 +126,7 @@ final class LightSender<Messages: LightProtocol>: DirectingSink, NonBlockingSink
             defer { state = Self.state(settings, universes?.count, nil) }
             return state.senders
         }
-        for sender in senders { sender.close(within: settings.delay + 0.1) }
+        for sender in senders { try sender.close(within: settings.delay + 0.1) }
     }
 
     // MARK: - Frames

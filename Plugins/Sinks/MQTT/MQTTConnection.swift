@@ -27,6 +27,7 @@ final class MQTTConnection: Sendable {
         var connecting: Double?
         /// Why the sink cannot work; the thread has ended.
         var fault: String?
+        var wasConnected = false
         var isEnded = false
     }
 
@@ -136,6 +137,10 @@ final class MQTTConnection: Sendable {
         while !state.withLock({ $0.isEnded }) {
             if state.withLock({ $0.connecting != nil }) || MonotonicTime.now > deadline + 1 { break }
             usleep(5000)
+        }
+        state.withLock { state in
+            guard !state.isEnded, !state.wasConnected else { return }
+            state.fault = "\(context.name): no answer from \(settings.endpoint); no message could be sent"
         }
     }
 
@@ -301,6 +306,7 @@ final class MQTTConnection: Sendable {
         }
         (link.progress.isOutageReported, link.progress.outageLosses) = (false, 0)
         (link.progress.phase, link.progress.wasConnected) = (.connected, true)
+        state.withLock { $0.wasConnected = true }
         link.progress.delay.reset()
         try publish(status: "online", &link)
         return .step
@@ -361,8 +367,15 @@ final class MQTTConnection: Sendable {
             takeOverflow(&link!.progress)
             reportLosses(&link!.progress, .infinity)
             if link!.progress.losses > 0, fault == nil {
-                let total = link!.progress.losses + link!.progress.sent
-                context.warn("\(context.name): \(link!.progress.losses) of \(total) messages were not sent to \(settings.endpoint)")
+                let (losses, sent) = (link!.progress.losses, link!.progress.sent)
+                let wasNeverConnected = !link!.progress.wasConnected && link!.progress.isOutageReported
+                // With QoS 1 and 2, every message is to arrive.
+                if wasNeverConnected || settings.qualityOfService > 0 {
+                    let count = sent == 0 ? "not one of \(losses)" : "\(sent) of \(losses + sent)"
+                    state.withLock { $0.fault = "\(context.name): \(settings.endpoint): \(count) messages could be sent" }
+                } else {
+                    context.warn("\(context.name): \(losses) of \(losses + sent) messages were not sent to \(settings.endpoint)")
+                }
             }
         }
     }

@@ -27,6 +27,8 @@ final class OS2LConnection: Sendable {
         /// The monotonic clock when the thread ends although messages wait; nil: the sink is open.
         var closing: Double?
         var isEnded = false
+        /// Why not one message was sent; nil: one was, or there was none.
+        var fault: String?
     }
 
     /// Messages that wait at most: 40 s of the fastest music with a lead that is as long.
@@ -72,11 +74,14 @@ final class OS2LConnection: Sendable {
     }
 
     /// Sends what is due within a second, and ends the thread. A thread that resolves a name ends later.
-    func close() {
+    ///
+    /// - Throws: Not one message could be sent.
+    func close() throws(SinkError) {
         let deadline = MonotonicTime.now + Self.closeTimeout
         state.withLock { $0.closing = deadline }
         wakeUp.signal()
         while !state.withLock({ $0.isEnded }), MonotonicTime.now < deadline + 1 { usleep(2000) }
+        if let fault = state.withLock({ $0.fault }) { throw SinkError(fault) }
     }
 
     // MARK: - On the thread
@@ -85,6 +90,7 @@ final class OS2LConnection: Sendable {
     private struct Report {
         /// Whether the current outage was reported.
         var isOutageReported = false
+        var wasConnected = false
         var isSlowReported = false
         /// Messages dropped in the outage, since the last report, and in all.
         var outageLosses = 0
@@ -154,7 +160,9 @@ final class OS2LConnection: Sendable {
             }
         }
         reportLosses(&report, .infinity)
-        if report.losses > 0 {
+        if report.losses > 0, !report.wasConnected, report.isOutageReported {
+            state.withLock { $0.fault = "\(context.name): \(endpoint): not one of \(report.losses) messages could be sent" }
+        } else if report.losses > 0 {
             context.warn("\(context.name): \(report.losses) of \(report.losses + report.sent) messages were not sent to \(endpoint)")
         }
     }
@@ -196,7 +204,7 @@ final class OS2LConnection: Sendable {
             let losses = report.outageLosses == 0 ? "" : "; messages not sent: \(report.outageLosses)"
             context.inform("\(context.name): connected to \(endpoint)\(losses)", [])
         }
-        (report.isOutageReported, report.isSlowReported, report.outageLosses) = (false, false, 0)
+        (report.isOutageReported, report.isSlowReported, report.outageLosses, report.wasConnected) = (false, false, 0, true)
     }
 
     /// Reports losses for `dropped` records, at most once a second.

@@ -112,7 +112,7 @@ final class OS2LSender: NonBlockingSink {
 
     func close() async throws(SinkError) {
         let connection = state.withLock { $0.connection.take() }
-        connection?.close()
+        try connection?.close()
     }
 
     // MARK: - Called with the mutex locked

@@ -104,7 +104,7 @@ final class OSCSender: NonBlockingSink {
             defer { state = State() }
             return state
         }
-        state.sender?.close(within: settings.delay + Self.closeTime)
+        try state.sender?.close(within: settings.delay + Self.closeTime)
     }
 
     /// Seconds that announced events are waited for at the end.

@@ -101,6 +101,6 @@ final class WLEDSender: NonBlockingSink {
             defer { state = State() }
             return state
         }
-        state.sender?.close(within: delay + 0.1)
+        try state.sender?.close(within: delay + 0.1)
     }
 }
