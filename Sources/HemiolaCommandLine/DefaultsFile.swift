@@ -58,6 +58,7 @@ struct DefaultsFile {
         switch state(registry) {
         case .noPath, .missing: return nil
         case .valid(let defaults): return defaults
+        case .invalid(_, let lines) where lines.count == 1: throw Failure("\(lines[0]); --no-defaults ignores the file")
         case .invalid(_, let lines): throw Failure(lines + ["fix the defaults file, or ignore it with --no-defaults"])
         }
     }
@@ -70,8 +71,15 @@ struct DefaultsFile {
             // One byte above the limit is enough to detect a file that is too large.
             bytes = try System.bytes(of: path, count: Self.maxByteCount + 1)
         } catch {
-            if error.isMissingFile { return nil }
+            // HOME may be the folder of another user, which this one cannot enter.
+            if error.isMissingFile || (try? System.status(of: path)) == nil { return nil }
             throw Failure("cannot read \(title): \(error)")
+        }
+        do throws(TrustedPath.Fault) {
+            // The file decides which programs run.
+            try TrustedPath.check(path, for: "the defaults file")
+        } catch {
+            throw Failure(error.message)
         }
         guard bytes.count <= Self.maxByteCount else { throw Failure("\(title): the file has more than \(Self.maxByteCount >> 10) KiB") }
         try self.init(try PipelineFile.text(of: bytes, title: title), path: path, title: title, registry)

@@ -60,7 +60,7 @@ import Testing
         let line = "hemiola: \(file):2:1: sink: unknown key; did you mean sinks?"
         let listen = try run(["listen"] + Self.tone)
         #expect(listen.status == 2 && listen.output == "")
-        #expect(listen.errorLines == [line, "hemiola: fix the defaults file, or ignore it with --no-defaults"])
+        #expect(listen.errorLines == [line + "; --no-defaults ignores the file"])
         let check = try run(["check"])
         #expect(check.status == 2 && check.errorLines == [line])
         #expect(try run(["listen", "--no-defaults"] + Self.tone).status == 0)
@@ -68,11 +68,43 @@ import Testing
         #expect(doctor.status == 1 && doctor.output.contains("!!  defaults file"))
     }
 
+    @Test(arguments: ["file", "folder"]) func `file that other users can change: refused in one line, which --no-defaults avoids`(
+        place: String
+    ) throws {
+        try write("sinks: ['exec:echo other > ran']\n")
+        chmod(place == "file" ? file : folder("hemiola"), 0o777)
+        for (arguments, status) in [(["listen"] + Self.tone, 2 as Int32), (["check"], 2), (["listen", "--no-defaults"] + Self.tone, 0)] {
+            let outcome = try run(arguments)
+            #expect(outcome.status == status && outcome.errorLines.count == (status == 0 ? 0 : 1), "\(outcome.errors)")
+            #expect(status == 0 || outcome.errors.contains("\(folder("hemiola"))"), "\(outcome.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder("ran")))
+        chmod(file, 0o644)
+        chmod(folder("hemiola"), 0o755)
+        #expect(try run(["check"]).status == 0)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
+    func `file or link of another user: refused in one line`() throws {
+        try write("sinks: ['exec:echo other > ran']\n")
+        chown(file, 12_345, 12_345)
+        #expect(try run(["listen"] + Self.tone).status == 2)
+        chown(file, 0, 0)
+        #expect(try run(["check"]).status == 0)
+        try FileManager.default.moveItem(atPath: file, toPath: folder("mine.yaml"))
+        try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "../mine.yaml")
+        #expect(try run(["check"]).status == 0)
+        lchown(file, 12_345, 12_345)
+        let outcome = try run(["listen"] + Self.tone)
+        #expect(outcome.status == 2 && outcome.errorLines.count == 1 && outcome.errors.contains(file), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder("ran")))
+    }
+
     @Test func `unreadable file: error`() throws {
         try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
         let outcome = try run(["listen"] + Self.tone)
         #expect(outcome.status == 2)
-        #expect(outcome.errorLines.first == "hemiola: cannot read \(file): Is a directory")
+        #expect(outcome.errorLines == ["hemiola: cannot read \(file): Is a directory; --no-defaults ignores the file"])
     }
 
     @Test func `check: valid or missing; --print shows the pipeline of listen, which run accepts`() throws {

@@ -58,10 +58,10 @@ import Testing
     }
 
     @Test func `folder of the owner of the root folder: is trusted, where a user namespace gives root another number`() {
-        #expect(SocketFolder.isTrusted(65_534, by: 1000, rootFolderOwner: 65_534))
-        #expect(!SocketFolder.isTrusted(65_534, by: 1000, rootFolderOwner: 0))
-        #expect(SocketFolder.isTrusted(1000, by: 1000, rootFolderOwner: 0) && SocketFolder.isTrusted(0, by: 1000, rootFolderOwner: 0))
-        #expect(!SocketFolder.isTrusted(1001, by: 1000, rootFolderOwner: 0))
+        #expect(TrustedPath.isTrusted(65_534, by: 1000, rootFolderOwner: 65_534))
+        #expect(!TrustedPath.isTrusted(65_534, by: 1000, rootFolderOwner: 0))
+        #expect(TrustedPath.isTrusted(1000, by: 1000, rootFolderOwner: 0) && TrustedPath.isTrusted(0, by: 1000, rootFolderOwner: 0))
+        #expect(!TrustedPath.isTrusted(1001, by: 1000, rootFolderOwner: 0))
     }
 
     @Test func `socket file: has mode 600, and is removed at the end`() async throws {

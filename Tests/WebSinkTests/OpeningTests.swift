@@ -77,6 +77,7 @@ import Testing
             usleep(10_000)
         }
         #expect(opened == "http://127.0.0.1:\(fixture.port)/?token=\(fixture.token)\n")
+        #expect(fixture.information.count == 1 && fixture.announcements == [])
         #expect(try fixture.get("/").status == 200 && fixture.warnings == [])
         #expect(!FileManager.default.fileExists(atPath: fixture.folder("state/hemiola/web-token")))
         try await fixture.close()
@@ -93,6 +94,28 @@ import Testing
             "web:0,open=true"
         }
         #expect(try fixture.folder.text(of: "token") == "\(fixture.token)\n")
+        // Without a browser, only the printed line has the URL.
+        #expect(fixture.announcements == fixture.information.map(\.text) && fixture.announcements.count == 1)
+        try await fixture.close()
+    }
+
+    @Test(arguments: ["not a folder", "of all users", "none"])
+    func `folder for the token that cannot be used: a token of this run, and one warning`(fault: String) async throws {
+        let fixture = try await WebSinkFixture { folder in
+            switch fault {
+            case "not a folder": _ = try? folder.write("", to: "state")
+            case "of all users":
+                try? FileManager.default.createDirectory(atPath: folder("state"), withIntermediateDirectories: true)
+                chmod(folder("state"), 0o777)
+            default: return SinkPlugin.web(tokenFile: { nil })
+            }
+            return SinkPlugin.web(tokenFile: { TokenFile(path: folder("state/web-token")) })
+        } spec: { _ in
+            "web:0"
+        }
+        #expect(fixture.warnings.count == 1 && fixture.warnings[0].contains("this run only"), "\(fixture.warnings)")
+        #expect(!FileManager.default.fileExists(atPath: fixture.folder("state/web-token")))
+        #expect(try fixture.get("/").status == 200)
         try await fixture.close()
     }
 

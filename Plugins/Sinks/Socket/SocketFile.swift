@@ -29,7 +29,11 @@ struct SocketFile: Sendable {
         let folder = Self.folder(of: path)
         if location.isInOwnFolder { try Self.makePrivate(folder) }
         try Self.check(folder, isPrivate: location.isInOwnFolder)
-        try SocketFolder.check(folder)
+        do throws(TrustedPath.Fault) {
+            try TrustedPath.check(folder, for: "the socket")
+        } catch {
+            throw SinkError(error.message)
+        }
         let groupNumber: gid_t? = if let group { try Self.number(ofGroup: group) } else { nil }
 
         // Two processes that check and bind at the same time could each remove the other's socket before it listens.

@@ -39,8 +39,13 @@ struct TokenFile {
 
     /// The token in the file. If there is none, or other users can read the file, a new token is written.
     ///
-    /// - Throws: A message if the file cannot be read or written.
+    /// - Throws: A message if the file cannot be read or written, or another user can replace it.
     func token() throws(SinkError) -> String {
+        do throws(TrustedPath.Fault) {
+            try TrustedPath.check(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]), for: "the token of the page")
+        } catch {
+            if !error.isMissing { throw SinkError(error.message) }
+        }
         if let token = try read() { return token }
         try makeFolder()
         let token = Self.makeToken()

@@ -126,7 +126,7 @@ final class WebSink: DirectingSink {
         let limit = DescriptorLimit.raise(forClients: settings.clientLimit, others: Self.furtherDescriptors)
         if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
         settings.clientLimit = limit.clients
-        let token = try token(context)
+        let token = token(context)
         let socket = try ListeningSocket(address: address, port: port)
         let site = WebSite(
             address: socket.address, port: socket.port, token: token, origins: origins, handlers: handlers, files: PageFiles.all,
@@ -138,33 +138,39 @@ final class WebSink: DirectingSink {
             socket.close()
             throw SinkError("\(context.name): cannot listen on port \(socket.port): \(error)")
         }
-        announce(site, context)
-        guard let browser else { return }
-        if !browser.open(site.url(host: Self.isWildcard(site) ? "localhost" : nil)) {
-            context.warn("\(context.name): cannot start the browser; open the URL in it")
-        }
+        let isShown = browser?.open(site.url(host: Self.isWildcard(site) ? "localhost" : nil))
+        // Where no browser shows the page, only this line has the URL: --quiet does not hide it.
+        announce(site, context, isShown == true ? context.inform : context.announce)
+        if isShown == false { context.warn("\(context.name): cannot start the browser; open the URL in it") }
     }
 
-    private func token(_ context: SinkContext) throws(SinkError) -> String {
+    private func token(_ context: SinkContext) -> String {
         // Other users of the machine can read the arguments of the browser's process, which contain the token.
         if browser != nil { return TokenFile.makeToken() }
-        if let tokenFile { return try tokenFile.token() }
-        context.warn("\(context.name): neither XDG_STATE_HOME nor HOME is set: the URL is valid for this run only")
+        var reason = "neither XDG_STATE_HOME nor HOME is set"
+        if let tokenFile {
+            do throws(SinkError) {
+                return try tokenFile.token()
+            } catch {
+                reason = error.message
+            }
+        }
+        context.warn("\(context.name): the URL is valid for this run only: \(reason)")
         return TokenFile.makeToken()
     }
 
     /// Prints the URL; for a server that other machines can reach also a warning, and a QR code on terminals.
-    private func announce(_ site: WebSite, _ context: SinkContext) {
+    private func announce(_ site: WebSite, _ context: SinkContext, _ print: (_ text: String, _ figure: [String]) -> Void) {
         if port != 0, site.port != port { context.warn("\(context.name): port \(port) is in use; using port \(site.port)") }
-        if site.isLocal { return context.inform("\(context.name): open \(site.url())", []) }
+        if site.isLocal { return print("\(context.name): open \(site.url())", []) }
         context.warn(
             "\(context.name): other machines can connect to \(site.address): everyone who has the URL sees the page and can control it, "
                 + "and the connection is not encrypted")
         let url = site.url(host: Self.isWildcard(site) ? NetworkAddress.first(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)
         do throws(QRCode.Failure) {
-            context.inform("\(context.name): open \(url)", try QRCode(url).lines)
+            print("\(context.name): open \(url)", try QRCode(url).lines)
         } catch {
-            context.inform("\(context.name): open \(url) (no QR code: \(error.message); Debian's package is libqrencode4)", [])
+            print("\(context.name): open \(url) (no QR code: \(error.message); Debian's package is libqrencode4)", [])
         }
     }
 

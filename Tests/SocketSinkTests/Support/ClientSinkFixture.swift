@@ -20,6 +20,7 @@ public final class ClientSinkFixture: Sendable {
         var drops: [DropReport] = []
         var warnings: [String] = []
         var information: [(text: String, figure: [String])] = []
+        var announcements: [String] = []
         var endRunCount = 0
         var frame: Int64 = 0
         var number: Int64 = 0
@@ -63,6 +64,12 @@ public final class ClientSinkFixture: Sendable {
                 }, report: { [self] loss in state.withLock { $0.drops.append(loss) } }),
             warn: { [self] text in state.withLock { $0.warnings.append(text) } },
             inform: { [self] text, figure in state.withLock { $0.information.append((text, figure)) } },
+            announce: { [self] text, figure in
+                state.withLock { state in
+                    state.information.append((text, figure))
+                    state.announcements.append(text)
+                }
+            },
             endRun: { [self] in state.withLock { $0.endRunCount += 1 } })
     }
 
@@ -70,6 +77,8 @@ public final class ClientSinkFixture: Sendable {
     public var submitted: [Submission] { state.withLock { $0.submitted.map { $0 } } }
     public var drops: [DropReport] { state.withLock { $0.drops.map { $0 } } }
     public var information: [(text: String, figure: [String])] { state.withLock { $0.information.map { $0 } } }
+    /// Those of the lines of `information` that are printed with `--quiet` too.
+    public var announcements: [String] { state.withLock { $0.announcements.map { $0 } } }
     public var warnings: [String] { state.withLock { $0.warnings.map { $0 } } }
     public var endRunCount: Int { state.withLock { $0.endRunCount } }
     public var names: [String] { folder.names }

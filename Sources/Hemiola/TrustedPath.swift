@@ -1,21 +1,31 @@
-internal import Hemiola
-
 #if canImport(Glibc)
-    internal import Glibc
+    package import Glibc
 #else
-    internal import Musl
+    package import Musl
 #endif
 
-/// Checks every folder and symbolic link on the socket's path, so that no other user can replace the socket.
+/// Checks every folder and symbolic link on a path, so that no other user can change or replace what is there: a socket, or a file that
+/// decides what the program runs.
 ///
 /// A user with write permission on a folder can rename its entries, unless the folder is sticky and the entry has another owner.
-enum SocketFolder {
+package enum TrustedPath {
+    /// Another user can change the path.
+    package struct Fault: Error, Sendable {
+        /// One line: the file, folder or link that another user can change, and the remedy; or why it cannot be read.
+        package var message: String
+        /// Whether nothing is at the path, or nothing that this user can reach.
+        package var isMissing = false
+    }
+
     /// Maximum number of symbolic links on a path, as in Linux.
     private static let linkLimit = 40
 
-    /// - Parameter path: The socket's folder.
-    /// - Throws: An error that names the folder or link that another user can change, and the remedy.
-    static func check(_ path: String) throws(SinkError) {
+    /// Checks a path.
+    ///
+    /// - Parameters:
+    ///   - path: A folder or a file.
+    ///   - thing: What a user who can change the path could replace, for the message: `the socket`.
+    package static func check(_ path: String, for thing: String) throws(Fault) {
         var rest = parts(of: path)
         var folder = path.hasPrefix("/") ? "/" : try workingDirectory()
         // The folders above the working directory are checked too.
@@ -23,7 +33,7 @@ enum SocketFolder {
             rest = parts(of: folder) + rest
             folder = "/"
         }
-        try checkFolder(folder)
+        try checkEntry(folder, thing)
         var links = 0
         while !rest.isEmpty {
             let name = rest.removeFirst()
@@ -34,38 +44,42 @@ enum SocketFolder {
             }
             let next = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
             var status = stat()
-            guard lstat(next, &status) == 0 else { throw SinkError("\(next): \(String(cString: strerror(errno)))") }
+            guard lstat(next, &status) == 0 else { throw fault(next) }
             guard status.st_mode & S_IFMT == S_IFLNK else {
-                try checkFolder(next)
+                try checkEntry(next, thing)
                 folder = next
                 continue
             }
             guard isTrusted(status.st_uid) else {
-                throw SinkError("\(next): symbolic link of another user, who can redirect it; use a path that only you can change")
+                throw Fault(message: "\(next): symbolic link of another user, who can redirect it; use a path that only you can change")
             }
             links += 1
             guard links <= linkLimit, let target = target(of: next) else {
-                throw SinkError("\(next): \(String(cString: strerror(links > linkLimit ? ELOOP : errno)))")
+                throw fault(next, links > linkLimit ? ELOOP : errno)
             }
             rest = parts(of: target) + rest
             if target.hasPrefix("/") { folder = "/" }
         }
     }
 
-    private static func checkFolder(_ path: String) throws(SinkError) {
+    private static func checkEntry(_ path: String, _ thing: String) throws(Fault) {
         var status = stat()
-        guard lstat(path, &status) == 0 else { throw SinkError("\(path): \(String(cString: strerror(errno)))") }
+        guard lstat(path, &status) == 0 else { throw fault(path) }
         guard isTrusted(status.st_uid) else {
-            throw SinkError("\(path): belongs to another user, who can replace the socket; use a folder of your own")
+            throw Fault(message: "\(path): belongs to another user, who can replace \(thing); use one of your own")
         }
-        if status.st_mode & S_ISVTX != 0 { return }
+        if status.st_mode & S_IFMT == S_IFDIR, status.st_mode & S_ISVTX != 0 { return }
         guard status.st_mode & S_IWOTH == 0 else {
-            throw SinkError("\(path): writable by all users, who can replace the socket; remove the permission: chmod o-w '\(path)'")
+            throw Fault(message: "\(path): writable by all users, who can replace \(thing); remove the permission: chmod o-w '\(path)'")
         }
         guard status.st_mode & S_IWGRP == 0 || isOwnGroup(status.st_gid) else {
-            throw SinkError(
-                "\(path): writable by a group, whose members can replace the socket; remove the permission: chmod g-w '\(path)'")
+            throw Fault(
+                message: "\(path): writable by a group, whose members can replace \(thing); remove the permission: chmod g-w '\(path)'")
         }
+    }
+
+    private static func fault(_ path: String, _ code: Int32 = errno) -> Fault {
+        Fault(message: "\(path): \(String(cString: strerror(code)))", isMissing: [ENOENT, ENOTDIR, EACCES].contains(code))
     }
 
     private static func isTrusted(_ user: uid_t) -> Bool {
@@ -76,7 +90,7 @@ enum SocketFolder {
     /// Whether a user may have write permission on the path: the user itself, root, and the owner of `/`, who can change every path. In a
     /// user namespace that does not map root, that owner is root under the system's overflow number. Other users that the namespace does
     /// not map have the same number, and cannot be distinguished from root.
-    static func isTrusted(_ user: uid_t, by own: uid_t, rootFolderOwner: uid_t) -> Bool {
+    package static func isTrusted(_ user: uid_t, by own: uid_t, rootFolderOwner: uid_t) -> Bool {
         user == own || user == 0 || user == rootFolderOwner
     }
 
@@ -101,8 +115,10 @@ enum SocketFolder {
         return String(path[..<slash])
     }
 
-    private static func workingDirectory() throws(SinkError) -> String {
-        guard let path = getcwd(nil, 0) else { throw SinkError("cannot read the working directory: \(String(cString: strerror(errno)))") }
+    private static func workingDirectory() throws(Fault) -> String {
+        guard let path = getcwd(nil, 0) else {
+            throw Fault(message: "cannot read the working directory: \(String(cString: strerror(errno)))")
+        }
         defer { free(path) }
         return String(cString: path)
     }
