@@ -209,6 +209,11 @@ public struct SavedStateFile: Sendable, Hashable {
             warn("\(path): not a regular file; starting without the stored state of the window")
             return SavedState()
         }
+        // The state names the pages that the window opens.
+        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o022 == 0 else {
+            warn("\(path): other users can change it; starting without the stored state of the window")
+            return SavedState()
+        }
         guard status.st_size <= Self.sizeLimit, let bytes = Self.bytes(of: descriptor) else { return damaged(warn) }
         guard let state = try? JSONDecoder().decode(SavedState.self, from: Data(bytes)) else { return damaged(warn) }
         return state

@@ -122,6 +122,19 @@ import WindowCore
         }
     }
 
+    @Test func `a file that other users can change is not read, and is replaced`() throws {
+        try withFolder { folder in
+            let file = SavedStateFile(path: "\(folder)/window.json")
+            try file.write(example)
+            chmod(file.path, 0o666)
+            var warnings: [String] = []
+            #expect(file.read { warnings.append($0) } == SavedState())
+            #expect(warnings.count == 1 && warnings.first?.contains("other users can change it") == true)
+            try file.write(example)
+            #expect(file.read { warnings.append($0) } == example && warnings.count == 1)
+        }
+    }
+
     @Test func `a folder in place of the file is reported and left`() throws {
         try withFolder { folder in
             var warnings: [String] = []
