@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._errors import FolderError
 from ._options import Options, PathLike, Specs, Time, path_argument
 from ._process import Process
 from ._result import Analysis
@@ -26,7 +28,7 @@ def analyze(
     start: Time = None,
     duration: Time = None,
 ) -> Analysis:
-    """Analyses a file or an array of samples.
+    """Analyses a file or an array of samples. For several files and folders: `analyze_many`.
 
     source: a path, or an array: (frames,) for mono, else (channels, frames) as of librosa or (frames, channels) as of soundfile. The
         axis of 1 to 32 elements contains the channels; if both axes are that short, or both longer, pass `channel_axis` (0 or 1).
@@ -41,7 +43,7 @@ def analyze(
     The result contains the output of the program: about 1.3 KB per batch with all analyzers, 3.4 MB per minute. `stream` has bounded
     memory.
 
-    Raises InputError (the input cannot be read), UsageError (a setting is invalid), ValueError or TypeError (the array is not usable).
+    Raises InputError (the input cannot be read; a folder: also IsADirectoryError), UsageError (a setting is invalid), ValueError or TypeError (the array is not usable).
     Warns with PartialInputWarning if the input is truncated or damaged; the result contains what was analysed.
     """
     with stream(
@@ -79,7 +81,11 @@ def stream(
     if not isinstance(source, np.ndarray):
         if sample_rate is not None or channel_axis is not None:
             raise ValueError("sample_rate and channel_axis belong to an array; a file has its own sample rate and channels")
-        return Stream(Process(["analyze", *options.arguments(), "--", path_argument(source)]))
+        path = path_argument(source)
+        # The program would write the records of all its files, one after the other.
+        if os.path.isdir(path):
+            raise FolderError(path)
+        return Stream(Process(["analyze", *options.arguments(), "--", path]))
     if start is not None or duration is not None:
         raise ValueError("start and duration belong to a file; pass a slice of the array: samples[first:last]")
     samples = raw_samples(source, sample_rate, channel_axis)

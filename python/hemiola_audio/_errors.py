@@ -13,12 +13,24 @@ class HemiolaError(Exception):
         self.message = message
         self.exit_code = exit_code
 
-    def __reduce__(self) -> tuple[type[HemiolaError], tuple[str, int | None]]:
+    def __reduce__(self) -> tuple[type[HemiolaError], tuple[object, ...]]:
         return type(self), (self.message, self.exit_code)
 
 
 class InputError(HemiolaError):
     """The input cannot be read, or is not audio (exit code 1)."""
+
+
+class FolderError(InputError, IsADirectoryError):
+    """The path is that of a folder."""
+
+    def __init__(self, path: str) -> None:
+        hint = f"analyze_many(sorted(pathlib.Path({path!r}).rglob('*.flac')))"
+        super().__init__(f"{path}: is a folder, not a file; to analyse the files in it: {hint}", 1)
+        self._path = path
+
+    def __reduce__(self) -> tuple[type[HemiolaError], tuple[object, ...]]:
+        return type(self), (self._path,)
 
 
 class UsageError(HemiolaError):

@@ -44,7 +44,11 @@ class Options:
 
 def path_argument(path: PathLike) -> str:
     """A path as an argument: `-` is a file of that name, not standard input."""
-    text = os.fspath(path)
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        kind = type(path).__name__
+        raise TypeError(f"a path is a str or an os.PathLike, not {kind}; analyze_many takes several paths") from None
     return "./-" if text == "-" else text
 
 

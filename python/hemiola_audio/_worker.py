@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Literal, overload
 
-from ._errors import CrashError, HemiolaError, InputError, OutputError, PartialInputWarning, UsageError, error
+from ._errors import CrashError, FolderError, HemiolaError, InputError, OutputError, PartialInputWarning, UsageError, error
 from ._options import Options, PathLike, Specs, Time, path_argument
 from ._process import Process
 from ._records import decode
@@ -137,6 +137,8 @@ def analyze_many(
     If the program crashes, the files that it had not completed are analysed again, one at a time. A file at which it crashes alone
     has a CrashError. The other arguments are those of `analyze`.
     """
+    if isinstance(paths, (str, bytes, os.PathLike)):
+        raise TypeError(f"paths is one path, {os.fspath(paths)!r}: pass a list of paths, or sorted(pathlib.Path(FOLDER).rglob('*.flac'))")
     if jobs < 0:
         raise ValueError(f"jobs is {jobs}: it is 0 (one per processor) or more")
     options = Options(analyzers, select, batch, whole_file, start, duration)
@@ -216,14 +218,15 @@ class _Connection:
             if not line.endswith(b"\n"):
                 raise self._fault()
             if line.startswith(b'{"type":"failure"'):
-                return InputError(_message(decode(line), path), 1)
+                fault = _message(decode(line), path)
+                return FolderError(path) if os.path.isdir(path) else InputError(fault, 1)
             lines.append(line)
             if line.startswith(b'{"type":"end"'):
                 record = decode(line)
-                fault = _message(record, path) if record.get("error") else None
-                if fault:
-                    warnings.warn(fault, PartialInputWarning, stacklevel=4)
-                return Analysis(lines, error=fault)
+                damage = _message(record, path) if record.get("error") else None
+                if damage:
+                    warnings.warn(damage, PartialInputWarning, stacklevel=4)
+                return Analysis(lines, error=damage)
 
     def _fault(self) -> HemiolaError:
         exit_code, message = self.process.wait()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -154,3 +156,19 @@ def test_exceptions_can_be_pickled(tmp_path: Path) -> None:
 
 def test_version_is_that_of_the_program() -> None:
     assert run_program("--version").decode().strip() == hemiola_audio.__version__
+
+
+@pytest.mark.parametrize("name", ["analyze", "stream", "worker"])
+def test_folder_is_an_error_that_names_analyze_many(name: str, tmp_path: Path) -> None:
+    write_wav(tmp_path / "a.wav", music(0.5), 44_100)
+    with hemiola_audio.Worker() as worker:
+        functions: dict[str, Callable[[Path], object]] = {"analyze": analyze, "stream": hemiola_audio.stream, "worker": worker.analyze}
+        with pytest.raises(InputError, match="analyze_many") as fault:
+            functions[name](tmp_path)
+    assert isinstance(fault.value, IsADirectoryError) and str(fault.value).startswith(f"{tmp_path}: ")
+    assert str(pickle.loads(pickle.dumps(fault.value))) == str(fault.value)
+
+
+def test_several_paths_are_an_error_that_names_analyze_many(song: Path) -> None:
+    with pytest.raises(TypeError, match="analyze_many"):
+        analyze([song, song])  # type: ignore[arg-type]

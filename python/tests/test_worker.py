@@ -264,3 +264,16 @@ def test_large_standard_error_does_not_block(folder: Path, text_file: Path) -> N
         warnings.simplefilter("error")
         results = list(analyze_many(paths, analyzers="levels", return_exceptions=True))
     assert len(results) == 3001 and isinstance(results[-1], Analysis)
+
+
+def test_folder_among_the_paths_is_an_error_in_its_place(folder: Path) -> None:
+    first, second = files(folder)[:2]
+    results = list(analyze_many([first, folder, second], return_exceptions=True))
+    assert [type(result) is Analysis for result in results] == [True, False, True]
+    assert isinstance(results[1], InputError) and isinstance(results[1], IsADirectoryError)
+
+
+def test_one_path_instead_of_several_is_refused(folder: Path) -> None:
+    for path in (folder, str(folder)):
+        with pytest.raises(TypeError, match="list of paths"):
+            analyze_many(path)  # type: ignore[arg-type]
