@@ -154,7 +154,7 @@ let package = Package(
 
         // 2
         module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "CVamp"]),
-        module("HemiolaLink", uses: ["Hemiola", "CAbletonLink"]),
+        module("HemiolaLink", uses: ["Hemiola", "HemiolaSignal", "CAbletonLink"]),
         module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
         module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal"]),
         module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal"]),

@@ -41,7 +41,7 @@ struct LiveLine: Sendable, Hashable {
         let available = max(width - 1, 0)
         let name = name.onOneLine
         let tail = [
-            tempo.map { "\(Int($0.rounded())) BPM\(isTempoLocked ? " locked" : "")" },
+            tempo.map { "\(Int(clamping: $0.rounded())) BPM\(isTempoLocked ? " locked" : "")" },
             preset.map { $0.onOneLine.shortened(to: Self.longestPreset, style) }, lost > 0 ? "lost \(lost.rounded(toPlaces: 1)) s" : nil,
             dropped > 0 ? "dropped \(dropped)" : nil,
         ].compactMap { $0 }
@@ -75,7 +75,7 @@ struct LiveLine: Sendable, Hashable {
 
     /// Seven columns: ` -18 dB`, and `-inf dB` for silence.
     private static func decibels(_ level: Float) -> String {
-        let text = level.isFinite && level > -100 ? "\(Int(level.rounded()))" : "-inf"
+        let text = level.isFinite && level > -100 ? "\(Int(clamping: level.rounded()))" : "-inf"
         return String(repeating: " ", count: max(0, 4 - text.count)) + text + " dB"
     }
 

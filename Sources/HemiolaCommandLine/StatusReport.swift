@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HemiolaSignal
 
 /// The `status` message of a running hemiola, as text for a terminal or as JSON.
 struct StatusReport {
@@ -42,7 +43,7 @@ struct StatusReport {
     /// A line for each value, without a newline at the end.
     var text: String {
         var preset = fields.preset ?? "unknown"
-        if let seconds = fields.nextIn { preset += " (next in \(Int(seconds.rounded())) s)" }
+        if let seconds = fields.nextIn { preset += " (next in \(Int(clamping: seconds.rounded())) s)" }
         if fields.cycling == false { preset += " (automatic changes are off)" }
         let device = fields.device.map { "\($0.description) (\($0.state))" }
         return [

@@ -34,7 +34,7 @@ struct TonalFeatures {
         }
         // The order does not depend on that of the analyzers.
         options.labelRows = PictureOptions.LabelRow.allCases.filter(options.labelRows.contains)
-        if let count = chroma?.handle.count, count == 0 || !count.isMultiple(of: 12) { chroma = nil }
+        if let count = chroma?.handle.count, !PictureRecorder.isChroma(bins: count) { chroma = nil }
         if addsPanel, chroma != nil, !options.panels.contains(.chroma) {
             let place = options.panels.firstIndex(of: .spectrogram).map { $0 + 1 } ?? 0
             options.panels.insert(.chroma, at: place)
@@ -42,7 +42,7 @@ struct TonalFeatures {
     }
 
     private static func place(of feature: String, _ analyzer: StreamHeader.Analyzer, _ stream: StreamHeader) -> Place? {
-        guard let handle = stream.layout.handle(analyzer.name, feature), handle.count > 0,
+        guard let handle = stream.layout.handle(analyzer.name, feature),
             let declared = analyzer.outputs.features.first(where: { $0.name == feature })
         else { return nil }
         let middle = Double(stream.batching.batchFrames) / 2 / Double(stream.format.sampleRate)

@@ -71,6 +71,8 @@ final class RecordedAudio {
             }
             var rest = samples._mutatingExtracting(filled * channels..<count * channels)
             let delivered = try next(into: &rest)
+            // As in an analysis.
+            _ = rest.silenceNonFinite()
             filled += delivered
             position += Int64(delivered)
         }

@@ -35,6 +35,9 @@ final class RecordingReader {
 
     /// Length of the events' lines from which on further events get a batch of their own.
     private static let longestEvents = 1 << 18
+    /// Empty lines between two records from which on a file is no recording. A program that writes to a pipe may write empty lines while
+    /// it waits, but a small compressed file can contain billions.
+    private static let mostEmptyLines = 1 << 20
 
     var name: String { lines.name }
     /// Warnings that were not reported yet.
@@ -47,6 +50,8 @@ final class RecordingReader {
     private var items: [Item] = []
     private var isOver = false
     private var warnedTypes = 0
+    /// Empty lines since the last record.
+    private var emptyLines = 0
 
     /// Of the current stream; nil between streams.
     private var header: StreamHeader?
@@ -99,7 +104,14 @@ final class RecordingReader {
 
     private func read(_ line: [UInt8]) throws(CaptureError) {
         // An empty line, also with the line ends of Windows.
-        if line.isEmpty || line == [UInt8(ascii: "\r")] { return }
+        if line.isEmpty || line == [UInt8(ascii: "\r")] {
+            emptyLines += 1
+            guard emptyLines <= Self.mostEmptyLines else {
+                throw fault("more than \(Self.mostEmptyLines) empty lines in succession; this is not a recording")
+            }
+            return
+        }
+        emptyLines = 0
         let record: RecordDecoder.Record
         do throws(RecordFault) {
             record = try decoder.decode(line)

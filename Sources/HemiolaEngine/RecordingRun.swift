@@ -14,6 +14,8 @@ final class RecordingRun {
     private static let longWait = 0.2
     /// The longest time without a look at the stop flag, in seconds.
     private static let longestSleep = 0.05
+    /// Days without records from which on no samples are sent for them: those of a damaged recording would never end.
+    private static let mostSilentDays = 30
 
     private let pipeline: Pipeline
     private let setup: Pipeline.Replay
@@ -157,6 +159,12 @@ final class RecordingRun {
         to end: Int64, _ stream: RecordedStream, for receiver: any StreamReceiver, isLastLeft: Bool = false
     ) throws(CaptureError) {
         guard carriesSamples, !stream.hasRows else { return }
+        let days = Int64(Self.mostSilentDays)
+        guard end - stream.position <= days * 86_400 * Int64(stream.header.format.sampleRate) else {
+            throw CaptureError(
+                "\(setup.recording.name): has no records for more than \(days) days after \(seconds(stream.position)) s; "
+                    + "replay it to sinks that read no audio")
+        }
         let length = Int64(stream.header.batching.batchFrames)
         while !shouldStop, receiver.hasReaders, end - stream.position > (isLastLeft ? length : 0) {
             let count = min(length, end - stream.position)

@@ -1,5 +1,6 @@
 internal import CAbletonLink
 public import Hemiola
+internal import HemiolaSignal
 internal import Synchronization
 
 /// The tempo and the beats that programs in a network share, by Ableton Link. Times are in seconds of the monotonic clock.
@@ -119,7 +120,7 @@ extension LinkSession {
 
     /// A tempo with two decimals, for the sinks' messages.
     public static func describeTempo(_ beatsPerMinute: Double) -> String {
-        let hundredths = Int((beatsPerMinute * 100).rounded())
+        let hundredths = Int(clamping: (beatsPerMinute * 100).rounded())
         let fraction = hundredths % 100
         return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) BPM"
     }

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// A steady sequence of beats through the announced ones: a filter of second order for time and period. All times are in seconds.
 ///
 /// The first beats are fitted by least squares (gains 2(2n − 1)/(n(n + 1)) and 6/(n(n + 1)) of the n-th beat); the gains stop at those
@@ -19,6 +21,9 @@ public struct BeatGrid: Sendable {
     public private(set) var anchor = 0.0
     /// Seconds per beat.
     public private(set) var period = 0.5
+    /// Seconds from now within which a beat can be announced. A recording may have any times, and the numbers of beats have to fit.
+    public static let longestLead = 1e5
+
     /// Beats of the fit; 0: there is no grid.
     public private(set) var count = 0
     private var outliers = 0
@@ -49,7 +54,7 @@ public struct BeatGrid: Sendable {
         let isOutlier = abs(error) > Self.tolerance * period || ratio > 1 + Self.tempoTolerance || ratio * (1 + Self.tempoTolerance) < 1
         if isOutlier {
             outliers += 1
-            if outliers >= Self.outlierLimit { begin(at: time, index: max(index + 1, index + Int(steps)), period: announced) }
+            if outliers >= Self.outlierLimit { begin(at: time, index: max(index + 1, index + Int(clamping: steps)), period: announced) }
             return
         }
         outliers = 0
@@ -61,7 +66,7 @@ public struct BeatGrid: Sendable {
         let n = Double(count)
         anchor += steps * period + max(Self.timeGain, 2 * (2 * n - 1) / (n * (n + 1))) * error
         period += max(Self.periodGain, 6 / (n * (n + 1))) * error / steps
-        index += Int(steps)
+        index += Int(clamping: steps)
     }
 
     private mutating func begin(at time: Double, index: Int, period: Double) {

@@ -16,7 +16,7 @@ public enum MIDIChunk {
     ///   - events: The bytes of the events.
     ///   - wait: Ticks from the last event to the end of the track.
     public static func track(_ events: [UInt8], wait: Int = 0) -> [UInt8] {
-        chunk("MTrk", events + variableLength(wait) + [0xFF, 0x2F, 0])
+        chunk("MTrk", events + delay(wait) + [0xFF, 0x2F, 0])
     }
 
     /// A tempo event without its delay.
@@ -25,6 +25,19 @@ public enum MIDIChunk {
     public static func tempo(quarter: Int) -> [UInt8] {
         [0xFF, 0x51, 3] + bigEndian(UInt32(quarter)).dropFirst()
     }
+
+    /// The delay of the next event in ticks. The format has four bytes for one: empty texts divide a longer one.
+    public static func delay(_ ticks: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = ticks
+        while rest > longestDelay {
+            bytes += variableLength(longestDelay) + [0xFF, 0x01, 0]
+            rest -= longestDelay
+        }
+        return bytes + variableLength(rest)
+    }
+
+    private static let longestDelay = 0xFFF_FFFF
 
     /// A variable-length quantity: seven bits per byte, most significant first.
     public static func variableLength(_ number: Int) -> [UInt8] {

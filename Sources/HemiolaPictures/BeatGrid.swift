@@ -64,7 +64,8 @@ struct BeatGrid: Equatable {
         let first = bars.count > 1 ? (bars[1].bar ?? 0) - (bars[0].bar ?? 0) : 1
         var step = max(1, first)
         var distance = interval * pixelsPerSecond
-        while distance < spacing, distance > 0 {
+        // Not forever where the bars are at nearly one time.
+        while distance < spacing, step <= bars.last?.bar ?? 0 {
             step *= 2
             distance *= 2
         }

@@ -51,11 +51,11 @@ enum ChordText {
             switch character {
             case "#", "♯": place += 1
             case "b", "♭": place -= 1
-            case ":", "/", " ": return (place + 24) % 12
+            case ":", "/", " ": return (place % 12 + 12) % 12
             default: return nil
             }
         }
-        return (place + 24) % 12
+        return (place % 12 + 12) % 12
     }
 
     /// `A:min7` → `Am7`, `C#:maj` → `C♯`; `N` and `X`, which are no chords: empty.

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -35,7 +37,7 @@ extension Picture {
                     let value = power[x * height + y]
                     guard value > 1e-12 else { continue }
                     let index = (10 * log10(value) - offset) * scale
-                    pixels[y * width + x] = colors[Int(min(max(index.rounded(), 0), 255))]
+                    pixels[y * width + x] = colors[Int(UInt8(clamping: index.rounded()))]
                 }
             }
             canvas.draw(&pixels, width: width, height: height, in: rect)

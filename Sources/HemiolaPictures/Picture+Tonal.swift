@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -23,7 +25,7 @@ extension Picture {
             for row in 0..<bins * repeats {
                 let bin = bins - 1 - row / repeats
                 for column in 0..<columns {
-                    pixels[row * columns + column] = colors[Int(min(max(values[column * bins + bin] * 255, 0), 255).rounded())]
+                    pixels[row * columns + column] = colors[Int(UInt8(clamping: (values[column * bins + bin] * 255).rounded()))]
                 }
             }
             canvas.draw(&pixels, width: columns, height: bins * repeats, in: rect)

@@ -43,11 +43,15 @@ extension Picture {
         let middle = rect.y + rect.height / 2
         let least = max(1, unit.rounded())
         let width = rect.width / Double(max(1, columns.count))
+        /// Limited, because cairo's coordinates have 24 bits before the point.
+        func place(_ sample: Float) -> Double {
+            min(max(middle - Double(sample) * scale, rect.y - rect.height), rect.bottom + rect.height)
+        }
         var outer: [(x: Double, top: Double, bottom: Double)] = []
         var inner = outer
         for (index, column) in columns.enumerated() where column.count > 0 {
             let x = rect.x + (Double(index) + 0.5) * width
-            var (top, bottom) = (middle - Double(column.maximum) * scale, middle - Double(column.minimum) * scale)
+            var (top, bottom) = (place(column.maximum), place(column.minimum))
             // Adjacent columns touch: below a sample per column, the waveform is a line.
             if let last = outer.last, x - last.x < 1.5 * width { (top, bottom) = (min(top, last.bottom), max(bottom, last.top)) }
             if bottom - top < least { (top, bottom) = ((top + bottom - least) / 2, (top + bottom + least) / 2) }

@@ -65,11 +65,13 @@ public struct Picture {
     static let labelSize = 11.0
     static let axisTitleSize = 11.5
     static let noteSize = 12.0
+    /// Characters of which a title has room for a part. What is left is found by measuring.
+    private static let longestTitle = 1000
 
     var unit: Double { layout.unit }
 
     func draw(_ content: inout PictureContent) throws(PictureError) -> [UInt8] {
-        let title = content.title.onOneLine
+        let title = content.title.onOneLine.abbreviated(to: Self.longestTitle)
         let canvas = try Canvas(options.format, width: options.width, height: options.height, title: title)
         canvas.fill(Rect(x: 0, y: 0, width: layout.width, height: layout.height), palette.background)
         let plot = Plot(layout.panels.first?.rect ?? Rect(x: 0, y: 0, width: 1, height: 1), content)
@@ -219,7 +221,7 @@ public struct Picture {
         var count = title.count
         while canvas.width(of: shown, size: size, isBold: true) > room, count > 4 {
             count -= 1
-            shown = "\(title.prefix((count + 1) / 2))…\(title.suffix(count / 2))"
+            shown = title.abbreviated(to: count)
         }
         canvas.text(shown, x: left, y: layout.titleBaseline, size: size, palette.text, isBold: true)
     }
@@ -263,6 +265,11 @@ extension String {
     /// Control characters become spaces.
     var onOneLine: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : $0 }))
+    }
+
+    /// The text, or its beginning and its end with so many characters in all and an ellipsis between them.
+    func abbreviated(to length: Int) -> String {
+        count <= length ? self : "\(prefix((length + 1) / 2))…\(suffix(length / 2))"
     }
 
     /// The text between the last pair of parentheses.

@@ -35,6 +35,9 @@ public struct PictureRecorder: ~Copyable {
         case magnitudes(binWidth: Double)
     }
 
+    /// Maximum length of a label; a longer one has no room in any picture.
+    private static let longestLabel = 1000
+
     private let options: PictureOptions
     private let layout: PictureLayout
     private let format: StreamFormat
@@ -86,13 +89,18 @@ public struct PictureRecorder: ~Copyable {
         values = [Float](repeating: 0, count: count)
     }
 
+    /// Whether a number of values can be those of an octave: a multiple of 12, and few enough for rows of pixels.
+    public static func isChroma(bins: Int) -> Bool {
+        (12...120).contains(bins) && bins.isMultiple(of: 12)
+    }
+
     /// Announces chroma.
     ///
     /// - Parameters:
-    ///   - bins: Bins of an octave: a multiple of 12. The first is C, and the middle of a semitone.
+    ///   - bins: Bins of an octave, as of ``isChroma(bins:)``. The first is C, and the middle of a semitone.
     ///   - batchFrames: The distance of two values, in frames.
     public mutating func expectChroma(bins: Int, batchFrames: Int) {
-        guard let rect = layout.rect(of: .chroma), bins > 0, bins.isMultiple(of: 12) else { return }
+        guard let rect = layout.rect(of: .chroma), Self.isChroma(bins: bins) else { return }
         let columns = max(1, Int((rect.width * options.imageScale).rounded()))
         chroma = ColumnStore(width: bins, capacity: 2 * max(2, columns), step: Int64(batchFrames))
         chromaValues = [Float](repeating: 0, count: bins)
@@ -216,7 +224,8 @@ public struct PictureRecorder: ~Copyable {
     ///   - frame: The first frame that it describes.
     ///   - count: The number of frames.
     public mutating func add(frequency: Float, at frame: Int64, count: Int) {
-        guard layout.rect(of: .spectrogram) != nil, frequency.isFinite, frequency > 0, let place = place(of: frame) else { return }
+        guard layout.rect(of: .spectrogram) != nil, frequency > 0, frequency <= Float(format.sampleRate), let place = place(of: frame)
+        else { return }
         if pitch == nil { pitch = WaveformEnvelope(capacity: 8 * options.width, step: 1) }
         let value = Float(log2(Double(frequency)))
         let column = WaveformEnvelope.Column(minimum: value, maximum: value, squares: 0, count: Double(count))
@@ -237,6 +246,7 @@ public struct PictureRecorder: ~Copyable {
     ///   - duration: In seconds; nil: to the next label of its row.
     public mutating func add(label: String, in row: PictureOptions.LabelRow, at seconds: Double, duration: Double?) {
         let start = seconds - format.seconds(at: excerpt.start)
+        let label = String(label.unicodeScalars.prefix(Self.longestLabel))
         labels[row, default: LabelTrack()].append(LabelTrack.Label(start: start, end: duration.map { start + $0 }, text: label))
     }
 
@@ -286,6 +296,6 @@ public struct PictureRecorder: ~Copyable {
 
     /// Recorded levels are at least −120 dB, which stands for silence.
     private static func amplitude(_ decibels: Float) -> Float {
-        decibels <= -119 ? 0 : min(pow(10, decibels / 20), 1e6)
+        decibels <= -119 ? 0 : min(pow(10, decibels / 20), AmplitudeLimit.linear)
     }
 }

@@ -49,9 +49,9 @@ struct SpectrogramRecorder: ~Copyable {
 
     private var hop: Int64 { min(columns.step, Int64(size / 2)) }
 
-    /// Appends a frame of the mono mix.
+    /// Appends a frame of the mono mix, limited to amplitudes whose squares and sums are finite.
     mutating func append(_ value: Float) {
-        history.append(value)
+        history.append(min(max(value, -AmplitudeLimit.linear), AmplitudeLimit.linear))
     }
 
     /// Continues at a later frame: the audio between is silence.

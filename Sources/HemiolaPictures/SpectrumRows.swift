@@ -4,6 +4,12 @@
     internal import Musl
 #endif
 
+/// The largest amplitude that a picture distinguishes: far beyond any sound, and such that powers and their sums are finite.
+enum AmplitudeLimit {
+    static let linear: Float = 1e6
+    static let decibels: Float = 120
+}
+
 /// Converts a power spectrum to the pixel rows of a frequency axis. Row 0 is the highest frequency.
 ///
 /// A row that covers several bins has the power of the strongest, so that a tone keeps its level. A row that covers less than a bin is
@@ -79,8 +85,8 @@ struct BandRows {
         let borders: [Double]
         if isTriangular {
             borders = [edges[0]] + (1..<max(1, count)).map { (edges[$0] + edges[$0 + 1]) / 2 } + [edges[count + 1]]
-            // Triangles hold power per hertz: half of the base is the width.
-            factors = (0..<count).map { Float(2 * (edges[$0 + 2] - edges[$0]) / 2) }
+            // Triangles hold power per hertz: half of the base is the width, which the edges of a recording may not order.
+            factors = (0..<count).map { Float(2 * min(max(edges[$0 + 2] - edges[$0], 0), 1e6) / 2) }
         } else {
             borders = edges
             // A full-scale sine has the power 0.5 and the level 0 dB.
@@ -103,7 +109,9 @@ struct BandRows {
                 continue
             }
             // A run of rows has the same band.
-            rows[row] = row > 0 && bands[row - 1] == band ? rows[row - 1] : exp2(levels[band] * 0.332_192_81) * factors[band]
+            rows[row] =
+                row > 0 && bands[row - 1] == band
+                ? rows[row - 1] : exp2(min(levels[band], AmplitudeLimit.decibels) * 0.332_192_81) * factors[band]
         }
     }
 }
@@ -144,7 +152,10 @@ struct RecordedSpectra {
         case .bands(let bands):
             bands.convert(values, into: &column)
         case .bins(var bins):
-            for bin in power.indices { power[bin] = values[bin].isFinite ? values[bin] * values[bin] : 0 }
+            for bin in power.indices {
+                let amplitude = min(values[bin].magnitude, AmplitudeLimit.linear)
+                power[bin] = values[bin].isFinite ? amplitude * amplitude : 0
+            }
             bins.convert(power, into: &column)
         }
         columns.add(column, at: frame)

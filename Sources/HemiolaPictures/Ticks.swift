@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -122,7 +124,7 @@ extension Ticks {
 
     /// The decimals that a multiple of the step needs.
     static func decimals(of step: Double) -> Int {
-        max(0, Int((-log10(step) - 1e-9).rounded(.up)))
+        max(0, Int(clamping: (-log10(step) - 1e-9).rounded(.up)))
     }
 
     private static func multiples(of step: Double, in range: ClosedRange<Double>) -> [Double] {
@@ -159,9 +161,9 @@ struct TimeStyle {
         let scale = pow(10, Double(decimals))
         // Rounded first, so that 59.96 becomes 1:00.0.
         let units = (seconds * scale).rounded()
-        let whole = Int64(units / scale)
+        let whole = Int64(clamping: units / scale)
         let rest = units - Double(whole) * scale
-        let fraction = decimals == 0 ? "" : "." + padded(Int64(rest), decimals)
+        let fraction = decimals == 0 ? "" : "." + padded(Int64(clamping: rest), decimals)
         let (hours, minutes, second) = (whole / 3600, whole / 60 % 60, whole % 60)
         if !hasHours { return "\(whole / 60):\(padded(second, 2))\(fraction)" }
         return "\(hours):\(padded(minutes, 2))" + (hasSeconds ? ":\(padded(second, 2))\(fraction)" : "")
@@ -176,8 +178,9 @@ struct TimeStyle {
 extension Double {
     /// With exactly so many decimals; the minus sign is U+2212, and zero has none.
     func text(decimals: Int) -> String {
-        guard isFinite, magnitude < 1e15 else { return "\(self)" }
         let scale = pow(10, Double(decimals))
+        // Below, a double has all of the digits.
+        guard isFinite, magnitude * scale < 1e15 else { return "\(self)" }
         let units = Int64((magnitude * scale).rounded())
         let digits = "\(units)"
         let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits

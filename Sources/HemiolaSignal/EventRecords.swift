@@ -94,12 +94,15 @@ public struct Onset: EventRecord, Hashable {
 public struct Beat: EventRecord, Hashable {
     public static var recordType: RecordType { .beat }
 
-    /// The tempo at this beat.
+    /// The tempo at this beat; NaN when unknown.
     public var beatsPerMinute: Double
     /// The place in the bar, 1 = downbeat; nil when unknown.
     public var position: Int?
     /// 0…1.
     public var confidence: Double
+
+    /// Tempi and places that a beat can have. The event of another program may have others, which count as unknown.
+    private static let (tempi, positions) = (1.0...10_000, 1...1024)
 
     /// A beat of that tempo, place in the bar and confidence.
     public init(beatsPerMinute: Double, position: Int?, confidence: Double) {
@@ -110,8 +113,8 @@ public struct Beat: EventRecord, Hashable {
 
     public init?(_ event: Event) {
         guard event.type == .beat else { return nil }
-        beatsPerMinute = event[0].number ?? .nan
-        position = event[1].integer
+        beatsPerMinute = event[0].number.flatMap { Self.tempi.contains($0) ? $0 : nil } ?? .nan
+        position = event[1].integer.flatMap { Self.positions.contains($0) ? $0 : nil }
         confidence = event[2].number ?? .nan
     }
 
@@ -207,7 +210,7 @@ extension Gap: EventRecord {
 
     public init?(_ event: Event) {
         guard event.type == .gap, let frames = event[0].integer, let reason = event[1].string.flatMap(Reason.init) else { return nil }
-        self.init(frames: Int64(frames), reason: reason)
+        self.init(frames: min(max(Int64(frames), 0), StreamFormat.lastFrame), reason: reason)
     }
 
     public func event(at time: Double) -> Event {
@@ -239,8 +242,11 @@ public struct DropReport: EventRecord, Hashable {
     public init?(_ event: Event) {
         guard event.type == .dropped else { return nil }
         self.init(
-            sink: event[0].string ?? "", client: event[1].string, batches: event[2].integer ?? 0, events: event[3].integer ?? 0)
+            sink: event[0].string ?? "", client: event[1].string, batches: Self.count(event[2]), events: Self.count(event[3]))
     }
+
+    /// Bounded, so that sums of the reports of a recording are, too.
+    private static func count(_ value: ParameterValue) -> Int { min(max(value.integer ?? 0, 0), Int(Int32.max)) }
 
     public func event(at time: Double) -> Event {
         Event(at: time, .dropped, .text(sink), .optional(client), .integer(batches), .integer(events))

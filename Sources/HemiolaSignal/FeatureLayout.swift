@@ -39,8 +39,9 @@ public struct FeatureLayout: Sendable, Hashable {
         width = offset
     }
 
-    /// The place of a feature in the whole row, or nil when no analyzer of that name has it.
+    /// The place of a feature in the whole row, or nil when no analyzer of that name has it, or when it has no values.
     public func handle(_ analyzer: String, _ feature: String) -> FeatureHandle? {
-        sections.first { $0.analyzer == analyzer }?.features.first { $0.feature.name == feature }?.handle
+        let section = sections.first { $0.analyzer == analyzer }
+        return section?.features.first { $0.feature.name == feature && $0.handle.count > 0 }?.handle
     }
 }

@@ -5,6 +5,9 @@ public struct StreamFormat: Sendable, Hashable, Codable {
     /// The channel counts that Hemiola analyses.
     public static let channelCounts = 1...32
 
+    /// The last frame that a stream can have: frames up to this number are exact in JSON.
+    package static let lastFrame = Int64(1) << 53
+
     /// Frames per second.
     public var sampleRate: Int
     /// Samples per frame.
@@ -32,16 +35,18 @@ public struct StreamFormat: Sendable, Hashable, Codable {
         Double(frame) / Double(sampleRate)
     }
 
-    /// The frame that is nearest to a time, in seconds since frame 0.
+    /// The frame that is nearest to a time, in seconds since frame 0; within ±2⁵³, and 0 for NaN.
     public func frame(at seconds: Double) -> Int64 {
-        Int64((seconds * Double(sampleRate)).rounded())
+        min(max(Int64(clamping: (seconds * Double(sampleRate)).rounded()), -Self.lastFrame), Self.lastFrame)
     }
 }
 
 /// The format requested from a capture. The source may have another: `open` returns the actual one.
 public struct FormatRequest: Sendable {
-    /// Frames per second; nil: the rate of the source.
+    /// Frames per second; nil: the rate of a file, the default rate of a sound server.
     public var sampleRate: Int?
+    /// Whether a live capture keeps the rate of its device, also when that changes. `sampleRate` is nil then.
+    public var followsDeviceRate: Bool
     /// Samples per frame; nil: the channels of the source.
     public var channelCount: Int?
     /// Frames per batch: a live capture requests fragments of this size from its server.
@@ -53,10 +58,11 @@ public struct FormatRequest: Sendable {
 
     /// A request for the format of the source, except for the parameters given.
     public init(
-        sampleRate: Int? = nil, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames,
+        sampleRate: Int? = nil, followsDeviceRate: Bool = false, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames,
         isCancelled: @escaping @Sendable () -> Bool = { false }, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.sampleRate = sampleRate
+        self.followsDeviceRate = followsDeviceRate
         self.channelCount = channelCount
         self.batchFrames = batchFrames
         self.isCancelled = isCancelled

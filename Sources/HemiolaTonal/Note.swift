@@ -38,10 +38,11 @@ public struct Note: EventRecord, Hashable {
     }
 
     public init?(_ event: Event) {
-        guard event.type == .note else { return nil }
+        // The note of another program may have no MIDI number: then it is none.
+        guard event.type == .note, let midi = event[1].integer, (0...127).contains(midi) else { return nil }
         self.init(
-            duration: event[0].number ?? .nan, midi: event[1].integer ?? 0, frequency: event[2].number ?? .nan,
-            velocity: event[3].integer ?? 64, confidence: event[4].number ?? .nan)
+            duration: event[0].number ?? .nan, midi: midi, frequency: event[2].number ?? .nan,
+            velocity: min(max(event[3].integer ?? 64, 1), 127), confidence: event[4].number ?? .nan)
     }
 
     public func event(at time: Double) -> Event {

@@ -4,7 +4,7 @@ extension RecordDecoder {
     /// Decodes the record of an event.
     mutating func event(_ name: String, _ record: JSONValue, _ header: StreamHeader) throws(RecordFault) -> Record {
         let fields = RecordFields(record)
-        let time = try Self.time("t", fields, header.format)
+        let time = try fields.time("t", header.format)
         if name == RecordType.control.name {
             let stamped = StampedControl(
                 try control(record), at: try fields.count("frame"), from: try fields.text("from"))
@@ -15,22 +15,13 @@ extension RecordDecoder {
         var emitted: Double?
         for (field, slot) in zip(type.fields, type.slots) {
             guard let value = record[field.name] else { continue }
-            if field.source == .emittedTime { emitted = try Self.time(field.name, fields, header.format) }
+            if field.source == .emittedTime { emitted = try fields.time(field.name, header.format) }
             guard slot >= 0 else { continue }
             guard let decoded = field.value(of: value) else { throw RecordFault("\"\(field.name)\" has another type") }
             event[slot] = decoded
         }
         event.time = try exactTime(time, type, fields, emitted, header.format)
         return .event(event, emitted: emitted)
-    }
-
-    /// A time whose frame is exact in JSON.
-    private static func time(_ key: String, _ fields: RecordFields, _ format: StreamFormat) throws(RecordFault) -> Double {
-        let time = try fields.number(key)
-        guard time.magnitude < Double(maximumFrame) / Double(format.sampleRate) else {
-            throw RecordFault("\"\(key)\" is \(time), which is out of range")
-        }
-        return time
     }
 
     /// The time for which `t` and the fields that depend on it have the text of the record.
@@ -90,7 +81,7 @@ extension RecordDecoder {
         note(undeclared: name)
         let members = (record.members ?? []).filter { !["type", "file", "file_base64", "t"].contains($0.key) }
         try Self.checkCount(of: members)
-        let emitted = record["emitted_t"]?.double == nil ? nil : try Self.time("emitted_t", RecordFields(record), header.format)
+        let emitted = record["emitted_t"]?.double == nil ? nil : try RecordFields(record).time("emitted_t", header.format)
         var fields: [Field] = []
         var stored: [(place: Int, value: ParameterValue)] = []
         for member in members {

@@ -20,7 +20,7 @@ extension StreamHeader {
         }
         guard let source = fields["source"], source.members != nil else { throw RecordFault("the record has no \"source\"") }
         var analyzers: [Analyzer] = []
-        for analyzer in try fields.objects("analyzers") {
+        for analyzer in try fields.declarations("analyzers") {
             analyzers.append(try Analyzer(analyzer))
             guard analyzers.reduce(0, { $0 + $1.outputs.width }) <= RecordDecoder.maximumWidth else {
                 throw RecordFault("a batch has more than \(RecordDecoder.maximumWidth) values")
@@ -33,6 +33,17 @@ extension StreamHeader {
             seed: UInt64(try fields.count("seed")),
             analyzers: analyzers, catalog: catalog)
         fingerprint = try fields.optionalText("fingerprint")
+    }
+}
+
+extension RecordFields {
+    /// A list of objects with names, each of which is compared with all others.
+    fileprivate func declarations(_ key: String) throws(RecordFault) -> [RecordFields] {
+        let objects = try objects(key)
+        guard objects.count <= RecordDecoder.maximumDeclarations else {
+            throw RecordFault("\"\(key)\" has more than \(RecordDecoder.maximumDeclarations) elements")
+        }
+        return objects
     }
 }
 
@@ -49,8 +60,8 @@ extension StreamSource {
     fileprivate init(_ fields: RecordFields, _ format: StreamFormat) throws(RecordFault) {
         self.init(
             format: format, kind: try fields.text("kind"), name: try fields.text("name"),
-            nameBytes: try [UInt8](base64: fields, "name_base64"), duration: try fields.optionalNumber("duration_s"),
-            start: try fields.optionalNumber("start_s"), tags: try SoundTags(fields["tags"]))
+            nameBytes: try [UInt8](base64: fields, "name_base64"), duration: try fields.optionalTime("duration_s", format),
+            start: try fields.optionalTime("start_s", format), tags: try SoundTags(fields["tags"]))
     }
 }
 
@@ -73,7 +84,7 @@ extension StreamHeader.Analyzer {
         var outputs = AnalyzerOutputs()
         outputs.latencyFrames = Int64(try fields.integer("latency_frames"))
         outputs.isCausal = try fields.flag("causal")
-        for output in try fields.objects("outputs") {
+        for output in try fields.declarations("outputs") {
             let feature = try Feature(output)
             guard !outputs.features.contains(where: { $0.name == feature.name }) else {
                 throw RecordFault("two outputs have the name \"\(feature.name)\"")
@@ -84,7 +95,7 @@ extension StreamHeader.Analyzer {
             }
             _ = outputs.add(feature)
         }
-        for event in try fields.objects("events") {
+        for event in try fields.declarations("events") {
             let output = EventOutput(
                 try event.text("name"), Unit(rawValue: try event.text("unit")), try event.text("description"))
             guard !outputs.events.contains(where: { $0.name == output.name }) else {

@@ -40,8 +40,8 @@ public struct RecordDecoder: Sendable {
 
     /// Maximum number of values in the row of a batch.
     public static let maximumWidth = 1 << 18
-    /// Frames up to this number are exact in JSON.
-    static let maximumFrame = Int64(1) << 53
+    /// Maximum number of analyzers, of outputs of an analyzer and of its events.
+    static let maximumDeclarations = 1024
 
     let catalog: RecordCatalog
     /// The header of the current stream.
@@ -175,8 +175,21 @@ struct RecordFields {
     /// A number of frames, batches or samples: 0…2⁵³.
     func count(_ key: String) throws(RecordFault) -> Int64 {
         let number = Int64(try integer(key))
-        guard (0...RecordDecoder.maximumFrame).contains(number) else { throw RecordFault("\"\(key)\" is \(number), which is out of range") }
+        guard (0...StreamFormat.lastFrame).contains(number) else { throw RecordFault("\"\(key)\" is \(number), which is out of range") }
         return number
+    }
+
+    /// A time in seconds, whose frame is exact in JSON.
+    func time(_ key: String, _ format: StreamFormat) throws(RecordFault) -> Double {
+        let time = try number(key)
+        guard time.magnitude < format.seconds(at: StreamFormat.lastFrame) else {
+            throw RecordFault("\"\(key)\" is \(time), which is out of range")
+        }
+        return time
+    }
+
+    func optionalTime(_ key: String, _ format: StreamFormat) throws(RecordFault) -> Double? {
+        try isGiven(key) ? try time(key, format) : nil
     }
 
     func flag(_ key: String) throws(RecordFault) -> Bool {

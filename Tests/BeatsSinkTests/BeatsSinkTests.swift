@@ -170,6 +170,15 @@ import Testing
         for (click, time) in zip(file.clicks, times) { #expect(abs(click.time - time) < 2e-6, "\(click.time), not \(time)") }
     }
 
+    @Test func `midi, beats centuries apart, as in a damaged recording: delays of at most four bytes`() async throws {
+        let beats = [-1e11, 1, 1e10].map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
+        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))
+        let file = try #require(MIDIReader(bytes))
+        #expect(file.clicks.count == 3 && bytes.count < 100_000)
+        #expect(abs(file.clicks[2].time - 1e10) < 1)
+    }
+
     // MARK: - Interrupted
 
     private func interrupt(_ sink: any Sink, live: Bool) async throws {

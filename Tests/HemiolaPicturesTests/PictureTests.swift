@@ -27,6 +27,53 @@ import Testing
         #expect(largest.decibels == decibels && largest.amplitude >= Double(peak) * 0.99)
     }
 
+    // MARK: - Values that no analysis writes
+
+    @Test(arguments: [Float](arrayLiteral: 400, 1e30, .greatestFiniteMagnitude, -400, -.greatestFiniteMagnitude, .infinity, .nan))
+    func `recorded level of any value: the powers of the rows are finite, also for edges in any order`(level: Float) {
+        let axis = FrequencyAxis(.log, minimum: nil, maximum: nil, sampleRate: 44_100)
+        for edges in [
+            [20, 200, 2000, 20_000], [20, 200, 1000, 5000, 20_000], [1e308, -1e308, 0, 1e300, -1], [-1e308, 1e308, 50, 1e308],
+        ] {
+            var spectra = RecordedSpectra(.bands(edges: edges), count: 3, axis, columns: 4, rows: 50, batchFrames: 1024)
+            for index in 0..<1000 { spectra.add([level, -20, level], at: Int64(index) * 1024) }
+            #expect(spectra.columns.means(parts: 4, frames: 1024 * 1000).allSatisfy { $0.isFinite && $0 >= 0 })
+        }
+        var spectra = RecordedSpectra(.magnitudes(binWidth: 100), count: 3, axis, columns: 4, rows: 50, batchFrames: 1024)
+        for index in 0..<1000 { spectra.add([level, 0.1, level], at: Int64(index) * 1024) }
+        #expect(spectra.columns.means(parts: 4, frames: 1024 * 1000).allSatisfy { $0.isFinite && $0 >= 0 })
+    }
+
+    @Test(arguments: [Float](arrayLiteral: 1e20, -.greatestFiniteMagnitude, .infinity))
+    func `samples of any value: the powers of the spectrogram are finite`(sample: Float) {
+        var spectrogram = SpectrogramRecorder(
+            FrequencyAxis(.log, minimum: nil, maximum: nil, sampleRate: 44_100), sampleRate: 44_100, columns: 8, rows: 50)
+        for index in 0..<20_000 { spectrogram.append(index.isMultiple(of: 3) ? sample : 0) }
+        spectrogram.finish()
+        #expect(spectrogram.columns.means(parts: 8, frames: 20_000).allSatisfy { $0.isFinite })
+    }
+
+    @Test func `stream as long as a recording can state: the columns are those of its values`() {
+        var columns = ColumnStore(width: 1, capacity: 16, step: 256)
+        columns.add([1], at: 0)
+        #expect(columns.means(parts: 4, frames: 1 << 53)[0] == 1)
+        columns.add([2], at: 1 << 53)
+        #expect(columns.count <= 16)
+    }
+
+    @Test func `downbeats at nearly one time: one number`() {
+        let lines = [0, 1e-300, 2e-300].enumerated().map { BeatGrid.Line(time: $1, bar: $0 + 1) }
+        #expect(BeatGrid.labels(of: lines, pixelsPerSecond: 100, spacing: 30).compactMap(\.bar) == [1])
+    }
+
+    @Test func `long title: its beginning and its end`() {
+        #expect("abc".abbreviated(to: 3) == "abc" && "abcdefgh".abbreviated(to: 5) == "abc…gh")
+    }
+
+    @Test(arguments: [0, 7, 24, 132, 1 << 30]) func `values of an octave: a multiple of 12, and not too many for a picture`(bins: Int) {
+        #expect(PictureRecorder.isChroma(bins: bins) == (bins == 24))
+    }
+
     // MARK: - Beats
 
     private func grid(_ count: Int, interval: Double = 0.5) -> BeatGrid {

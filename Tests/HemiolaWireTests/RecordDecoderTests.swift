@@ -188,7 +188,9 @@ import Testing
         (#""count":1"#, #""count":1000000000"#), (#""sample_rate":44100"#, #""sample_rate":1"#), (#""channels":2"#, #""channels":33"#),
         (#""batch_frames":1024"#, #""batch_frames":5"#), (#""id":"wide""#, #""id":"levels""#), (#""seed":7"#, #""seed":-7"#),
         (#""name":"rms_db""#, #""name":"channel_rms_db""#), (#""name":"beat""#, #""name":"peaks""#), (#""size":2048"#, #""size":{}"#),
-        (#""causal":true"#, #""causal":1"#),
+        (#""causal":true"#, #""causal":1"#), (#""duration_s":"#, #""duration_s":1e300,"x":"#),
+        (#""source":{"#, #""source":{"start_s":-1e18,"#),
+        (#""events":["#, #""events":["# + String(repeating: "{},", count: 1025)),
     ])
     func `header with an impossible value: fault`(old: String, new: String) throws {
         let line = lines()[0].replacing(old, with: new)

@@ -65,6 +65,25 @@ import Testing
         #expect(bytes == header + tempo + first + second + [0, 0xFF, 0x2F, 0])
     }
 
+    @Test func `notes of a damaged recording: those without a MIDI number are left out, times are limited`() async throws {
+        let sink = try sink(folder("a.mid"))
+        try await sink.open(SinkContext(name: "notes"))
+        try await sink.begin(header("a.wav"))
+        let note = Note(duration: 0.5, midi: 60, frequency: 261.6, velocity: 1_000_000, confidence: 1)
+        var events = [-1e12, 0, 1e12].map { note.event(at: $0) }
+        for (midi, duration) in [(-1, 0.5), (128, 0.5), (.max, 0.5), (61, 1e308), (62, -1e308), (63, .nan)] {
+            events.append(Note(duration: duration, midi: midi, frequency: 0, velocity: -1, confidence: 0).event(at: 1))
+        }
+        try await sink.write(events)
+        try await sink.end(StreamSummary(frames: 3000, batches: 3, reason: .endOfInput))
+        try await sink.close()
+        let bytes = try Array(Data(contentsOf: URL(filePath: folder("a.mid"))))
+        for (note, velocity) in [(60, 127), (61, 1), (62, 1), (63, 1)] as [(UInt8, UInt8)] {
+            #expect(bytes.firstRange(of: [0x90, note, velocity]) != nil)
+        }
+        #expect(bytes.count < 10_000)
+    }
+
     @Test func `several inputs: a file for each`() async throws {
         try await run(folder("{stem}.mid"), [header("one.wav"), header("two.wav")])
         let sizes = try ["one.mid", "two.mid"].map { try Data(contentsOf: URL(filePath: folder($0))).count }

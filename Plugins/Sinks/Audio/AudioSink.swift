@@ -94,7 +94,7 @@ struct Quantizer {
         for index in samples.indices {
             let value = (samples[index] * scale).rounded(.toNearestOrEven)
             if value > scale || value < -scale { clipped += 1 }
-            span[index] = Int32(min(max(value, -scale), scale - 1)) << shift
+            span[index] = Int32(clamping: min(max(value, -scale), scale - 1)) << shift
         }
         clippedSamples += clipped
     }

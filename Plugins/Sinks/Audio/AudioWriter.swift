@@ -32,6 +32,8 @@ final class AudioWriter: Sink {
 
     /// Frames of silence that are written at a time.
     private static let silentFrames = 4096
+    /// Days of silence from which on the file is not continued: the frames of a damaged recording would fill the disk.
+    private static let mostSilentDays = 30
 
     private let template: PathTemplate
     private let plan: OutputPlan
@@ -145,6 +147,10 @@ final class AudioWriter: Sink {
 
     private func writeSilence(to frame: Int64, _ state: inout State) throws(SinkError) {
         guard frame > state.frame, let encoder = state.encoder else { return }
+        let days = Int64(Self.mostSilentDays)
+        guard frame - state.frame <= days * 86_400 * Int64(state.format.sampleRate) else {
+            throw SinkError("cannot write \(OutputTarget(state.path).name): the next sound is more than \(days) days later")
+        }
         let channels = state.format.channelCount
         let silence = [Float](repeating: 0, count: Self.silentFrames * channels)
         while state.frame < frame {

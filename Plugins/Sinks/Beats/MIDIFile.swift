@@ -1,4 +1,5 @@
 internal import HemiolaOutput
+internal import HemiolaSignal
 
 /// Encodes beats as a Standard MIDI File (1.0, format 1) with two tracks: a tempo map and a metronome note on each beat.
 ///
@@ -21,12 +22,18 @@ struct MIDIFile {
         MIDIChunk.header(format: 1, tracks: 2, division: Self.division) + tempoTrack + clickTrack
     }
 
-    /// For each beat, the quarter notes between the previous beat (0 for the first) and this one, in microseconds. Empty for a first
-    /// beat at 0.
-    private var intervals: [[Int]] {
+    /// Successive quarter notes of equal length.
+    private struct Quarters {
+        /// In microseconds.
+        var length: Int
+        var count: Int
+    }
+
+    /// For each beat, the quarter notes between the previous beat (0 for the first) and this one. Empty for a first beat at 0.
+    private var intervals: [[Quarters]] {
         var last = 0
         // Differences of rounded times, so that rounding errors do not add up.
-        let times = beats.map { Int(($0.time * 1e6).rounded()) }
+        let times = beats.map { Int(clamping: ($0.time * 1e6).rounded()) }
         return times.enumerated().map { index, time in
             defer { last = max(last, time) }
             let length = time - last
@@ -36,23 +43,23 @@ struct MIDIFile {
     }
 
     /// The smallest number of quarter notes of the given total length. They differ by at most one microsecond.
-    private static func quarters(lasting length: Int) -> [Int] {
-        let count = (length + quarters.upperBound - 1) / quarters.upperBound
+    private static func quarters(lasting length: Int) -> [Quarters] {
+        let count = (length - 1) / quarters.upperBound + 1
         let (each, rest) = length.quotientAndRemainder(dividingBy: count)
-        return (0..<count).map { each + ($0 < rest ? 1 : 0) }
+        return [Quarters(length: each + 1, count: rest), Quarters(length: each, count: count - rest)].filter { $0.count > 0 }
     }
 
     private var tempoTrack: [UInt8] {
         var track: [UInt8] = []
         var last = 0
         var wait = 0
-        for quarter in intervals.joined() {
-            if quarter != last {
-                track += MIDIChunk.variableLength(wait) + MIDIChunk.tempo(quarter: quarter)
+        for quarters in intervals.joined() {
+            if quarters.length != last {
+                track += MIDIChunk.delay(wait) + MIDIChunk.tempo(quarter: quarters.length)
                 wait = 0
-                last = quarter
+                last = quarters.length
             }
-            wait += Int(Self.division)
+            wait += quarters.count * Int(Self.division)
         }
         return MIDIChunk.track(track, wait: wait)
     }
@@ -61,10 +68,10 @@ struct MIDIFile {
         var track: [UInt8] = []
         var sounding = 0
         for (beat, quarters) in zip(beats, intervals) {
-            let wait = quarters.count * Int(Self.division) - sounding
+            let wait = quarters.reduce(0) { $0 + $1.count } * Int(Self.division) - sounding
             let note = beat.position == 1 ? Self.bell : Self.click
-            track += MIDIChunk.variableLength(wait) + [0x99, note, beat.position == 1 ? 127 : 96]
-            track += MIDIChunk.variableLength(Self.clickLength) + [0x89, note, 0]
+            track += MIDIChunk.delay(wait) + [0x99, note, beat.position == 1 ? 127 : 96]
+            track += MIDIChunk.delay(Self.clickLength) + [0x89, note, 0]
             sounding = Self.clickLength
         }
         return MIDIChunk.track(track)

@@ -39,7 +39,8 @@ struct BatchTable: Sendable {
     /// The same stream in the columns of a table that an earlier stream began.
     func arranged(as table: [String]) -> BatchTable {
         guard table != names else { return self }
-        let places = Dictionary(uniqueKeysWithValues: zip(names, sources))
+        // In a recording, an analyzer may have the name of another one with a dot.
+        let places = Dictionary(zip(names, sources)) { first, _ in first }
         return BatchTable(names: table, sources: table.map { places[$0] ?? .nothing }, header: header)
     }
 

@@ -57,7 +57,7 @@ struct MappedChannels {
     private static func set(_ values: [ParameterValue], at place: Int, in channels: inout [UInt8]) {
         for (index, value) in values.enumerated() where place + index < channels.count {
             let number = value.number ?? (value.flag == true ? 255 : 0)
-            channels[place + index] = UInt8(min(max(number.rounded(), 0), 255))
+            channels[place + index] = UInt8(clamping: number.rounded())
         }
     }
 }

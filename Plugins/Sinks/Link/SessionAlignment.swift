@@ -1,5 +1,6 @@
 internal import HemiolaLink
 internal import HemiolaOutput
+internal import HemiolaSignal
 
 /// Which changes make a session follow the beats of the music. All times are in seconds of the monotonic clock. Reads no clock itself.
 ///
@@ -74,7 +75,7 @@ struct SessionAlignment: Sendable {
     ///
     /// - Returns: The tempo that a peer has set since the last beat; else nil.
     mutating func add(_ beat: AnnouncedBeat, now: Double, to session: any LinkTimeline) -> Double? {
-        guard beat.period > 0, beat.period.isFinite, beat.time.isFinite else { return nil }
+        guard beat.period > 0, beat.period.isFinite, abs(beat.time - now) <= BeatGrid.longestLead else { return nil }
         grid.add(beat.time, period: beat.period)
         lastBeat = max(lastBeat, beat.time)
         noteBar(beat.position)
@@ -96,7 +97,7 @@ struct SessionAlignment: Sendable {
 
         let nearest = state.beat.rounded()
         var shift = nearest - state.beat
-        let bar = barError(of: Int(nearest), position: beat.position, quantum: quantum)
+        let bar = barError(of: Int(clamping: nearest), position: beat.position, quantum: quantum)
         barError = bar == barError.beats ? (bar, barError.count + 1) : (bar, 1)
         if bar != 0, isImmediate || barError.count >= Self.barEvidence {
             shift += Double(bar)

@@ -98,6 +98,6 @@ struct SessionControls: Sendable {
     /// The place of a beat in its bar, 0….
     private static func place(of beat: Double, in quantum: Double) -> Int {
         let rest = beat.truncatingRemainder(dividingBy: quantum)
-        return Int(rest < 0 ? rest + quantum : rest)
+        return Int(clamping: rest < 0 ? rest + quantum : rest)
     }
 }

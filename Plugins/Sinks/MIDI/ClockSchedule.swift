@@ -1,4 +1,5 @@
 internal import HemiolaOutput
+internal import HemiolaSignal
 
 /// When MIDI clock pulses, start, continue and stop are sent. All times are in seconds of the monotonic clock. Reads no clock itself.
 ///
@@ -86,7 +87,7 @@ struct ClockSchedule {
     ///   - position: The place in the bar, 1 = downbeat; nil when unknown.
     ///   - now: The current time.
     mutating func addBeat(at time: Double, period: Double, position: Int?, now: Double) {
-        guard period > 0, period.isFinite, time.isFinite else { return }
+        guard period > 0, period.isFinite, abs(time - now) <= BeatGrid.longestLead else { return }
         grid.add(time, period: period)
         lastBeat = max(lastBeat, time)
         if position == 1, let lastPosition, lastPosition > 1 { beatsPerBar = lastPosition }
@@ -176,7 +177,7 @@ struct ClockSchedule {
         var error = time(of: pulse) - (pulseTime + interval)
         if abs(error) > Self.halfBeat * grid.period {
             let beats = (error / grid.period).rounded()
-            grid.renumber(by: Int(beats))
+            grid.renumber(by: Int(clamping: beats))
             error -= beats * grid.period
         }
         let limit = Self.largestCorrection * interval

@@ -131,6 +131,9 @@ struct NoteTrack {
     /// Microseconds.
     private static let quarter = 500_000
 
+    /// Times that are written, in milliseconds: three years. A recording may have any.
+    private static let times = 0.0...1e11
+
     /// Times in milliseconds.
     private var notes: [(start: Int, end: Int, midi: UInt8, velocity: UInt8)] = []
 
@@ -139,8 +142,11 @@ struct NoteTrack {
     /// - Parameter start: The time of the stream's start in the file, in seconds.
     mutating func add(_ event: Event, from start: Double) {
         guard let note = Note(event) else { return }
-        let begin = Int(((start + event.time) * 1000).rounded())
-        let end = Int(((start + event.time + note.duration) * 1000).rounded())
+        func milliseconds(_ seconds: Double) -> Int {
+            Int(clamping: min(max((seconds * 1000).rounded(), Self.times.lowerBound), Self.times.upperBound))
+        }
+        let begin = milliseconds(start + event.time)
+        let end = milliseconds(start + event.time + note.duration)
         // One voice: a note ends before the next one begins.
         let earliest = notes.last?.end ?? 0
         notes.append((max(begin, earliest), max(end, begin + 1, earliest + 1), UInt8(note.midi), UInt8(note.velocity)))
@@ -151,8 +157,8 @@ struct NoteTrack {
         var track = MIDIChunk.variableLength(0) + MIDIChunk.tempo(quarter: Self.quarter)
         var now = 0
         for note in notes {
-            track += MIDIChunk.variableLength(note.start - now) + [0x90, note.midi, note.velocity]
-            track += MIDIChunk.variableLength(note.end - note.start) + [0x80, note.midi, 0]
+            track += MIDIChunk.delay(note.start - now) + [0x90, note.midi, note.velocity]
+            track += MIDIChunk.delay(note.end - note.start) + [0x80, note.midi, 0]
             now = note.end
         }
         return MIDIChunk.header(format: 0, tracks: 1, division: Self.division) + MIDIChunk.track(track)

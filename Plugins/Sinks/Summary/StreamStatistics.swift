@@ -48,7 +48,8 @@ struct StreamStatistics: Sendable {
                         sketches: hasQuantiles ? Array(repeating: QuantileSketch(), count: count) : []))
             }
         }
-        rows.reserveCapacity(Self.chunkLength * width)
+        // A recording may declare more values than it has.
+        rows.reserveCapacity(min(Self.chunkLength * width, 1 << 20))
     }
 
     // MARK: - Adding
@@ -68,7 +69,7 @@ struct StreamStatistics: Sendable {
 
     mutating func add(_ event: Event) {
         if event.type == .gap {
-            lostFrames += Gap(event)?.frames ?? 0
+            lostFrames = min(lostFrames + (Gap(event)?.frames ?? 0), StreamFormat.lastFrame)
         } else if let beat = Beat(event) {
             beatCount += 1
             if beat.position == 1 { barCount += 1 }
