@@ -162,7 +162,13 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         do throws(ProgramFault) {
             try session.finish()
         } catch {
-            if !mustStop { starter.warn(error.message) }
+            if mustStop {
+                // The run was ended, and the rest of the results with it.
+            } else if starter.policy == .skip {
+                starter.warn(error.message)
+            } else {
+                state.withLock { $0.failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip") }
+            }
         }
         let warning = session.warning
         state.withLock { $0.warning = warning }

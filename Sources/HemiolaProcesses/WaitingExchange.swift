@@ -79,10 +79,11 @@ final class WaitingExchange: BlockExchange {
             events += session.takeEvents()
             stop()
             if starter.isCancelled() { return }
-            if starter.policy == .fail {
-                failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip")
-            } else {
+            // At the end of the stream, there is nothing to start it again for.
+            if starter.policy == .skip {
                 starter.warn(error.message)
+            } else {
+                failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip")
             }
         }
     }

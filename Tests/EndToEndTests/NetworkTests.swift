@@ -33,6 +33,27 @@ import Testing
         #expect(spreads.min()! < limit, "\(spreads)")
     }
 
+    @Test func `os2l: a receiver that closes every connection is reported once, then counted`() throws {
+        let server = try TCPServer()
+        let program = try Hemiola.start(
+            [
+                "analyze", "--capture", "tone:sine,seconds=0", "--realtime", "--analyzer", "levels", "--sink",
+                "os2l:127.0.0.1:\(server.port)",
+            ])
+        for _ in 0..<8 { _ = try server.accept() }
+        program.send(SIGINT)
+        let outcome = try program.finish(timeout: Hemiola.timeout)
+        let lines = outcome.errorLines
+        #expect(lines.count == 4 && lines.filter { $0.hasSuffix(" more times)") }.count == 2, "\(outcome.errors)")
+        #expect(lines.filter { $0.contains("has closed the connection") }.count == 2, "\(outcome.errors)")
+    }
+
+    @Test func `os2l: a receiver that could never be reached is exit code 3`() throws {
+        let outcome = try Hemiola.run(
+            ["analyze", Hemiola.minuet, "--duration", "6", "--quiet", "--sink", "os2l:127.0.0.1:\(try TCPServer.freePort())"])
+        #expect(outcome.status == 3 && outcome.errorLines.count == 1, "\(outcome.errors)")
+    }
+
     @Test(.enabled(if: MQTTBroker.isExpected, "\(MQTTBroker.reason)"))
     func `mqtt: when the program is killed, the broker publishes that it is offline`() throws {
         let broker = try MQTTBroker()

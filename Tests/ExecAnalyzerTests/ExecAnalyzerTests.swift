@@ -294,6 +294,14 @@ struct ExecAnalyzerTests {
         #expect(always.notices.count { $0.hasSuffix("starting it again") } == 2)
     }
 
+    @Test(arguments: ["fail", "retry", "skip"], [false, true])
+    func `failure after the end of the input: an error, with the policy skip a warning`(policy: String, isLive: Bool) async throws {
+        let rest = "while read(): print('{\"a\": 7}', flush=True)\nsys.exit(3)"
+        let result = try await run(program(declared(rest)), Self.noise, live: isLive, ["on_error": .text(policy)])
+        #expect(result.outcome.failedInputs == (policy == "skip" ? 0 : 1))
+        #expect(result.notices.count { $0.contains("ended with exit code 3") } == 1, "\(result.notices)")
+    }
+
     @Test func `policy skip: a warning, and null from there on`() async throws {
         let rest = "read(); print('{\"a\": 7}', flush=True); read(); sys.exit(1)"
         let result = try await run(program(declared(rest)), Self.noise, ["on_error": .text("skip")])
