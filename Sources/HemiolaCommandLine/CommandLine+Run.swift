@@ -14,6 +14,7 @@ extension CommandLine {
     ///     @main struct Main { static func main() { CommandLine.run(with: .standard.adding(sinks: [.mine])) } }
     public static func run(with registry: PluginRegistry) -> Never {
         System.prepareProcess()
+        System.guardProcess()
         IsolatedAnalyzer.setService("/proc/self/exe", ["plugins", "--run-analyzer"])
         let mainThread = System.MainThread()
         Task(executorPreference: mainThread) {

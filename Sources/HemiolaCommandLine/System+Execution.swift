@@ -1,3 +1,4 @@
+internal import Hemiola
 internal import HemiolaSignal
 
 #if canImport(Glibc)
@@ -23,6 +24,7 @@ extension System {
         // Ignored signals would stay ignored in the program.
         signal(SIGPIPE, SIG_DFL)
         signal(SIGXFSZ, SIG_DFL)
+        StandardOutput.release()
         // Safe: zero-terminated copies, which exist until the process is replaced, or freed below.
         var words: [UnsafeMutablePointer<CChar>?] =
             ([path] + arguments).map { strdup(PathText.systemPath($0)) } + [nil]
@@ -30,6 +32,7 @@ extension System {
         let number = errno
         for word in words { free(word) }
         prepareProcess()
+        StandardOutput.reserve()
         throw CallError(number: number)
     }
 

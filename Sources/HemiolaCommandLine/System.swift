@@ -1,3 +1,5 @@
+internal import Hemiola
+internal import HemiolaForeign
 internal import HemiolaProcesses
 internal import HemiolaSignal
 internal import Synchronization
@@ -11,7 +13,7 @@ internal import Synchronization
 /// The system calls of the command line. All unsafe code of this module is in this file and in `System+*.swift`.
 enum System {
     static let standardInput: Int32 = 0
-    static let standardOutput: Int32 = 1
+    static var standardOutput: Int32 { StandardOutput.descriptor }
     static let standardError: Int32 = 2
 
     /// The error of a system call. The description is the C library's: `No such file or directory`.
@@ -50,6 +52,23 @@ enum System {
         signal(SIGXFSZ, SIG_IGN)
     }
 
+    /// Makes this process one whose standard output has only what the program writes, and that ends with code 0 only if the program says so,
+    /// whatever the plugins and libraries in it do. Call once.
+    static func guardProcess() {
+        StandardOutput.reserve()
+        atexit {
+            guard !isEnding.load(ordering: .acquiring) else { return }
+            let libraries = VampLibrary.names
+            let culprit = libraries.isEmpty ? "a library" : "a Vamp plugin of \(libraries.joined(separator: " or "))"
+            let remedy =
+                libraries.isEmpty
+                ? "report it with the output of hemiola --version --verbose" : "run it in a process of its own: isolated=true"
+            try? System.write(
+                "hemiola: \(culprit) has ended the program, and the output is incomplete; \(remedy)\n", to: System.standardError)
+            System.exitAtOnce(.inputFailed)
+        }
+    }
+
     /// Lets all threads allocate from glibc's main arena, which saves each thread a reservation of 128 MiB and system calls. For runs
     /// that analyse one file at a time: with several jobs, the threads would wait for each other.
     static func useOneArena() {
@@ -70,6 +89,7 @@ enum System {
     }
 
     static func exit(_ status: CommandStatus) -> Never {
+        isEnding.store(true, ordering: .releasing)
         restoreTerminal()
         #if canImport(Glibc)
             Glibc.exit(status.rawValue)
@@ -258,6 +278,9 @@ extension System {
         }
     }
 }
+
+/// Whether the program itself ends the process.
+private let isEnding = Atomic<Bool>(false)
 
 /// The first signal, 0 for none, and the write end of the pipe. Global, because a signal handler has no context; atomic, because a
 /// signal handler must not use locks.

@@ -77,10 +77,6 @@ enum VampListing {
 
     /// Writes the plugins of one library. Ends the process.
     static func list(_ path: String, asJSON: Bool, columns: Int) -> Never {
-        // What the library prints must not get into the list.
-        let output = dup(STDOUT_FILENO)
-        let null = open("/dev/null", O_WRONLY)
-        dup2(null, STDOUT_FILENO)
         var text = ""
         do throws(VampError) {
             let library = try VampLibrary.load(path)
@@ -96,7 +92,7 @@ enum VampListing {
         } catch {
             text += "W\(error.message.onOneLine)\n"
         }
-        try? System.write(text, to: output)
+        try? System.write(text, to: System.standardOutput)
         _exit(0)
     }
 }
@@ -111,7 +107,7 @@ private struct VampPage {
     init(_ plugin: VampPluginDescription, of library: VampLibrary, sampleRate: Int) throws(VampError) {
         self.plugin = plugin
         var instance = try VampInstance(plugin.identifier, of: library, sampleRate: sampleRate)
-        outputs = instance.outputs()
+        outputs = try instance.outputs()
         (step, block) = (instance.preferredStep, instance.preferredBlock)
     }
 

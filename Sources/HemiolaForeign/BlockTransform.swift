@@ -46,7 +46,8 @@ struct BlockTransform: ~Copyable {
         for numbers in [roots, bins, terms] { numbers.deallocate() }
     }
 
-    private static func factors(of size: Int) -> [Int] {
+    /// The factors of a size, by whose sum the transform takes longer.
+    static func factors(of size: Int) -> [Int] {
         var (rest, factors) = (size, [Int]())
         for factor in [4] + Array(2...max(2, size)) {
             while rest.isMultiple(of: factor) {

@@ -14,8 +14,9 @@ public struct VampInstance: ~Copyable {
 
     /// Values of a feature, and bins of an output, that are read.
     static let valueLimit = 1 << 20
-    /// Outputs of a plugin, and features of one call, that are read.
+    /// Features of one call that are read.
     private static let featureLimit = 1 << 20
+    /// Outputs that a plugin may declare.
     private static let outputLimit = 1024
     /// Instances are made and released by one thread at a time, because libraries may keep a list of them.
     private static let lock = Mutex(())
@@ -79,8 +80,14 @@ public struct VampInstance: ~Copyable {
     }
 
     /// The outputs. Their bins may depend on parameters and block: read them after ``initialise(channelCount:step:block:)``.
-    public mutating func outputs() -> [VampOutput] {
-        outputCount = min(Int(descriptor.pointee.getOutputCount(handle)), Self.outputLimit)
+    ///
+    /// - Throws: The plugin declares more outputs than any plugin has.
+    public mutating func outputs() throws(VampError) -> [VampOutput] {
+        outputCount = Int(descriptor.pointee.getOutputCount(handle))
+        guard outputCount <= Self.outputLimit else {
+            throw VampError(
+                "\(plugin.key) declares \(outputCount) outputs, more than \(Self.outputLimit); install another version of the plugin")
+        }
         return (0..<outputCount).map { index in
             guard let output = descriptor.pointee.getOutputDescriptor(handle, UInt32(index)) else {
                 // The places of the other outputs stay those of the features.

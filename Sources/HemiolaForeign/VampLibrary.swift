@@ -35,9 +35,13 @@ public final class VampLibrary: Sendable {
 
     let entries: [Entry]
 
-    /// Plugins of a library that are listed, and names of values of a parameter.
+    /// Plugins of a library that are listed, parameters and programs that one may declare, and names of values of a parameter.
     private static let limit = 1024
     private static let loaded = Mutex<[String: VampLibrary]>([:])
+    private static let begun = Mutex<[String]>([])
+
+    /// The names of the libraries whose code has run in this process, also of one that is being loaded.
+    public static var names: [String] { begun.withLock { $0 } }
 
     /// Loads a library, unless it is loaded.
     ///
@@ -64,6 +68,8 @@ public final class VampLibrary: Sendable {
     private init(_ path: String) throws(VampError) {
         self.path = path
         let shown = PathText.shown(path)
+        let name = VampFolders.name(of: path)
+        Self.begun.withLock { $0.append(PathText.shown(name)) }
         guard let library = dlopen(PathText.systemPath(path), RTLD_NOW | RTLD_LOCAL) else {
             let reason = dlerror().map { String(cString: $0) } ?? "unknown reason"
             throw VampError("\(shown): cannot be loaded (\(reason)); reinstall it, or the libraries that it needs")
@@ -74,7 +80,6 @@ public final class VampLibrary: Sendable {
         let get = unsafeBitCast(place, to: CVampGetDescriptor.self)
         var entries: [Entry] = []
         var faults: [String: VampError] = [:]
-        let name = VampFolders.name(of: path)
         for index in 0..<UInt32(Self.limit) {
             guard let descriptor = get(UInt32(CVAMP_API_VERSION), index) else { break }
             let version = descriptor.pointee.vampApiVersion
@@ -87,6 +92,12 @@ public final class VampLibrary: Sendable {
             guard descriptor.pointee.isComplete else {
                 faults[identifier] = VampError(
                     "\(name):\(identifier) lacks functions of the Vamp API; install another version of the plugin")
+                continue
+            }
+            let counts = [("parameters", descriptor.pointee.parameterCount), ("programs", descriptor.pointee.programCount)]
+            if let (what, count) = counts.first(where: { $0.1 > Self.limit }) {
+                faults[identifier] = VampError(
+                    "\(name):\(identifier) declares \(count) \(what), more than \(Self.limit); install another version of the plugin")
                 continue
             }
             let description = Self.description(of: descriptor.pointee, in: name)

@@ -60,6 +60,9 @@ public final class VampStream {
     public static let defaultBlock = 1024
     /// The largest block and step, in frames.
     public static let largestBlock = 1 << 20
+    /// Operations per frame that the step and block that a plugin prefers may take: copies, and for spectra multiplications. A block
+    /// of 16384 frames with a step of 64 has 256 and 8192.
+    private static let largestCost = 1 << 16
 
     /// The plugin.
     public let plugin: VampPluginDescription
@@ -119,6 +122,11 @@ public final class VampStream {
         let isSpectral = plugin.inputDomain == .frequency
         (step, block) = try Self.sizes(instance, configuration)
         let counts = instance.channelCounts
+        guard counts.lowerBound <= StreamFormat.channelCounts.upperBound else {
+            throw VampError(
+                "\(plugin.key) declares \(counts.lowerBound) channels, more than \(StreamFormat.channelCounts.upperBound); "
+                    + "install another version of the plugin")
+        }
         sources = try Self.sources(configuration.channels, format.channelCount, counts, plugin)
         channelCount = sources?.count ?? max(1, counts.lowerBound)
         guard instance.initialise(channelCount: channelCount, step: step, block: block) else {
@@ -127,7 +135,7 @@ public final class VampStream {
                 "\(plugin.key) refuses \(channels) at \(sampleRate) Hz in blocks of \(block) frames with a step of \(step); "
                     + "set block=, step= or channels=, or the parameters")
         }
-        let outputs = instance.outputs()
+        let outputs = try instance.outputs()
         self.outputs = outputs
         if let name = configuration.output, !outputs.contains(where: { $0.identifier == name }) {
             throw plugin.unknown("output", name, outputs.map(\.identifier))
@@ -173,6 +181,12 @@ public final class VampStream {
         }
         if isSpectral, block % 2 != 0 {
             throw VampError("\(instance.plugin.key) reads spectra, which need an even block, not \(block) frames; use \(block + 1)")
+        }
+        let cost = block * (isSpectral ? BlockTransform.factors(of: block).reduce(0, +) : 1) / step
+        guard cost <= largestCost || configuration.block != nil || configuration.step != nil else {
+            throw VampError(
+                "\(instance.plugin.key) prefers blocks of \(block) frames with a step of \(step), which take too long; set block= and step="
+            )
         }
         return (step, block)
     }
@@ -309,7 +323,7 @@ extension VampStream.Configuration {
         for parameter in parameters { _ = try plugin.parameter(parameter) }
         guard let output else { return }
         var instance = try VampInstance(self.plugin, of: library, sampleRate: 48_000)
-        let names = instance.outputs().map(\.identifier)
+        let names = try instance.outputs().map(\.identifier)
         if !names.contains(output) { throw plugin.unknown("output", output, names) }
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Hemiola
 
 /// The destination that a path denotes: a file, a device, a named pipe, or a file descriptor such as standard output.
 public struct OutputTarget: Sendable, Hashable {
@@ -10,9 +11,17 @@ public struct OutputTarget: Sendable, Hashable {
         self.path = path
     }
 
-    /// The file descriptor that the path denotes: 1 for `-` and `/dev/stdout`, 2 for `/dev/stderr`, N for `/dev/fd/N` and
-    /// `/proc/self/fd/N`; nil for any other path.
+    /// The file descriptor that the path denotes: that of ``StandardOutput`` for `-`, `/dev/stdout` and number 1, 2 for `/dev/stderr`, N for
+    /// `/dev/fd/N` and `/proc/self/fd/N`; nil for any other path.
     public var descriptor: Int32? {
+        number == STDOUT_FILENO ? StandardOutput.descriptor : number
+    }
+
+    /// Whether the path denotes standard output.
+    public var isStandardOutput: Bool { number == STDOUT_FILENO }
+
+    /// The number of the descriptor for the caller of the program.
+    private var number: Int32? {
         switch path {
         case "-", "/dev/stdout": return STDOUT_FILENO
         case "/dev/stderr": return STDERR_FILENO
@@ -23,9 +32,6 @@ public struct OutputTarget: Sendable, Hashable {
             return nil
         }
     }
-
-    /// Whether the path denotes standard output.
-    public var isStandardOutput: Bool { descriptor == STDOUT_FILENO }
 
     /// Whether the path denotes a file descriptor of a terminal.
     public var isTerminal: Bool { descriptor.map { isatty($0) == 1 } ?? false }

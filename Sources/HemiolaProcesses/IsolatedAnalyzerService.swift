@@ -15,10 +15,11 @@ public enum IsolatedAnalyzerService {
     public static func run(_ registry: PluginRegistry) -> Never {
         // A crash is reported by the parent: no report of its own, which the Swift runtime prints.
         for number in [SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP] { _ = signal(number, SIG_DFL) }
+        // An exit by the plugin is a failure, whatever its code; the parent reports it.
+        atexit { _exit(1) }
         // The plugin may print: on standard error, which the parent reports.
-        let output = dup(STDOUT_FILENO)
-        dup2(STDERR_FILENO, STDOUT_FILENO)
-        let connection = Connection(input: STDIN_FILENO, output: output)
+        StandardOutput.reserve()
+        let connection = Connection(input: STDIN_FILENO, output: StandardOutput.descriptor)
         do throws(ProgramFault) {
             try serve(connection, registry)
         } catch {

@@ -96,7 +96,7 @@ public final class RunningProgram {
             let standardOutput: Int32? =
                 switch destination {
                 case .pipe: output?.writer
-                case .inherited: STDOUT_FILENO
+                case .inherited: StandardOutput.descriptor
                 case .log: errors.writer
                 }
             spawn.descriptors = (input?.reader, standardOutput, errors.writer)

@@ -113,6 +113,57 @@ let program: String = {
     }
 }
 
+@Suite(.needsCompiler, .mayNotHang) struct `Program with faulty Vamp plugins` {
+    /// Runs the probe with a fault in the program's process.
+    private func run(_ fault: String, _ settings: String = "", _ arguments: [String] = []) throws -> ChildProcess.Outcome {
+        let folder = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: VampFixtures.library(fault), toPath: folder("probed.so"))
+        return try ChildProcess.run(
+            program, ["analyze", "--capture", "tone:sine,seconds=1.5", "--analyzer", "vamp:probed:probe\(settings)"] + arguments,
+            in: folder.path, environment: ["VAMP_PATH": folder.path])
+    }
+
+    @Test(arguments: [
+        [], ["-o", "-"], ["-o", "/dev/stdout"], ["-o", "/dev/fd/1"], ["--sink", "csv:/proc/self/fd/1"], ["--sink", "exec:cat"],
+    ])
+    func `plugin that prints: on standard error, and not in the output`(arguments: [String]) throws {
+        let outcome = try run("prints", "", arguments)
+        #expect(outcome.status == 0)
+        #expect(outcome.errorLines == ["a line of the plugin"])
+        #expect(try outcome.output == run("none", "", arguments).output && !outcome.output.isEmpty)
+    }
+
+    @Test(arguments: ["exits", "exits_early", "exits_later"], [[], ["-o", "out.jsonl"]])
+    func `plugin that ends the program: exit code 1, and the library in one line`(fault: String, arguments: [String]) throws {
+        let outcome = try run(fault, "", arguments)
+        #expect(outcome.status == 1 && !outcome.wasKilled)
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains(" probed "), "\(outcome.errors)")
+        #expect(!outcome.lines.contains { $0.contains(#""type":"end""#) })
+    }
+
+    @Test func `isolated plugin that ends its process: a failure in one line`() throws {
+        let outcome = try run("exits_later", ",isolated=true")
+        #expect(outcome.status == 1 && outcome.errors.contains("probed:probe: "), "\(outcome.errors)")
+    }
+
+    @Test func `list with a library that ends the process: a warning`() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: VampFixtures.library("exits"), toPath: folder("probed.so"))
+        let outcome = try ChildProcess.run(program, ["plugins", "--vamp"], in: folder.path, environment: ["VAMP_PATH": folder.path])
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("probed.so"), "\(outcome.errors)")
+    }
+
+    @Test(arguments: ["channels", "outputs", "bins", "parameters", "programs", "frames"], ["", ",isolated=true"])
+    func `plugin that declares a million: refused at once, with the plugin and the number`(what: String, settings: String) throws {
+        let start = Date.now
+        let outcome = try run("million_\(what)", settings)
+        #expect(outcome.status == 1 || outcome.status == 2)
+        let line = try #require(outcome.errorLines.first)
+        #expect(outcome.errorLines.count == 1 && line.contains("probed:probe") && line.contains("1000000"), "\(line)")
+        #expect(Date.now.timeIntervalSince(start) < 20)
+    }
+}
+
 @Suite(.needsCompiler, .mayNotHang) struct `Program with isolated Vamp plugins` {
     private static let tone = ["--capture", "tone:sine,seconds=1.5", "--select", "batch,event,dropped,end"]
 

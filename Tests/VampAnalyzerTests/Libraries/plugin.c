@@ -24,10 +24,22 @@
 #define hangs_later 12
 // Prints on standard output.
 #define prints 13
+// Ends the process, when it is loaded, when it is made, and in the block number 20.
+#define exits 14
+#define exits_early 15
+#define exits_later 16
+// Declares a million.
+#define million_channels 17
+#define million_outputs 18
+#define million_bins 19
+#define million_parameters 20
+#define million_programs 21
+#define million_frames 22
 #ifndef FAULT
 #define FAULT none
 #endif
 
+enum { MILLION = 1000000 };
 enum { PARAMETERS = 2, OUTPUTS = 4, VALUES = 6 };
 enum { STEPS, BEATS, FRAMES, NOTES };
 
@@ -47,6 +59,7 @@ static const char *const programs[] = {"quiet", "loud"};
 
 static CVampHandle instantiate(const struct CVampDescriptor *descriptor, float rate) {
     if (FAULT == no_instance) return NULL;
+    if (FAULT == exits_early) exit(0);
     Probe *probe = calloc(1, sizeof *probe);
     probe->parameters[0] = 1;
     return probe;
@@ -64,11 +77,11 @@ static float get_parameter(CVampHandle handle, int index) { return ((Probe *)han
 static void set_parameter(CVampHandle handle, int index, float value) { ((Probe *)handle)->parameters[index] = value; }
 static unsigned int get_program(CVampHandle handle) { return 0; }
 static void select_program(CVampHandle handle, unsigned int index) { ((Probe *)handle)->parameters[0] = index == 1 ? 10 : 0.5f; }
-static unsigned int preferred_step(CVampHandle handle) { return 0; }
-static unsigned int preferred_block(CVampHandle handle) { return 0; }
-static unsigned int least_channels(CVampHandle handle) { return 1; }
-static unsigned int most_channels(CVampHandle handle) { return 2; }
-static unsigned int output_count(CVampHandle handle) { return OUTPUTS; }
+static unsigned int preferred_step(CVampHandle handle) { return FAULT == million_frames; }
+static unsigned int preferred_block(CVampHandle handle) { return FAULT == million_frames ? MILLION : 0; }
+static unsigned int least_channels(CVampHandle handle) { return FAULT == million_channels ? MILLION : 1; }
+static unsigned int most_channels(CVampHandle handle) { return FAULT == million_channels ? MILLION : 2; }
+static unsigned int output_count(CVampHandle handle) { return FAULT == million_outputs ? MILLION : OUTPUTS; }
 
 static CVampOutput *output_descriptor(CVampHandle handle, unsigned int index) {
     static const CVampOutput outputs[OUTPUTS] = {
@@ -79,7 +92,8 @@ static CVampOutput *output_descriptor(CVampHandle handle, unsigned int index) {
         {"notes", "Notes", "Any number of values", "Hz", 0, 0, NULL, 0, 0, 0, 0, 0, CVAMP_ONE_SAMPLE_PER_STEP, 0, 0},
     };
     CVampOutput *output = malloc(sizeof *output);
-    *output = outputs[index];
+    *output = outputs[index % OUTPUTS];
+    if (FAULT == million_bins) output->binCount = MILLION;
     return output;
 }
 static void release_output(CVampOutput *output) { free(output); }
@@ -94,6 +108,7 @@ static void add(Probe *probe, int output, unsigned int count) {
 static CVampFeatureList *process(CVampHandle handle, const float *const *buffers, int sec, int nsec) {
     Probe *probe = handle;
     if (FAULT == crashes_later && probe->count == 20) *(volatile int *)8 = 0;
+    if (FAULT == exits_later && probe->count == 20) exit(0);
     while (FAULT == hangs_later && probe->count == 20) sleep(1);
     if (FAULT == prints && probe->count == 1) {
         printf("a line of the plugin\n");
@@ -152,8 +167,8 @@ static CVampFeatureList *remaining(CVampHandle handle) {
 static void release_features(CVampFeatureList *lists) {}
 
 static const CVampDescriptor descriptor = {
-    FAULT == version ? 3 : CVAMP_API_VERSION, "probe", "Probe", "Returns what it gets", "Hemiola", 1, "none", PARAMETERS, parameters, 2,
-    programs,
+    FAULT == version ? 3 : CVAMP_API_VERSION, "probe", "Probe", "Returns what it gets", "Hemiola", 1, "none",
+    FAULT == million_parameters ? MILLION : PARAMETERS, parameters, FAULT == million_programs ? MILLION : 2, programs,
 #ifdef SPECTRAL
     CVAMP_FREQUENCY_DOMAIN,
 #else
@@ -174,8 +189,9 @@ const CVampDescriptor *vampGetPluginDescriptor(unsigned int host, unsigned int i
 }
 #endif
 
-#if FAULT == crashes || FAULT == hangs
+#if FAULT == crashes || FAULT == hangs || FAULT == exits
 __attribute__((constructor)) static void begin(void) {
+    if (FAULT == exits) exit(0);
     if (FAULT == crashes) abort();
     for (;;) sleep(1);
 }
