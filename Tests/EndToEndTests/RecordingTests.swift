@@ -126,6 +126,63 @@ import Testing
         #expect(records.last?.contains(#""reason":"error"}"#) == true)
     }
 
+    @Test func `gibibyte of empty lines in a small compressed file: exit status 1 without reading all`() throws {
+        // A frame of zstd: 8192 blocks that each repeat a newline 131 072 times.
+        var frame = Data([0x28, 0xb5, 0x2f, 0xfd, 0, 0x50])
+        for block in 1...8192 { frame.append(contentsOf: [block < 8192 ? 0x02 : 0x03, 0x00, 0x10, 0x0a] as [UInt8]) }
+        try folder.write(frame, to: "lines.jsonl.zst")
+        try run(["replay", "lines.jsonl.zst", "--no-realtime", "-o", "out.jsonl"], status: 1, errors: ["lines.jsonl.zst:1048577: "])
+        try run(["render", "lines.jsonl.zst", "-o", "out.png"], status: 1, errors: ["lines.jsonl.zst:1048577: "])
+        #expect(folder.names == ["lines.jsonl.zst"])
+    }
+
+    @Test func `empty lines between records of a pipe: ignored`() throws {
+        try run(["analyze", Hemiola.minuet, "--duration", "1", "-o", "a.jsonl"])
+        let text = try folder.text(of: "a.jsonl")
+        let outcome = try ChildProcess.run(
+            Hemiola.path, ["replay", "-", "--no-realtime"],
+            input: .bytes(Array(("\n\r\n" + text.replacingOccurrences(of: "\n", with: "\n\n\n")).utf8)))
+        #expect(outcome.status == 0 && outcome.output == text)
+    }
+
+    // MARK: - Values that no analysis writes
+
+    /// Keys whose values are replaced at the same time.
+    private static let keys = [
+        ["rms_db", "peak_db", "bands_db", "bpm", "bars", "bins", "f0_hz"], ["position"], ["t"], ["emitted_t"], ["duration_s"], ["start_s"],
+        ["midi", "velocity"], ["n", "frame"], ["frames", "batches"], ["edges_hz", "minimum", "center_offset_s"], ["count"],
+        ["sample_rate"], ["label", "name"],
+    ]
+
+    @Test(arguments: keys)
+    func `recording with values that no analysis writes: each output is made or refused in one line`(keys: [String]) throws {
+        try run(
+            ["analyze", Hemiola.minuet, "--duration", "4", "--batch", "8192", "-o", "a.jsonl"]
+                + ["beat", "visualizer:bars=4", "chroma", "pitch", "chords"].flatMap { ["--analyzer", "+\($0)"] })
+        var text = try folder.text(of: "a.jsonl").replacingOccurrences(of: #""duration_s":4.0"#, with: #""duration_s":4.0,"start_s":1.0"#)
+        text += #"{"type":"end","t":0.0}"# + "\n"
+        let outputs =
+            ["a.csv", "b.jsonl"].flatMap { ["-o", $0] }
+            + ["summary:s.jsonl", "summary:s.csv", "beats:b.mid", "beats:b.jams", "beats:b.xml", "beats:b.sql", "notes:n.mid"]
+            .flatMap { ["--sink", $0] }
+        for value in ["400", "-1e308", "3.4e38", "1e15", "null", "0", "-1", "9007199254740991", "-9223372036854775808", #""x""#] {
+            var changed = text
+            for key in keys {
+                changed = changed.replacingOccurrences(
+                    of: "\"\(key)\":(\\[?)(\"[^\"]*\"|[-+.0-9e]+|null)", with: "\"\(key)\":$1\(value)", options: .regularExpression)
+            }
+            try folder.write(changed, to: "r.jsonl")
+            for arguments in [
+                ["render", "r.jsonl", "-o", "r.svg", "--size", "430x250"], ["replay", "r.jsonl", "--no-realtime"] + outputs,
+            ] {
+                let outcome = try Hemiola.run(arguments, in: folder.path)
+                #expect(
+                    (0...3).contains(outcome.status), "\(keys) \(value) \(arguments[0]): \(outcome.status) \(outcome.errors.suffix(500))")
+                #expect(outcome.errorLines.allSatisfy { $0.hasPrefix("hemiola: ") }, "\(keys) \(value): \(outcome.errors.suffix(500))")
+            }
+        }
+    }
+
     @Test func `compressed recording that is cut off: exit status 1`() throws {
         try run(["analyze", Hemiola.minuet, "-o", "a.jsonl.zst"])
         try folder.write(bytes(of: "a.jsonl.zst").dropLast(5000), to: "cut.zst")
