@@ -13,14 +13,15 @@ struct WindowCommand: Command {
             tabs; a tab that is not visible keeps its picture and its state. Without <page>, the pages of the last start are shown, \
             at the first start the page of the sink web.
 
-            The audio is that of a running hemiola with the sink socket. Where none runs, the window starts "hemiola listen" and ends \
-            it again.
+            The audio is that of a running hemiola with the sink socket. Where none runs, the window starts "hemiola listen --sink \
+            socket --sink presets:bars=8", which "hemiola send" reaches, and ends it again.
 
             Examples:
               hemiola window
               hemiola window visualizer/ lyrics.html --fullscreen --monitor 2
               hemiola window visualizer/ scope/ --cycle-tabs 16
               hemiola send window tab scope
+              hemiola send nextPreset
 
             Keys: F11 fills the screen, Escape leaves it; Ctrl+Page Down and Ctrl+Page Up change the tab; Ctrl+plus, Ctrl+minus and \
             Ctrl+0 zoom; F12 opens the inspector.

@@ -9,6 +9,7 @@
 #include <gdk/x11/gdkx.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -183,6 +184,32 @@ int cwindow_connect_socket(const char *path) {
         return -1;
     }
     return descriptor;
+}
+
+/// The content of a file of a process in /proc, or NULL. Release it with g_free.
+static char *process_file(int process, const char *name) {
+    char path[64];
+    g_snprintf(path, sizeof path, "/proc/%d/%s", process, name);
+    char *text = NULL;
+    return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
+}
+
+int cwindow_server_is_of_window(int descriptor) {
+    struct ucred server;
+    socklen_t length = sizeof server;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &server, &length) < 0) return 0;
+    char *status = process_file(server.pid, "stat");
+    // The parent is the second field after the name, which is in parentheses and can itself contain one.
+    char *end = status ? strrchr(status, ')') : NULL;
+    int parent = 0;
+    if (!end || sscanf(end, ") %*c %d", &parent) != 1) parent = 0;
+    g_free(status);
+    char *name = parent > 0 ? process_file(parent, "comm") : NULL;
+    char *own = process_file(getpid(), "comm");
+    int result = name && own && strcmp(name, own) == 0;
+    g_free(name);
+    g_free(own);
+    return result;
 }
 
 int cwindow_open_file(const char *path, char *real_path, size_t capacity, long long *size) {

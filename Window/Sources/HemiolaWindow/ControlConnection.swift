@@ -8,6 +8,8 @@ final class ControlConnection {
 
     /// Called with every message.
     var onMessage: ((WindowMessage) -> Void)?
+    /// Called when nothing listens at the path.
+    var onRefusal: (() -> Void)?
     private let path: String
     private let beats: Bool
     private var connection: LineConnection?
@@ -22,7 +24,10 @@ final class ControlConnection {
 
     /// Connects, or retries until it can.
     func open() {
-        guard let line = LineConnection(path: path) else { return retry() }
+        guard let line = LineConnection(path: path) else {
+            onRefusal?()
+            return retry()
+        }
         connection = line
         line.onLines = { [unowned self] lines in
             delay = Self.retryMinimum

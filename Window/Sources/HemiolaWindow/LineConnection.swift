@@ -32,6 +32,9 @@ final class LineConnection {
         watch()
     }
 
+    /// Whether a window has started the program that listens.
+    var serverIsOfWindow: Bool { cwindow_server_is_of_window(descriptor) != 0 }
+
     private func watch() {
         guard readSource == 0, descriptor >= 0, !isPaused else { return }
         let callback: GUnixFDSourceFunc = { _, _, data in

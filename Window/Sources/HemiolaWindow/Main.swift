@@ -34,7 +34,7 @@ enum Program {
         }
         signal(SIGPIPE, SIG_IGN)
         let folder = makeFolder()
-        let (socketPath, pipeline) = connect(arguments, folder: folder)
+        let (socketPath, pipeline) = connect(arguments) { removeFolder(folder) }
         SandboxFile.removeIfLeftOver()
         let controller = WindowController(arguments, folder: folder, socketPath: socketPath, pipeline: pipeline)
         let code = controller.run()
@@ -44,20 +44,25 @@ enum Program {
     }
 
     /// The socket of a running hemiola, or that of one that is started now.
-    private static func connect(_ arguments: WindowArguments, folder: String) -> (String, Pipeline?) {
+    ///
+    /// - Parameter clean: Called before the program exits, if none can be started.
+    private static func connect(_ arguments: WindowArguments, clean: () -> Void) -> (String, Pipeline?) {
         if let path = arguments.socket { return (path, nil) }
         let path = defaultSocketPath
-        if let connection = LineConnection(path: path) {
-            connection.close()
-            return (path, nil)
-        }
         let program = arguments.hemiola ?? "hemiola"
-        guard let pipeline = Pipeline(program: program, folder: folder) else {
+        if let connection = LineConnection(path: path) {
+            // The one of another window ends with that window.
+            let isOfWindow = connection.serverIsOfWindow
+            connection.close()
+            return (path, isOfWindow ? Pipeline(program: program, socketPath: path) : nil)
+        }
+        let pipeline = Pipeline(program: program, socketPath: path)
+        guard pipeline.start() else {
             printMessage("\(program): \(String(cString: strerror(errno))); name the program with --hemiola, or a running one with --socket")
-            removeFolder(folder)
+            clean()
             exit(1)
         }
-        return (pipeline.socketPath, pipeline)
+        return (path, pipeline)
     }
 
     /// The path that the sink `socket` uses without a setting.

@@ -56,7 +56,7 @@ final class WindowController: PageHost {
     var forwardButton: UnsafeMutablePointer<GtkWidget>!
 
     /// - Parameters:
-    ///   - folder: A private folder for the socket of a pipeline and for pictures.
+    ///   - folder: A private folder for pictures.
     ///   - socketPath: Hemiola's socket.
     init(_ arguments: WindowArguments, folder: String, socketPath: String, pipeline: Pipeline?) {
         self.arguments = arguments
@@ -103,6 +103,7 @@ final class WindowController: PageHost {
         }
         for signal in [SIGTERM, SIGINT, SIGHUP] { g_unix_signal_add(signal, quit, data(self)) }
         control.onMessage = { [unowned self] message in received(message) }
+        control.onRefusal = { [unowned self] in _ = pipeline?.start() }
         let code = g_application_run(cast(gtkApplication), 0, nil)
         control.close()
         pipeline?.stop()

@@ -88,26 +88,44 @@ extension WindowTests {
         try window.wait(for: "REPORT at \"/\"", after: count)
     }
 
-    @Test func `start: --fullscreen fills the screen, and without a running hemiola the window starts one`() throws {
-        let fixture = try Fixture()
-        defer { fixture.stop() }
-        // `listen` needs a sound server. This program analyses a file instead.
+    /// A program in place of `hemiola`, with the same arguments: `listen` needs a sound server, so that this one analyses a file. It writes its
+    /// process id into the file `pids`.
+    private func substitute(_ fixture: Fixture) throws -> String {
         let file = fixture.folder.appendingPathComponent("sound.wav")
         try fixture.startHemiola()
         fixture.stopHemiola()
         let script = fixture.folder.appendingPathComponent("hemiola")
-        try "#!/bin/sh\necho $$ > \(fixture.folder.path)/pid\nexec \(hemiolaPath) analyze \(file.path) --sink \"$3\"\n"
+        try "#!/bin/sh\necho $$ >> \(fixture.folder.path)/pids\nshift\nexec \(hemiolaPath) analyze \(file.path) \"$@\"\n"
             .write(to: script, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script.path)
+        return script.path
+    }
+
+    /// The process ids of the substitutes.
+    private func started(_ fixture: Fixture) -> [Int32] {
+        let text = try? String(contentsOfFile: fixture.folder.appendingPathComponent("pids").path, encoding: .utf8)
+        return (text ?? "").split(separator: "\n").compactMap { Int32($0) }
+    }
+
+    @Test func `start: --fullscreen fills the screen, and without a running hemiola the window starts one, which send reaches`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        let script = try substitute(fixture)
         let page = try fixture.page(
             "own",
             script: visualizer
                 + "report('size', [innerWidth, innerHeight]); addEventListener('resize', () => report('size', [innerWidth, innerHeight]));")
-        let window = try fixture.window(["--hemiola", script.path, "--fullscreen", "--monitor", "1", page], connects: false)
+        let window = try fixture.window(["--hemiola", script, "--fullscreen", "--monitor", "1", page], connects: false)
         defer { window.stop() }
         try window.wait(for: "REPORT size [1280,800]")
         try window.wait(for: "REPORT resumeAudio")
-        let id = try #require(Int32(String(contentsOfFile: fixture.folder.appendingPathComponent("pid").path, encoding: .utf8).dropLast()))
+        // At the default path, with the presets of the page.
+        let count = window.lines.count
+        let sent = try fixture.run(hemiolaPath, ["send", "nextPreset"])
+        #expect(sent.code == 0, "\(sent.output)")
+        try window.wait(for: "REPORT loadPresetByName", after: count)
+        #expect(try fixture.run(hemiolaPath, ["send", "window", "fullscreen", "false"]).code == 0)
+        let id = try #require(started(fixture).first)
         // The pipeline ends with the window, also when the window is killed.
         kill(window.id, SIGKILL)
         func hasEnded() -> Bool {
@@ -116,6 +134,52 @@ extension WindowTests {
         }
         for _ in 0..<100 where !hasEnded() { usleep(100_000) }
         #expect(hasEnded())
+    }
+
+    @Test func `second window: uses the hemiola of the first, and starts one when the first is closed`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        let script = try substitute(fixture)
+        let page = try fixture.page("shared", script: visualizer)
+        let first = try fixture.window(["--hemiola", script, page], connects: false)
+        defer { first.stop() }
+        try first.wait(for: "REPORT resumeAudio")
+        let second = try fixture.window(["--hemiola", script, page], connects: false)
+        defer { second.stop() }
+        try second.wait(for: "REPORT resumeAudio")
+        #expect(started(fixture).count == 1)
+        first.stop()
+        try second.wait(until: "a hemiola of its own") { started(fixture).count == 2 }
+        let count = second.lines.count
+        try second.wait(until: "an answer") { try fixture.run(hemiolaPath, ["send", "nextPreset"]).code == 0 }
+        try second.wait(for: "REPORT loadPresetByName", after: count)
+    }
+
+    @Test func `hemiola of the user that ends: the window starts none, and uses the next one`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        let script = try substitute(fixture)
+        let page = try fixture.page(
+            "client",
+            script: visualizer
+                + "setTimeout(() => hemiola.addEventListener('connection', (event) => report('connection', event.detail.connected)), 0);")
+        let own = ["analyze", fixture.folder.appendingPathComponent("sound.wav").path, "--sink", "socket"]
+        let hemiola = try RunningProgram(hemiolaPath, own, environment: fixture.environment)
+        defer { hemiola.stop() }
+        let path = fixture.folder.appendingPathComponent("run/hemiola.sock").path
+        try hemiola.wait(until: "a socket") { FileManager.default.fileExists(atPath: path) }
+        let window = try fixture.window(["--hemiola", script, page], connects: false)
+        defer { window.stop() }
+        try window.wait(for: "REPORT resumeAudio")
+        hemiola.stop()
+        try window.wait(for: "REPORT connection false")
+        // The window has tried to connect several times.
+        usleep(1_500_000)
+        let next = try RunningProgram(hemiolaPath, own, environment: fixture.environment)
+        defer { next.stop() }
+        let count = window.lines.count
+        try window.wait(for: "REPORT connection true", after: count)
+        #expect(started(fixture).isEmpty)
     }
 
     @Test(arguments: [("/none/hemiola", "No such file or directory"), ("/etc", "Permission denied")])

@@ -50,6 +50,9 @@ char *cwindow_dropped_path(const GValue *value);
 /// Connects to a Unix socket; non-blocking. -1: errno is set.
 int cwindow_connect_socket(const char *path);
 
+/// Whether the process at the other end of a connected Unix socket was started by a window, this one or another.
+int cwindow_server_is_of_window(int descriptor);
+
 /// Opens a regular file for reading, and returns its path without symbolic links. -1: errno is set.
 int cwindow_open_file(const char *path, char *real_path, size_t capacity, long long *size);
 
