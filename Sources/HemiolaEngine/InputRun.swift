@@ -45,7 +45,8 @@ final class InputRun {
     private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
     /// The path of the current input, as given.
     private var inputPath: String?
-    /// The description of the current device.
+    /// The name and the description of the device from which the input comes now; those of the header are of the stream's beginning.
+    private var deviceName: String?
     private var deviceSummary: String?
     /// Measures silence over all streams of the input; nil for a file.
     private var silence: SilenceDetector?
@@ -115,7 +116,7 @@ final class InputRun {
     private func analyze(_ input: Pipeline.Input, _ index: Int, for receiver: any StreamReceiver) {
         isSkippable = input.policy.onError == .skip
         inputPath = input.path
-        deviceSummary = nil
+        (deviceName, deviceSummary) = (nil, nil)
         silence = pipeline.isLive ? SilenceDetector() : nil
         secondsBefore = 0
         do throws(CaptureError) {
@@ -232,6 +233,7 @@ final class InputRun {
         receiver.begin(header)
         streamCount += 1
         script = replay.controls(for: source.name)[...]
+        deviceName = nil
         refusals = []
         damage = nil
 
@@ -327,7 +329,7 @@ final class InputRun {
                         receiver.report(.silence(input: deviceSummary ?? stream.header.source.name, seconds: seconds))
                     }
                 case .device(let notice):
-                    deviceSummary = notice.summary
+                    (deviceName, deviceSummary) = (notice.name, notice.summary)
                     receiver.report(.device(input: stream.header.source.name, notice))
                 case .idle:
                     let events = stream.takeEventsOfOutage()
@@ -343,7 +345,8 @@ final class InputRun {
                     } else {
                         receiver.report(
                             .gap(
-                                input: stream.header.source.name, at: start, duration: duration, frames: gap.frames, reason: gap.reason))
+                                input: deviceName ?? stream.header.source.name, at: start, duration: duration, frames: gap.frames,
+                                reason: gap.reason))
                     }
                 case .format(let format):
                     var source = stream.header.source

@@ -50,6 +50,22 @@ import Testing
         #expect(sink.streams[0].recordTypes == ["device"])
     }
 
+    @Test func `gap after a change of the device: the notice names the device from which the sound comes now`() async throws {
+        func device(_ name: String, _ state: DeviceEvent.State) -> CaptureStep {
+            .device(DeviceEvent(name: name, summary: "Monitor of \(name)", state: state, format: TestSignal.mono))
+        }
+        func gap(_ reason: Gap.Reason) -> CaptureStep { .gap(Gap(frames: 100, reason: reason)) }
+        let notices = Notices()
+        let steps: [CaptureStep] = [
+            device("stage", .opened), silence(batches: 1), gap(.frozen), silence(batches: 1), device("hall", .moved), silence(batches: 1),
+            gap(.overrun), silence(batches: 1), device("hall", .lost), device("hall", .opened), gap(.serverLost), silence(batches: 1),
+            .source("roof", TestSignal.mono), silence(batches: 1), gap(.overrun), silence(batches: 1),
+        ]
+        try await Trial(steps, isLive: true).run(report: notices)
+        let names = notices.texts.filter { $0.hasPrefix("gap(") }.map { $0.split(separator: "\"")[1] }
+        #expect(names == ["stage", "hall", "hall", "roof"])
+    }
+
     @Test(arguments: [(nil, 44_100), (0, nil), (48_000, 48_000)] as [(Int?, Int?)])
     func `requested sample rate of a live capture: 44.1 kHz unless configured`(rate: Int?, expected: Int?) {
         var configuration = PipelineConfiguration()
