@@ -31,7 +31,10 @@
     X(pa_operation *, pa_context_unload_module, (pa_context *c, uint32_t index, pa_context_success_cb_t then, void *data), (c, index, then, data)) \
     X(void, pa_context_unref, (pa_context *c), (c)) \
     X(void, pa_operation_unref, (pa_operation *o), (o)) \
+    X(void, pa_proplist_free, (pa_proplist *list), (list)) \
     X(const char *, pa_proplist_gets, (const pa_proplist *list, const char *key), (list, key)) \
+    X(pa_proplist *, pa_proplist_new, (void), ()) \
+    X(int, pa_proplist_sets, (pa_proplist *list, const char *key, const char *value), (list, key, value)) \
     X(pa_usec_t, pa_rtclock_now, (void), ()) \
     X(const char *, pa_strerror, (int number), (number)) \
     X(int, pa_stream_begin_write, (pa_stream *s, void **data, size_t *count), (s, data, count)) \
@@ -46,7 +49,11 @@
     X(pa_stream_state_t, pa_stream_get_state, (const pa_stream *s), (s)) \
     X(int, pa_stream_is_suspended, (const pa_stream *s), (s)) \
     X(pa_stream *, pa_stream_new, (pa_context *c, const char *name, const pa_sample_spec *format, const pa_channel_map *map), (c, name, format, map)) \
+    X(pa_stream *, pa_stream_new_with_proplist, \
+      (pa_context *c, const char *name, const pa_sample_spec *format, const pa_channel_map *map, pa_proplist *list), (c, name, format, map, list)) \
     X(int, pa_stream_peek, (pa_stream *s, const void **data, size_t *count), (s, data, count)) \
+    X(pa_operation *, pa_stream_proplist_update, \
+      (pa_stream *s, pa_update_mode_t mode, pa_proplist *list, pa_stream_success_cb_t then, void *data), (s, mode, list, then, data)) \
     X(size_t, pa_stream_readable_size, (const pa_stream *s), (s)) \
     X(int, pa_stream_set_monitor_stream, (pa_stream *s, uint32_t index), (s, index)) \
     X(void, pa_stream_set_moved_callback, (pa_stream *s, pa_stream_notify_cb_t then, void *data), (s, then, data)) \

@@ -10,7 +10,8 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var sinks: [PluginSpec]
     /// Frames per batch: 256…8192, above 1024 a multiple of 256.
     public var batchFrames: Int
-    /// Frames per second requested from a live capture; 0: the rate of the source; nil: 44 100, which every visualizer supports.
+    /// Frames per second requested from a live capture; 0: the rate of the device, also when that changes; nil: the default rate of
+    /// the sound server.
     public var sampleRate: Int?
     /// Whether a file is paced to real time.
     public var isPaced: Bool
@@ -45,14 +46,5 @@ public struct PipelineConfiguration: Sendable, Hashable {
         self.jobCount = jobCount
         self.selection = selection
         self.syncsFiles = syncsFiles
-    }
-
-    /// The sample rate requested from a capture; nil: the rate of the source.
-    package func requestedSampleRate(isLive: Bool) -> Int? {
-        switch sampleRate {
-        case .none: isLive ? 44_100 : nil
-        case 0: nil
-        case .some(let rate): rate
-        }
     }
 }

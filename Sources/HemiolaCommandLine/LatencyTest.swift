@@ -34,7 +34,10 @@ struct LatencyTest {
         let listener: System.Child
         do throws(System.CallError) {
             listener = try System.Child(
-                ["listen", "--no-defaults", "--device", loopback.device, "--json", "--quiet", "--batch", String(batchFrames)])
+                [
+                    "listen", "--no-defaults", "--device", loopback.device, "--rate", String(LatencyReport.sampleRate), "--json",
+                    "--quiet", "--batch", String(batchFrames),
+                ])
         } catch {
             throw CaptureError("cannot start \"hemiola listen\": \(error)")
         }
@@ -73,11 +76,12 @@ struct LatencyReport {
     var batchFrames: Int
     var server: String
 
-    private static let sampleRate = 44_100.0
+    /// That of the temporary output.
+    static let sampleRate = 44_100
     private static let rowCount = 12
     private static let barWidth = 40
 
-    var batchSeconds: Double { Double(batchFrames) / Self.sampleRate }
+    var batchSeconds: Double { Double(batchFrames) / Double(Self.sampleRate) }
 
     /// A quantile of the latencies in seconds, 0…1, by the nearest-rank method.
     func quantile(_ part: Double) -> Double? {

@@ -52,8 +52,9 @@ struct ListenCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "Sample rate to request from the sound server, in Hz; native: that of the device.", valueName: "hertz"))
-    var rate: SampleRateOption = .hertz(44_100)
+            "Sample rate to request from the sound server, in Hz; server: its default rate; native: that of the device, also when it changes.",
+            valueName: "hertz"))
+    var rate = SampleRateOption.server
 
     @Flag(help: "If the sound server or the device is not available, wait for it instead of exiting.")
     var wait = false
@@ -147,13 +148,16 @@ struct ListenCommand: Command {
     }
 }
 
-/// `--rate`: a number of hertz, or the rate of the device.
+/// `--rate`: a number of hertz, the default rate of the sound server, or the rate of the device.
 enum SampleRateOption: ExpressibleByArgument, Hashable {
+    case server
     case hertz(Int)
     case native
 
     init?(argument: String) {
-        if argument == "native" || argument == "0" {
+        if argument == "server" {
+            self = .server
+        } else if argument == "native" || argument == "0" {
             self = .native
         } else if let rate = Int(argument) {
             self = .hertz(rate)
@@ -164,6 +168,7 @@ enum SampleRateOption: ExpressibleByArgument, Hashable {
 
     var defaultValueDescription: String {
         switch self {
+        case .server: "server"
         case .hertz(let rate): "\(rate)"
         case .native: "native"
         }
@@ -172,6 +177,7 @@ enum SampleRateOption: ExpressibleByArgument, Hashable {
     /// The value in a pipeline's configuration.
     var sampleRate: Int? {
         switch self {
+        case .server: nil
         case .hertz(let rate): rate
         case .native: 0
         }

@@ -150,9 +150,10 @@ final class InputRun {
             let made = input.capture.take()
             let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
             do throws(CaptureError) {
+                let rate = pipeline.configuration.sampleRate
                 let source = try capture.open(
                     FormatRequest(
-                        sampleRate: pipeline.configuration.requestedSampleRate(isLive: made.isLive),
+                        sampleRate: rate == 0 ? nil : rate, followsDeviceRate: rate == 0,
                         batchFrames: pipeline.batching.batchFrames, isCancelled: { [pipeline] in pipeline.shouldStop },
                         warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) }))
                 return (made, capture, source)

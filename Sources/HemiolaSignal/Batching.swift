@@ -1,6 +1,6 @@
 /// How a stream is cut: batches of a fixed number of frames, each of one or more equal hops.
 public struct Batching: Sendable, Hashable {
-    /// 1024 frames: the size of a `pushSamples` call, about 43 a second at 44.1 kHz.
+    /// 1024 frames: the size of a `pushSamples` call, about 43 a second at 44.1 kHz, 47 at 48 kHz.
     public static let defaultFrames = 1024
     /// The batch sizes on offer, in frames.
     public static let frameCounts = 256...8192

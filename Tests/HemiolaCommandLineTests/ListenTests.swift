@@ -61,10 +61,10 @@ import Testing
         ).configuration
     }
 
-    @Test func `no options: captures the default device at 44.1 kHz`() throws {
+    @Test func `no options: captures the default device at the default rate of the server`() throws {
         let configuration = try configuration([])
         #expect(configuration.captures == [PluginSpec("live")])
-        #expect(configuration.sampleRate == 44_100)
+        #expect(configuration.sampleRate == nil)
         #expect(configuration.sinks == [PluginSpec("json-lines")])
     }
 

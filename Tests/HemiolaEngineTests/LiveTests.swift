@@ -50,6 +50,20 @@ import Testing
         #expect(sink.streams[0].recordTypes == ["device"])
     }
 
+    @Test(arguments: [(nil, nil, false), (0, nil, true), (48_000, 48_000, false)] as [(Int?, Int?, Bool)])
+    func `sample rate requested from a live capture: as configured, 0 is that of the device`(
+        rate: Int?, expected: Int?, followsDevice: Bool
+    ) async throws {
+        let requests = Log<FormatRequest>()
+        var trial = Trial([])
+        trial.captures = [
+            CapturePlugin("requested", "Notes its request.") { _ throws(ConfigurationError) in RequestedCapture(requests) }
+        ]
+        trial.configuration.sampleRate = rate
+        try await trial.run()
+        #expect(requests.items.map(\.sampleRate) == [expected] && requests.items.map(\.followsDeviceRate) == [followsDevice])
+    }
+
     @Test func `gap after a change of the device: the notice names the device from which the sound comes now`() async throws {
         func device(_ name: String, _ state: DeviceEvent.State) -> CaptureStep {
             .device(DeviceEvent(name: name, summary: "Monitor of \(name)", state: state, format: TestSignal.mono))
@@ -65,11 +79,22 @@ import Testing
         let names = notices.texts.filter { $0.hasPrefix("gap(") }.map { $0.split(separator: "\"")[1] }
         #expect(names == ["stage", "hall", "hall", "roof"])
     }
+}
 
-    @Test(arguments: [(nil, 44_100), (0, nil), (48_000, 48_000)] as [(Int?, Int?)])
-    func `requested sample rate of a live capture: 44.1 kHz unless configured`(rate: Int?, expected: Int?) {
-        var configuration = PipelineConfiguration()
-        configuration.sampleRate = rate
-        #expect(configuration.requestedSampleRate(isLive: true) == expected)
+/// A live capture without audio that notes its request.
+private final class RequestedCapture: Capture {
+    private let requests: Log<FormatRequest>
+
+    init(_ requests: Log<FormatRequest>) { self.requests = requests }
+
+    var isLive: Bool { true }
+
+    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+        requests.append(request)
+        return StreamSource(format: TestSignal.mono, kind: "requested", name: "requested")
     }
+
+    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult { .end }
+
+    func close() {}
 }

@@ -40,11 +40,15 @@ final class CaptureRecorder: Sendable {
 
     /// Opens the capture on that thread.
     ///
-    /// - Parameter keepsSamples: Whether to keep all samples.
+    /// - Parameters:
+    ///   - rate: The requested sample rate; nil: that of the device.
+    ///   - keepsSamples: Whether to keep all samples.
     init(_ spec: String, rate: Int? = 44_100, batchFrames: Int = 1024, keepsSamples: Bool = false) throws {
         _ = try pulse(spec)
         let thread = Thread { [self] in
-            let request = FormatRequest(sampleRate: rate, batchFrames: batchFrames) { self.shallStop.load(ordering: .relaxed) }
+            let request = FormatRequest(sampleRate: rate, followsDeviceRate: rate == nil, batchFrames: batchFrames) {
+                self.shallStop.load(ordering: .relaxed)
+            }
             run(spec, request, keepsSamples)
         }
         thread.start()

@@ -72,7 +72,7 @@ struct FaultTests {
 
     /// Skipped where PipeWire is missing, which shows that the other tests ran without it.
     @Test(.enabled(if: SoundServer.Kind.pipeWire.tool.isExpected, "\(SoundServer.Kind.pipeWire.tool.reason)"))
-    func `PipeWire: a source that is captured is not suspended`() async throws {
+    func `PipeWire: an output that is suspended while nothing plays is no outage`() async throws {
         let server = try SoundServer(.pipeWire)
         let recorder = try CaptureRecorder("pulse:server=\(server.address)")
         try await recorder.receive()

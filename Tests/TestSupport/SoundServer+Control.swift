@@ -65,35 +65,34 @@ extension SoundServer {
     ///   - right: Frequency in hertz.
     ///   - application: The application name of the player.
     public func play(
-        left: Double, right: Double, on sink: String, as application: String = "player", seconds: Double = 20
+        left: Double, right: Double, on sink: String, as application: String = "player", seconds: Double = 20, sampleRate: Int = 44_100
     ) throws -> ChildProcess {
-        let rate = 44_100.0
         var samples: [Float] = []
-        for frame in 0..<Int(seconds * rate) {
+        for frame in 0..<Int(seconds * Double(sampleRate)) {
             for hertz in [left, right] {
-                let turns = Double(frame) * hertz / rate
+                let turns = Double(frame) * hertz / Double(sampleRate)
                 samples.append(Float(0.5 * sin(2 * Double.pi * (turns - turns.rounded(.down)))))
             }
         }
         let bytes = samples.withUnsafeBytes { Array($0) }
         let url = URL(fileURLWithPath: file(named: "\(application)-\(UUID().uuidString).raw"))
         try Data(bytes).write(to: url)
-        return try play(url.path, on: sink, as: application)
+        return try play(url.path, on: sink, as: application, sampleRate: sampleRate)
     }
 
-    /// Plays a file of 32-bit float samples, stereo at 44.1 kHz, until the returned object is deinitialized.
-    public func play(_ path: String, on sink: String, as application: String) throws -> ChildProcess {
+    /// Plays a file of 32-bit float samples, stereo, until the returned object is deinitialized.
+    public func play(_ path: String, on sink: String, as application: String, sampleRate: Int = 44_100) throws -> ChildProcess {
         let arguments = [
-            "--playback", "--device=\(sink)", "--raw", "--format=float32le", "--rate=44100", "--channels=2", "--latency-msec=100",
+            "--playback", "--device=\(sink)", "--raw", "--format=float32le", "--rate=\(sampleRate)", "--channels=2", "--latency-msec=100",
             "--client-name=\(application)", "--property=application.name=\(application)", path,
         ]
         return try ChildProcess(try self.path(of: "pacat"), arguments, environment: environment)
     }
 
-    /// Records a source as 32-bit float samples, stereo at 44.1 kHz, until the returned object is deinitialized.
-    public func record(_ source: String, to path: String) throws -> ChildProcess {
+    /// Records a source as 32-bit float samples, stereo, until the returned object is deinitialized.
+    public func record(_ source: String, to path: String, sampleRate: Int = 44_100) throws -> ChildProcess {
         let arguments = [
-            "--record", "--device=\(source)", "--raw", "--format=float32le", "--rate=44100", "--channels=2", "--latency-msec=20",
+            "--record", "--device=\(source)", "--raw", "--format=float32le", "--rate=\(sampleRate)", "--channels=2", "--latency-msec=20",
             "--client-name=recorder", path,
         ]
         return try ChildProcess(try self.path(of: "pacat"), arguments, environment: environment)

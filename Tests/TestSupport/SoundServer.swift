@@ -65,17 +65,23 @@ public final class SoundServer {
     private let folder: TemporaryFolder
     private let sinks: [Sink]
     private let hasSpare: Bool
+    private let sampleRates: [Int]
     private var daemons: [ChildProcess] = []
     /// Sink → module, for sinks that were loaded after the start.
     var modules: [String: String] = [:]
 
     /// Starts the server and waits until it responds. The first sink is the default sink.
     ///
-    /// - Parameter hasSpare: Whether the server creates a sink when there is no other.
-    public init(_ kind: Kind, sinks: [Sink] = [Sink("stage")], hasSpare: Bool = false, isStarted: Bool = true) throws {
+    /// - Parameters:
+    ///   - hasSpare: Whether the server creates a sink when there is no other.
+    ///   - sampleRates: The rates between which PipeWire changes with the music; empty: 48 kHz only.
+    public init(
+        _ kind: Kind, sinks: [Sink] = [Sink("stage")], hasSpare: Bool = false, sampleRates: [Int] = [], isStarted: Bool = true
+    ) throws {
         self.kind = kind
         self.sinks = sinks
         self.hasSpare = hasSpare
+        self.sampleRates = sampleRates
         folder = try TemporaryFolder()
         for name in ["home", "run", "run/pulse"] {
             try FileManager.default.createDirectory(
@@ -133,6 +139,13 @@ public final class SoundServer {
         for name in ["run/bus", "run/pipewire-0"] { try? FileManager.default.removeItem(atPath: folder(name)) }
         try launch(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=unix:path=\(folder("run/bus"))"])
         try wait(for: "run/bus")
+        if !sampleRates.isEmpty {
+            let settings = folder("home/config/pipewire/pipewire.conf.d")
+            try FileManager.default.createDirectory(atPath: settings, withIntermediateDirectories: true)
+            let rates = sampleRates.map(String.init).joined(separator: " ")
+            try "context.properties = { default.clock.allowed-rates = [ \(rates) ] }\n"
+                .write(toFile: "\(settings)/rates.conf", atomically: true, encoding: .utf8)
+        }
         try launch(["pipewire"])
         try wait(for: "run/pipewire-0")
         try launch(["wireplumber"])

@@ -26,7 +26,7 @@ def listen(
     device: a name or description from `hemiola devices`, "auto" (what this computer plays; the default), "auto-input" (the default
         input) or "app:NAME" (one application). A microphone is captured only if it is named.
     capture: a capture plugin instead, as `--capture`: "tone:clicks".
-    rate: the sample rate in hertz; "native": that of the device. Default: 44100.
+    rate: the sample rate in hertz; "native": that of the device. Default: that of the sound server.
     wait: wait for the sound server or the device instead of an error.
 
     The defaults file of `hemiola listen` is not read: the result depends on the arguments only.

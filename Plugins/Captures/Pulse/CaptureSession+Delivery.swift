@@ -5,13 +5,12 @@ internal import HemiolaSignal
 extension CaptureSession {
     /// The format in which a source is captured.
     func format(of target: DeviceQuery.Target?) -> StreamFormat {
-        if query.isApplication {
-            return StreamFormat(sampleRate: options.sampleRate ?? 44_100, channelCount: options.channelCount ?? 2)
-        }
-        let own = target?.format ?? StreamFormat(sampleRate: 44_100, channelCount: 2)
+        let target = query.isApplication ? nil : target
+        let own = target?.format ?? StreamFormat(sampleRate: serverRate, channelCount: 2)
+        let rate = options.followsDeviceRate ? own.sampleRate : serverRate
         let rates = StreamFormat.sampleRates
         return StreamFormat(
-            sampleRate: options.sampleRate ?? min(max(own.sampleRate, rates.lowerBound), rates.upperBound),
+            sampleRate: options.sampleRate ?? min(max(rate, rates.lowerBound), rates.upperBound),
             channelCount: options.channelCount ?? min(own.channelCount, StreamFormat.channelCounts.upperBound),
             channelMap: target.flatMap { ChannelMap(pulse: $0.channelMap) })
     }
@@ -47,6 +46,7 @@ extension CaptureSession {
     /// Starts an interruption, and reports the device as lost once.
     func interrupt(_ reason: Gap.Reason) {
         target = nil
+        isIdle = false
         clock?.interrupt(reason)
         connection.tickMilliseconds = 50
         reportLost()
@@ -71,6 +71,28 @@ extension CaptureSession {
         wakeUpPipe.signal()
     }
 
+    // MARK: - Silence while an output of PipeWire is idle
+
+    func startIdleSilence() {
+        guard isIdle else { return }
+        connection.tickMilliseconds = 20
+        addIdleSilence()
+    }
+
+    /// Adds silence up to now. The server has just answered: one that does not answer counts as frozen.
+    func addIdleSilence() {
+        let now = Connection.now
+        // The last fragments may arrive after the state of the output.
+        guard isIdle, let target, stream == nil || now - lastAudioTime > 100_000_000 else { return }
+        hasBegun = false
+        let format = stream?.request.format ?? format(of: target)
+        if reported?.isPresent != true || reported?.name != label(target) || queue?.format != format {
+            report(label(target), summary: target.summary, format)
+        }
+        if let gap = clock?.resume(at: now) { queue?.append(.gap(gap)) }
+        fillWithSilence(upTo: now - Self.silenceDelay)
+    }
+
     // MARK: - Silence while an application does not play
 
     func startSilence() {
@@ -80,10 +102,11 @@ extension CaptureSession {
         if let gap = clock?.resume(at: Connection.now) { queue?.append(.gap(gap)) }
     }
 
+    /// Nanoseconds by which silence is behind the clock: more than a fragment, so that the first fragments do not overlap the silence.
+    static let silenceDelay: Int64 = 40_000_000
+
     func fillWithSilence(upTo time: Int64) {
-        // Stays more than a fragment behind the clock, so that the first fragments do not overlap the silence.
-        let margin: Int64 = isRunning ? 0 : 40_000_000
-        guard let queue, clock?.reason == nil, let frames = clock?.framesDue(at: time - margin), frames > 0 else { return }
+        guard let queue, clock?.reason == nil, let frames = clock?.framesDue(at: time), frames > 0 else { return }
         let limit = queue.format.sampleRate / 10
         var rest = frames
         while rest > 0 {

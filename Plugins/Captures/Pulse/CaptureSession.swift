@@ -8,6 +8,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     /// Requested format and behaviour.
     struct Options: Sendable {
         var sampleRate: Int?
+        var followsDeviceRate: Bool
         var channelCount: Int?
         var batchFrames: Int
         /// Whether to wait for a server and a device instead of failing.
@@ -33,9 +34,13 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
 
     var target: DeviceQuery.Target?
     var stream: RecordStream?
-    /// Whether the stream is open, and whether it has delivered audio.
+    /// Whether the stream is open, and whether it has delivered audio since it was opened or its source was idle.
     var isRunning = false
     var hasBegun = false
+    /// Whether nothing plays on the output, so that PipeWire delivers nothing: silence is delivered in its place.
+    var isIdle = false
+    /// The default sample rate of the server.
+    var serverRate = 44_100
     var clock: StreamClock?
     /// The last device reported to the reader, and whether it was last reported as present.
     var reported: (name: String, summary: String, isPresent: Bool)?
@@ -73,11 +78,13 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     }
 
     func connectionDidUpdate(_ snapshot: ServerSnapshot) {
+        serverRate = snapshot.sampleRate
         switch query.resolve(in: snapshot) {
         case .source(let choice):
-            open(choice)
+            open(choice, in: snapshot)
         case .unavailable(let reason):
             let wasPresent = target != nil
+            isIdle = false
             closeStream()
             target = nil
             if query.isApplication {
@@ -92,16 +99,21 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     func connectionDidTick() {
         let now = Connection.now
         noteActivity(now)
-        if isRunning, clock?.isOverdue(at: now) == true {
+        if isIdle { connection.ping() }
+        if isRunning || isIdle, clock?.isOverdue(at: now) == true {
             clock?.interrupt(.frozen)
             reportLost()
         }
-        if query.isApplication, connection.isOpen, !isRunning { fillWithSilence(upTo: now) }
+        if query.isApplication, connection.isOpen, !isRunning { fillWithSilence(upTo: now - Self.silenceDelay) }
         if now >= nextAttempt {
             nextAttempt = .max
             connection.requestSnapshot()
         }
         reopenStalledStream(now)
+    }
+
+    func connectionDidRespond() {
+        addIdleSilence()
     }
 
     /// Detects that this process was stopped (Ctrl-Z) or the machine slept, so that the server is not reported as frozen.
@@ -110,12 +122,13 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
         lastActivity = now
         guard pause > Self.longestTick else { return }
         clock?.notePause(pause)
+        if isIdle { clock?.interrupt(.stopped) }
         lastAudioTime = now
     }
 
     /// Reopens a source that delivers nothing for 2 s although its server responds.
     private func reopenStalledStream(_ now: Int64) {
-        guard let stream, isRunning, !stream.isSuspended, connection.isOpen, now - lastAudioTime > 2_000_000_000 else { return }
+        guard let stream, isRunning, !isIdle, !stream.isSuspended, connection.isOpen, now - lastAudioTime > 2_000_000_000 else { return }
         lastAudioTime = now
         clock?.interrupt(.frozen)
         reportLost()
@@ -126,17 +139,25 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
 
     // MARK: - Stream
 
-    private func open(_ choice: DeviceQuery.Target) {
+    private func open(_ choice: DeviceQuery.Target, in snapshot: ServerSnapshot) {
         let format = format(of: choice)
-        let request = RecordStream.Request(
+        var request = RecordStream.Request(
             source: choice.name, format: format, channelMap: choice.channelMap, stream: choice.stream,
             fragmentFrames: Self.fragmentFrames(options.batchFrames, at: format.sampleRate))
+        isIdle = false
+        if choice.isMonitor, let version = snapshot.pipeWireVersion {
+            request.properties = GraphProperties(pipeWire: version)
+            isIdle = !query.isApplication && !snapshot.sinks.contains { $0.monitor == choice.name && $0.isRunning }
+        }
+        if snapshot.pipeWireVersion == nil { request.keepsDeviceRate = format.sampleRate != choice.format.sampleRate }
         // The index too: the source may have been replaced by another of the same name.
-        if let stream, stream.isAlive, stream.request == request, target?.index == choice.index { return }
+        if let stream, stream.isAlive, stream.request == request, target?.index == choice.index { return startIdleSilence() }
         if stream != nil, !query.isApplication { clock?.interrupt(.deviceLost) }
         closeStream()
         target = choice
         nextAttempt = .max
+        // The first stream that is opened on an idle output would set its sample rate.
+        if isIdle { return startIdleSilence() }
         let stream = RecordStream(connection, request, delegate: self)
         self.stream = stream
         if !stream.isAlive { streamDidFail(stream, "the stream cannot be opened") }
@@ -196,8 +217,12 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
         let now = Connection.now
         noteActivity(now)
         lastAudioTime = now
-        if query.isApplication, !hasBegun, let clock { fillWithSilence(upTo: now - clock.nanoseconds(frames)) }
-        hasBegun = true
+        if !hasBegun {
+            // Silence was delivered until now.
+            if query.isApplication || target?.isMonitor == true, let clock { fillWithSilence(upTo: now - clock.nanoseconds(frames)) }
+            hasBegun = true
+            connection.tickMilliseconds = Self.tickWhileRunning
+        }
         if var clock {
             // A copy avoids the exclusivity check of a mutation in place.
             let decision = clock.receive(frames, at: now)

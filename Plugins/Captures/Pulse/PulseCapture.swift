@@ -32,7 +32,8 @@ final class PulseCapture: Capture {
     func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
         let wakeUpPipe = WakeUpPipe()
         let options = CaptureSession.Options(
-            sampleRate: request.sampleRate, channelCount: request.channelCount, batchFrames: request.batchFrames, waits: settings.waits)
+            sampleRate: request.sampleRate, followsDeviceRate: request.followsDeviceRate, channelCount: request.channelCount,
+            batchFrames: request.batchFrames, waits: settings.waits)
         let session = try CaptureSession(settings.device, options: options, server: settings.server, wakeUpPipe: wakeUpPipe)
         guard session.connection.start() else {
             session.stop()

@@ -5,6 +5,10 @@ internal import HemiolaSignal
 struct ServerSnapshot: Sendable, Hashable {
     /// Name and version for display, as `PulseAudio 16.1`.
     var server = ""
+    /// The version of PipeWire, as 0, 3, 65; nil: another server.
+    var pipeWireVersion: [Int]?
+    /// The default sample rate of the server.
+    var sampleRate = 44_100
     var defaultSink: String?
     var defaultSource: String?
     var sinks: [Sink] = []
@@ -19,6 +23,8 @@ struct ServerSnapshot: Sendable, Hashable {
         var summary = ""
         /// Name of the source that captures this sink.
         var monitor: String?
+        /// Whether something plays.
+        var isRunning = false
     }
 
     /// An input, or an output's monitor.
@@ -46,6 +52,13 @@ struct ServerSnapshot: Sendable, Hashable {
         var summary = ""
         /// Whether the application has paused it.
         var isCorked = false
+    }
+
+    /// The version in the name of a server, such as `PulseAudio (on PipeWire 0.3.65)`.
+    static func pipeWireVersion(in name: String) -> [Int]? {
+        guard let words = name.firstRange(of: "PipeWire ") else { return nil }
+        let number = name[words.upperBound...].prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        return number.split(separator: ".").compactMap { Int($0) }
     }
 
     func source(named name: String) -> Source? { sources.first { $0.name == name } }
@@ -80,7 +93,7 @@ extension DeviceList {
             let query = DeviceQuery.application(name)
             guard !devices.contains(where: { $0.name.lowercased() == query.description.lowercased() }) else { continue }
             var device = Device(
-                name: query.description, summary: stream.summary, format: StreamFormat(sampleRate: 44_100, channelCount: 2),
+                name: query.description, summary: stream.summary, format: StreamFormat(sampleRate: snapshot.sampleRate, channelCount: 2),
                 isApplication: true, state: .idle)
             if case .source(let target) = query.resolve(in: snapshot) {
                 device.state = .running

@@ -13,6 +13,12 @@ protocol ConnectionDelegate: AnyObject {
     func connectionDidUpdate(_ snapshot: ServerSnapshot)
     /// Called every `tickMilliseconds`.
     func connectionDidTick()
+    /// The server has answered a ping.
+    func connectionDidRespond()
+}
+
+extension ConnectionDelegate {
+    func connectionDidRespond() {}
 }
 
 /// A connection to a sound server that reconnects after a loss. libpulse's main loop runs on a separate thread.
@@ -37,6 +43,8 @@ final class Connection {
     var snapshotRequest: SnapshotRequest?
     /// Whether something changed since that request began.
     var isOutdated = false
+    /// Whether the server has not answered the last ping yet.
+    private var isPinging = false
 
     private let loop: OpaquePointer
     private let server: String?
@@ -113,6 +121,22 @@ final class Connection {
         Unmanaged<Connection>.fromOpaque(opaque!).takeUnretainedValue()
     }
 
+    /// Sends a request to the server, unless the last one is still unanswered.
+    func ping() {
+        guard isOpen, !isPinging else { return }
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        let operation = pa_context_get_server_info(
+            context,
+            { _, info, me in
+                let connection = Connection.from(me)
+                connection.isPinging = false
+                if info != nil { connection.delegate?.connectionDidRespond() }
+            }, me)
+        guard let operation else { return }
+        isPinging = true
+        pa_operation_unref(operation)
+    }
+
     // MARK: - Connecting
 
     private func connect() {
@@ -126,6 +150,7 @@ final class Connection {
     }
 
     private func discard() {
+        isPinging = false
         snapshotRequest = nil
         isOpen = false
         guard let context else { return }

@@ -24,6 +24,9 @@ final class RecordStream {
         var stream: UInt32?
         /// Requested fragment length in frames.
         var fragmentFrames: Int
+        var properties = GraphProperties()
+        /// Whether PulseAudio must not change the rate of the device to that of the stream. Costs a resampler between equal rates too.
+        var keepsDeviceRate = false
     }
 
     let request: Request
@@ -45,7 +48,9 @@ final class RecordStream {
         var specification = pa_sample_spec(
             format: PA_SAMPLE_FLOAT32LE, rate: UInt32(request.format.sampleRate), channels: UInt8(request.format.channelCount))
         var map = Self.channelMap(request)
-        handle = pa_stream_new(connection.context, "analysis", &specification, &map)
+        Self.withList(request.properties.atCreation) { properties in
+            handle = pa_stream_new_with_proplist(connection.context, "analysis", &specification, &map, properties)
+        }
         connectStream()
     }
 
@@ -78,8 +83,16 @@ final class RecordStream {
         // The default fragment is 50 ms with PulseAudio and 2 s with PipeWire. With ADJUST_LATENCY PulseAudio sends twice as often, which
         // halves the latency of a fragment, and PipeWire after each cycle of its graph.
         attributes.fragsize = UInt32(request.fragmentFrames * frameBytes)
-        let flags = PA_STREAM_DONT_MOVE.rawValue | PA_STREAM_ADJUST_LATENCY.rawValue
+        var flags = PA_STREAM_DONT_MOVE.rawValue | PA_STREAM_ADJUST_LATENCY.rawValue
+        if request.keepsDeviceRate { flags |= PA_STREAM_VARIABLE_RATE.rawValue }
         if pa_stream_connect_record(handle, request.source, &attributes, pa_stream_flags_t(rawValue: flags)) < 0 { isAlive = false }
+    }
+
+    private static func withList(_ properties: [String: String], _ body: (OpaquePointer?) -> Void) {
+        let list = pa_proplist_new()
+        defer { pa_proplist_free(list) }
+        for (key, value) in properties { pa_proplist_sets(list, key, value) }
+        body(list)
     }
 
     private static func channelMap(_ request: Request) -> pa_channel_map {
@@ -104,6 +117,13 @@ final class RecordStream {
         switch pa_stream_get_state(handle) {
         case PA_STREAM_READY:
             guard checkDevice() else { return }
+            if !request.properties.whenOpen.isEmpty {
+                Self.withList(request.properties.whenOpen) { properties in
+                    if let operation = pa_stream_proplist_update(handle, PA_UPDATE_REPLACE, properties, nil, nil) {
+                        pa_operation_unref(operation)
+                    }
+                }
+            }
             delegate.streamDidOpen(self)
             suspensionDidChange()
         case PA_STREAM_FAILED, PA_STREAM_TERMINATED:

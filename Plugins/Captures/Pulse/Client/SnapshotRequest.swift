@@ -53,6 +53,8 @@ extension Connection {
             // PipeWire reports its name and version as the name, and the version of the protocol as the version.
             let (name, version) = (String(optional: info.server_name), String(optional: info.server_version))
             snapshotRequest?.snapshot.server = (name.first?.isUppercase == true ? name : "PulseAudio") + " " + version
+            snapshotRequest?.snapshot.pipeWireVersion = ServerSnapshot.pipeWireVersion(in: name)
+            snapshotRequest?.snapshot.sampleRate = Int(info.sample_spec.rate)
             snapshotRequest?.snapshot.defaultSink = info.default_sink_name.map { String(cString: $0) }
             snapshotRequest?.snapshot.defaultSource = info.default_source_name.map { String(cString: $0) }
         }
@@ -63,7 +65,7 @@ extension Connection {
         guard end == 0, let info else { return requestDidFinish(hasFailed: end < 0) }
         let sink = ServerSnapshot.Sink(
             index: info.index, name: String(optional: info.name), summary: String(optional: info.description),
-            monitor: info.monitor_source_name.map { String(cString: $0) })
+            monitor: info.monitor_source_name.map { String(cString: $0) }, isRunning: info.state == PA_SINK_RUNNING)
         snapshotRequest?.snapshot.sinks.append(sink)
     }
 

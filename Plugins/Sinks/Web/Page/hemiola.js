@@ -65,7 +65,7 @@ const hemiolaInitial = null;
 
     /** Estimates clock time minus stream time, in ms, from the times at which batches were encoded. */
     class StreamClock {
-        /** `capacity`: number of the latest messages that are used; 430 are 10 s at 44.1 kHz. */
+        /** `capacity`: number of the latest messages that are used; 430 are 10 s at 44.1 kHz, 9 s at 48 kHz. */
         constructor(capacity = 430) {
             this.differences = new Float64Array(capacity);
             this.reset();
