@@ -26,6 +26,12 @@ public enum MIDIChunk {
         [0xFF, 0x51, 3] + bigEndian(UInt32(quarter)).dropFirst()
     }
 
+    /// A time signature without its delay: bars of so many quarter notes, 1...255, and a metronome click on each.
+    public static func timeSignature(quarters: Int) -> [UInt8] {
+        // Quarter notes are 2 to the power of -2; 24 MIDI clocks per click; 8 thirty-second notes per quarter note.
+        [0xFF, 0x58, 4, UInt8(quarters), 2, 24, 8]
+    }
+
     /// The delay of the next event in ticks. The format has four bytes for one: empty texts divide a longer one.
     public static func delay(_ ticks: Int) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -55,14 +55,15 @@ import Testing
         try await SinkConformanceSuite(.notes, settings: folder("{stem}.{n}.mid")).run()
     }
 
-    @Test func `notes: a file of format 0 with one tick per millisecond`() async throws {
+    @Test func `notes: a file of format 0 in 4/4 with one tick per millisecond`() async throws {
         try await run(folder("a.mid"), [header("a.wav")])
-        let header: [UInt8] = [0x4D, 0x54, 0x68, 0x64, 0, 0, 0, 6, 0, 0, 0, 1, 0x01, 0xF4, 0x4D, 0x54, 0x72, 0x6B, 0, 0, 0, 30]
+        let header: [UInt8] = [0x4D, 0x54, 0x68, 0x64, 0, 0, 0, 6, 0, 0, 0, 1, 0x01, 0xF4, 0x4D, 0x54, 0x72, 0x6B, 0, 0, 0, 38]
+        let signature: [UInt8] = [0, 0xFF, 0x58, 4, 4, 2, 24, 8]
         let tempo: [UInt8] = [0, 0xFF, 0x51, 3, 0x07, 0xA1, 0x20]
         let first: [UInt8] = [0x83, 0x74, 0x90, 60, 100, 0x81, 0x7A, 0x80, 60, 0]
         let second: [UInt8] = [0, 0x90, 72, 1, 0x87, 0x68, 0x80, 72, 0]
         let bytes = try Array(Data(contentsOf: URL(filePath: folder("a.mid"))))
-        #expect(bytes == header + tempo + first + second + [0, 0xFF, 0x2F, 0])
+        #expect(bytes == header + signature + tempo + first + second + [0, 0xFF, 0x2F, 0])
     }
 
     @Test func `notes of a damaged recording: those without a MIDI number are left out, times are limited`() async throws {
@@ -87,7 +88,7 @@ import Testing
     @Test func `several inputs: a file for each`() async throws {
         try await run(folder("{stem}.mid"), [header("one.wav"), header("two.wav")])
         let sizes = try ["one.mid", "two.mid"].map { try Data(contentsOf: URL(filePath: folder($0))).count }
-        #expect(sizes == [52, 52])
+        #expect(sizes == [60, 60])
     }
 
     @Test func `several inputs in one file: an error that names the remedy`() async throws {

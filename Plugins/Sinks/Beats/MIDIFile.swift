@@ -1,7 +1,8 @@
 internal import HemiolaOutput
 internal import HemiolaSignal
 
-/// Encodes beats as a Standard MIDI File (1.0, format 1) with two tracks: a tempo map and a metronome note on each beat.
+/// Encodes beats as a Standard MIDI File (1.0, format 1) with two tracks: a map of tempi and time signatures, and a
+/// metronome note on each beat.
 ///
 /// Each interval between two beats is one quarter note. An interval above 16.8 s, the longest quarter note, is divided into several.
 struct MIDIFile {
@@ -9,6 +10,8 @@ struct MIDIFile {
     private static let division: UInt16 = 480
     /// Lengths of a quarter note in microseconds: three bytes in the tempo event.
     private static let quarters = 1...0xFF_FFFF
+    /// Beats per bar that a time signature can state, and those where no bar is known.
+    private static let (barLengths, defaultBar) = (1...255, 4)
     /// Length of a metronome note in ticks.
     private static let clickLength = 60
     /// General MIDI percussion: Metronome Bell on downbeats, Metronome Click on the other beats.
@@ -50,18 +53,55 @@ struct MIDIFile {
     }
 
     private var tempoTrack: [UInt8] {
-        var track: [UInt8] = []
-        var last = 0
-        var wait = 0
+        let division = Int(Self.division)
+        var events = timeSignatures.map { (tick: $0.quarter * division, order: 0, bytes: MIDIChunk.timeSignature(quarters: $0.length)) }
+        var (tick, last) = (0, 0)
         for quarters in intervals.joined() {
-            if quarters.length != last {
-                track += MIDIChunk.delay(wait) + MIDIChunk.tempo(quarter: quarters.length)
-                wait = 0
-                last = quarters.length
-            }
-            wait += quarters.count * Int(Self.division)
+            if quarters.length != last { events.append((tick, 1, MIDIChunk.tempo(quarter: quarters.length))) }
+            last = quarters.length
+            tick += quarters.count * division
         }
-        return MIDIChunk.track(track, wait: wait)
+        events.sort { ($0.tick, $0.order) < ($1.tick, $1.order) }
+        var track: [UInt8] = []
+        var written = 0
+        for event in events {
+            track += MIDIChunk.delay(event.tick - written) + event.bytes
+            written = event.tick
+        }
+        return MIDIChunk.track(track, wait: tick - written)
+    }
+
+    /// The quarter notes at which the time signature changes, and those per bar from there: each downbeat begins a bar. What precedes the
+    /// first downbeat, or is longer than a signature can state, begins with a shorter bar. 4/4 where no bar is known.
+    private var timeSignatures: [(quarter: Int, length: Int)] {
+        var bars: [(start: Int, positions: [Int?])] = []
+        var quarter = 0
+        for (beat, quarters) in zip(beats, intervals) {
+            quarter += quarters.reduce(0) { $0 + $1.count }
+            if beat.position == 1 { bars.append((quarter, [])) }
+            if !bars.isEmpty { bars[bars.count - 1].positions.append(beat.position) }
+        }
+        let lengths = zip(bars, bars.dropFirst()).map { $1.start - $0.start }
+        var current = lengths.first.flatMap { Self.barLengths.contains($0) ? $0 : nil } ?? Self.defaultBar
+        var signatures: [(quarter: Int, length: Int)] = []
+        /// Begins bars of the current length that end at a quarter note, after a shorter one where they do not fit.
+        func fill(from start: Int, to end: Int) {
+            let rest = (end - start) % current
+            if rest > 0 { signatures.append((start, rest)) }
+            if rest > 0 || signatures.isEmpty { signatures.append((start + rest, current)) }
+        }
+        fill(from: 0, to: bars.first?.start ?? 0)
+        for (bar, length) in zip(bars, lengths) where length != current {
+            // Bars whose downbeats are unknown.
+            let isSeveral = length % current == 0 && bar.positions.allSatisfy { $0 ?? 1 <= current }
+            if isSeveral || !Self.barLengths.contains(length) {
+                fill(from: bar.start, to: bar.start + length)
+            } else {
+                current = length
+                signatures.append((bar.start, length))
+            }
+        }
+        return signatures
     }
 
     private var clickTrack: [UInt8] {

@@ -154,7 +154,7 @@ struct NoteTrack {
 
     /// The contents of the file.
     var bytes: [UInt8] {
-        var track = MIDIChunk.variableLength(0) + MIDIChunk.tempo(quarter: Self.quarter)
+        var track = MIDIChunk.delay(0) + MIDIChunk.timeSignature(quarters: 4) + MIDIChunk.delay(0) + MIDIChunk.tempo(quarter: Self.quarter)
         var now = 0
         for note in notes {
             track += MIDIChunk.delay(note.start - now) + [0x90, note.midi, note.velocity]
