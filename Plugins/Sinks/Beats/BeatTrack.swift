@@ -24,6 +24,13 @@ struct BeatTrack {
         beats.map { ($0.time, $0.beat.position) }
     }
 
+    /// The same for the library of a program: at the times at which that program plays them in the whole file.
+    func positions(inLibraryOf format: BeatFormat) -> [(time: Double, position: Int?)] {
+        let start = MP3Start(PathText.systemPath(header.inputPath))
+        let shift = (header.source.start ?? 0) + start.delay + (format == .rekordbox ? start.tag : 0)
+        return positions.map { ($0.time + shift, $0.position) }
+    }
+
     // MARK: - Lines
 
     /// The line that separates inputs in one file. Readers of `.beats` files skip lines that begin with `#`.
@@ -57,7 +64,7 @@ struct BeatTrack {
     func document(_ format: BeatFormat, frames: Int64) -> [UInt8] {
         switch format {
         case .auto, .text, .audacity, .rekordbox: []
-        case .mixxx: MixxxScript.statements(header, beats: positions)
+        case .mixxx: MixxxScript.statements(header, beats: positions(inLibraryOf: format))
         case .json: json(duration: header.format.seconds(at: frames))
         case .jams: jams(duration: header.format.seconds(at: frames))
         case .midi: MIDIFile(beats: positions).bytes

@@ -104,8 +104,8 @@ final class BeatWriter: Sink {
             if let track = state.track, summary.reason != .interrupted || state.isStreamLive {
                 append(track.document(format, frames: summary.frames), &state)
                 if format == .rekordbox {
-                    let duration = track.header.format.seconds(at: summary.frames)
-                    state.collection.add(track.header, duration: duration, beats: track.positions)
+                    let duration = (track.header.source.start ?? 0) + track.header.format.seconds(at: summary.frames)
+                    state.collection.add(track.header, duration: duration, beats: track.positions(inLibraryOf: format))
                 }
             }
             state.track = nil
