@@ -112,9 +112,14 @@ struct BeatTrack {
         buffer.append(#","data_source":"program","corpus":"","version":"","annotation_rules":"","validation":"","#)
         buffer.append(#""curator":{"name":"","email":""}},"sandbox":{},"time":0.0,"duration":"#)
         buffer.append(fixed: duration, decimals: Self.decimals)
+        let tags = header.source.tags
         buffer.append(#"}],"file_metadata":{"title":"#)
-        buffer.append(string: header.source.name)
-        buffer.append(#","artist":"","release":"","jams_version":"0.3.4","identifiers":{},"duration":"#)
+        buffer.append(string: tags.title ?? header.source.name)
+        buffer.append(#","artist":"#)
+        buffer.append(string: tags.artist ?? "")
+        buffer.append(#","release":"#)
+        buffer.append(string: tags.album ?? "")
+        buffer.append(#","jams_version":"0.3.4","identifiers":{},"duration":"#)
         buffer.append(fixed: duration, decimals: Self.decimals)
         buffer.append("},\"sandbox\":{}}\n")
         return buffer.withUnsafeBytes { Array($0) }
