@@ -6,7 +6,7 @@ import HemiolaSignal
 import TestSupport
 import Testing
 
-/// The formats for the libraries of DJ programs, read by an XML parser and by SQLite.
+/// The documents, read by an XML parser, SQLite, and the packages mido and jams.
 @Suite struct LibraryFormatTests {
     private let folder: TemporaryFolder
 
@@ -114,8 +114,57 @@ import Testing
         #expect(try python(Self.readRekordbox, [folder("a.xml")]).filter { $0.hasPrefix("TEMPO") } == expected)
     }
 
+    /// Beats with errors in seconds, and positions that count up from `first`.
+    private func beats(_ bpm: Double, count: Int, from start: Double, first: Int = 1, error: (Int) -> Double) -> [Event] {
+        (0..<count).map { index in
+            let position = (first - 1 + index) % 4 + 1
+            return Event(at: start + Double(index) * 60 / bpm + error(index), Beat(beatsPerMinute: bpm, position: position, confidence: 1))
+        }
+    }
+
+    private func tempi(_ events: [Event]) async throws -> [String] {
+        try await run(sink(folder("a.xml")), [header("/a.wav")], events)
+        return try python(Self.readRekordbox, [folder("a.xml")]).filter { $0.hasPrefix("TEMPO") }
+    }
+
+    @Test(.enabled(if: Tool.python(module: "xml").isExpected), arguments: [5, 37, 400])
+    func `rekordbox, a steady song whose first and last beats have errors: one section`(middle: Int) async throws {
+        let count = middle + 16
+        // ±14 ms, beside 0: one tempo through the first beat itself does not meet all of them.
+        let jitter = try await tempi(
+            beats(124, count: count, from: 0.25) { (8..<count - 8).contains($0) ? 0 : Double($0 * 7919 % 29 - 14) / 1000 })
+        #expect(jitter.count == 1, "\(jitter)")
+        // A tracker that finds the tempo with the first three beats, and slows down in the silence after the end.
+        let lost = try await tempi(
+            beats(124, count: count, from: 0.25, first: 3) { $0 < 3 ? 0.045 - 0.004 * Double($0) : 0.03 * Double(max(0, $0 - count + 5)) })
+        #expect(lost == ["TEMPO 0.25 124.0 4/4 3"])
+        // The first beat is cut off: on the grid it is before the start of the file.
+        #expect(try await tempi(beats(124, count: count, from: -0.003) { $0 == 0 ? 0.004 : 0 }) == ["TEMPO 0.0 124.0 4/4 1"])
+        #expect(try await tempi(beats(124, count: count, from: -0.02) { $0 == 0 ? 0.021 : 0 }) == ["TEMPO 0.464 124.0 4/4 2"])
+    }
+
     @Test(.enabled(if: Tool.python(module: "xml").isExpected))
-    func `rekordbox, a tempo that drifts: every beat within 15 ms of the grid`() async throws {
+    func `rekordbox, first positions unknown or wrong: the section has those of the others`() async throws {
+        for wrong in [nil, 2] {
+            var events = beats(124, count: 64, from: 0.25, first: 2) { _ in 0 }
+            for index in 0..<3 { events[index] = Event(at: events[index].time, Beat(beatsPerMinute: 124, position: wrong, confidence: 1)) }
+            #expect(try await tempi(events) == ["TEMPO 0.25 124.0 4/4 2"])
+        }
+    }
+
+    @Test(.enabled(if: Tool.python(module: "xml").isExpected))
+    func `rekordbox, the tempo changes once: two sections, also with errors`() async throws {
+        func error(_ index: Int) -> Double { Double(index * 7919 % 13 - 6) / 1000 }
+        let second = 0.25 + 6000.0 / 124
+        let events = beats(124, count: 100, from: 0.25, error: error) + beats(98, count: 80, from: second, error: error)
+        let found = try await tempi(events).map { line in line.split(separator: " ").dropFirst().compactMap { Double($0) } }
+        try #require(found.count == 2, "\(found)")
+        #expect(abs(found[0][0] - 0.25) < 0.015 && abs(found[0][1] - 124) < 0.04, "\(found)")
+        #expect(abs(found[1][0] - second) < 0.015 && abs(found[1][1] - 98) < 0.04, "\(found)")
+    }
+
+    @Test(.enabled(if: Tool.python(module: "xml").isExpected))
+    func `rekordbox, a tempo that drifts: every beat but four at either end within 15 ms of the grid`() async throws {
         var (time, events) = (0.1, [Event]())
         for index in 0..<400 {
             let jitter = Double(index * 7919 % 13 - 6) / 1000
@@ -128,7 +177,7 @@ import Testing
             return (start: Double(words[1])!, bpm: Double(words[2])!, position: Int(words[4])!)
         }
         #expect(sections.count > 3 && sections.count < 60)
-        for (index, event) in events.enumerated() {
+        for (index, event) in events.enumerated().dropFirst(4).dropLast(4) {
             // Times are written in milliseconds.
             let section = try #require(sections.last { $0.start <= event.time + 0.0006 })
             let count = ((event.time - section.start) * section.bpm / 60).rounded()
@@ -192,6 +241,74 @@ import Testing
                 "10 None [] None ", "11 120.0 [256, 768, 1280] BeatMap-1.0 Hemiola", "12 120.0 [256, 768, 1280] BeatMap-1.0 Hemiola",
                 "13 None [] None ", "cue 11 1 512 0 0 First downbeat", "cue 12 1 512 0 0 First downbeat",
             ])
+    }
+
+    // MARK: - MIDI
+
+    /// The time signatures with their ticks, and the notes on downbeats that do not begin a bar.
+    private static let readMIDI = """
+        import sys, mido
+        file = mido.MidiFile(sys.argv[1])
+        assert file.type == 1 and file.ticks_per_beat == 480
+        ticks, signatures = [], []
+        for track in file.tracks:
+            tick = 0
+            for message in track:
+                tick += message.time
+                if message.type == "time_signature":
+                    signatures.append((tick, message.numerator, message.denominator))
+                if message.type == "note_on" and message.note == 34:
+                    ticks.append(tick)
+        for tick, *signature in signatures:
+            print(tick, *signature)
+        for tick in ticks:
+            start, beats, _ = [signature for signature in signatures if signature[0] <= tick][-1]
+            if (tick - start) % (480 * beats):
+                print("not a downbeat:", tick)
+        """
+
+    @Test(
+        .enabled(if: Tool.python(module: "mido").isExpected),
+        arguments: [
+            // The first beat is one quarter note after the start.
+            (0, [(120, 8, 4)], ["0 1 4", "480 4 4"]), (0, [(104, 9, 3)], ["0 1 4", "480 3 4"]),
+            (0, [(120, 8, 0)], ["0 4 4"]), (0, [], ["0 4 4"]), (0, [(120, 1, 4)], ["0 1 4", "480 4 4"]),
+            (0, [(120, 8, 4), (120, 9, 3)], ["0 1 4", "480 4 4", "4320 3 4"]),
+            (0, [(120, 6, 2), (120, 9, 4)], ["0 1 4", "480 2 4", "3360 4 4"]),
+            // Bars of four whose first beats are unknown, and one of two.
+            (0, [(120, 8, 4), (120, 8, 0), (120, 8, 4)], ["0 1 4", "480 4 4"]),
+            (0, [(120, 10, 4), (120, 8, 4)], ["0 1 4", "480 4 4", "4320 2 4", "5280 4 4"]),
+            // The first beat is the third in its bar; the fourth.
+            (2, [(120, 12, 4)], ["0 3 4", "1440 4 4"]), (3, [(120, 12, 4)], ["0 2 4", "960 4 4"]),
+            // One beat of 40 s is three quarter notes; one of 2 h is 430.
+            (0, [(120, 7, 4), (1.5, 1, 0), (120, 8, 4)], ["0 1 4", "480 4 4", "2400 6 4", "5280 4 4"]),
+            (0, [(120, 7, 4), (0.0083333333333, 1, 0), (120, 8, 4)], ["0 1 4", "480 4 4", "2400 1 4", "2880 4 4"]),
+        ] as [(Int, [(Double, Int, Int)], [String])])
+    func `midi: time signatures of the bars, which begin on the downbeats`(
+        missing: Int, sections: [(Double, Int, Int)], expected: [String]
+    ) async throws {
+        let events = Self.beats(sections.map { (bpm: $0.0, count: $0.1, bar: $0.2) })
+        try await run(sink(folder("a.mid")), [header("/a.wav")], Array(events.dropFirst(missing)))
+        #expect(try python(Self.readMIDI, [folder("a.mid")]) == expected)
+    }
+
+    // MARK: - JAMS
+
+    @Test(.enabled(if: Tool.python(module: "jams").isExpected))
+    func `jams: valid, with the tags of the file; without tags its name`() async throws {
+        let read = """
+            import sys, jams
+            file = jams.load(sys.argv[1], validate=True, strict=True)
+            data = file.file_metadata
+            print(ascii(data.title), ascii(data.artist), ascii(data.release), data.duration)
+            print(*[(annotation.namespace, len(annotation.data)) for annotation in file.annotations])
+            """
+        var tagged = header("music/a.flac")
+        (tagged.source.tags.title, tagged.source.tags.artist, tagged.source.tags.album) = ("Ä \"b\"\n", "C", "D")
+        try await run(sink(folder("a.jams")), [tagged], Self.beats([(120, 3, 4)]))
+        #expect(try python(read, [folder("a.jams")]) == [#"'\xc4 "b"\n' 'C' 'D' 2.0"#, "('beat', 3)"])
+        try await run(sink(folder("b.jams")), [header("music/a.flac")], Self.beats([(120, 3, 4)]))
+        #expect(try python(read, [folder("b.jams")]) == ["'music/a.flac' '' '' 2.0", "('beat', 3)"])
     }
 
     // MARK: - Both
