@@ -8,7 +8,10 @@
 #include <ableton/Link.hpp>
 
 #include <cmath>
+#include <condition_variable>
 #include <ctime>
+#include <mutex>
+#include <thread>
 
 namespace {
 
@@ -25,20 +28,40 @@ double monotonic() {
 struct clink_session {
     ableton::Link link;
 
-    explicit clink_session(double tempo) : link(tempo) {}
+    // Joins the session of the network after the delay, on a thread that then ends.
+    clink_session(double tempo, double delay) : link(tempo) {
+        joiner = std::thread([this, delay] {
+            std::unique_lock<std::mutex> lock(mutex);
+            if (!ending.wait_for(lock, std::chrono::duration<double>(delay), [this] { return ends; })) link.enable(true);
+        });
+    }
+
+    ~clink_session() {
+        {
+            std::lock_guard<std::mutex> lock(mutex);
+            ends = true;
+        }
+        ending.notify_one();
+        joiner.join();
+    }
 
     // The time of the session's clock at a time of CLOCK_MONOTONIC.
     Micros clock(double time) const {
         return link.clock().micros() + Micros(std::llround((time - monotonic()) * 1e6));
     }
+
+  private:
+    std::mutex mutex;
+    std::condition_variable ending;
+    bool ends = false;
+    std::thread joiner;
 };
 
-const char *clink_open(double tempo, bool sharesStart, clink_session **session) {
+const char *clink_open(double tempo, bool sharesStart, double delay, clink_session **session) {
     // Sockets, threads and memory may be used up: the headers throw then.
     try {
-        auto opened = new clink_session(tempo);
+        auto opened = new clink_session(tempo, delay);
         opened->link.enableStartStopSync(sharesStart);
-        opened->link.enable(true);
         *session = opened;
         return nullptr;
     } catch (...) {
@@ -73,7 +96,7 @@ void clink_play(clink_session *session, bool isPlaying, double time) {
 
 // The same functions for a program that was built without the headers: no session can be opened, so the others are never called.
 
-const char *clink_open(double, bool, clink_session **) {
+const char *clink_open(double, bool, double, clink_session **) {
     return "this program was built without Ableton Link; install it and build again: apt install ableton-link-dev";
 }
 

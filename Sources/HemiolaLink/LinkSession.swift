@@ -53,13 +53,17 @@ public struct LinkState: Sendable, Hashable {
 public final class LinkSession: LinkTimeline, @unchecked Sendable {
     /// The tempo of a session that is new, in BPM.
     private static let initialTempo = 120.0
+    /// Seconds before the session is joined. Of two sessions that meet, Link keeps the older one, but either of two whose ages differ by less
+    /// than 0.5 s. A peer whose last peer has left begins a new session: one that was begun here at the same time, after a quick restart of the
+    /// program, could replace it, and the peer would have the initial tempo.
+    private static let joinDelay = 1.0
     /// The runs that have a session.
     private static let runs = Mutex<Set<Int>>([])
 
     private let session: OpaquePointer
     private let run: Int
 
-    /// Joins the session of the network, or begins one.
+    /// Joins the session of the network, or begins one, a second later. Until then there are no peers.
     ///
     /// A run has one session at most: a run that follows a tempo which it sets itself would drift.
     ///
@@ -75,7 +79,7 @@ public final class LinkSession: LinkTimeline, @unchecked Sendable {
         }
         var opened: OpaquePointer?
         // Unsafe: a C function, which fills the pointer or returns a text that is never freed.
-        let fault = clink_open(Self.initialTempo, sharesStart, &opened)
+        let fault = clink_open(Self.initialTempo, sharesStart, Self.joinDelay, &opened)
         guard let opened else {
             Self.leave(run)
             throw SinkError("\(context.name): \(fault.map { String(cString: $0) } ?? "Ableton Link cannot be started")")

@@ -60,6 +60,36 @@ import Testing
         #expect(errors[errors.count - 1] - errors[0] < 0.006 * Sanitizer.slowness, "\(errors.minMax)")
     }
 
+    @Test func `quick restarts: the peer keeps its tempo until there are beats`() throws {
+        let network = try LinkNetwork()
+        let peer = try network.startPeer(beatsPerMinute: 97)
+        var states: [LinkNetwork.State] = []
+        func wait(forPeers count: Int) throws {
+            repeat {
+                let line = try #require(try peer.readLine(timeout: Hemiola.timeout))
+                states.append(try #require(LinkNetwork.State(line)))
+                try #require(states.count < 10_000)
+            } while states.last?.peers != count
+        }
+        // A session that is begun at the same time as the peer's, which begins one when the program has left, replaces it in half of all cases.
+        for _ in 0..<6 {
+            let silence = ["analyze", "--capture", "tone:silence,seconds=600", "--realtime", "--quiet", "--sink", "link"]
+            let program = try network.start(Hemiola.path, silence)
+            try wait(forPeers: 0)
+            try wait(forPeers: 1)
+            program.send(SIGTERM)
+            _ = try program.finish(timeout: Hemiola.timeout)
+        }
+        let run = try run(["analyze", "--capture", "tone:clicks,bpm=128,seconds=8", "--sink", "link"] + Self.clicks, in: network)
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        states += try network.finish(peer)
+        let first = try #require(run.beats.first).arrival
+        let before = states.filter { $0.time < first }
+        #expect(before.count(where: { $0.peers == 1 }) > 6)
+        #expect(before.allSatisfy { abs($0.beatsPerMinute - 97) < 0.01 }, "\(Set(before.map(\.beatsPerMinute)))")
+        #expect(states.contains { $0.peers == 1 && abs($0.beatsPerMinute - 128) < 0.5 })
+    }
+
     @Test func `the peer leaves and comes back: reported, and it follows again; start_stop starts and stops it`() throws {
         let network = try LinkNetwork()
         let peer = try network.startPeer(beatsPerMinute: 97)
@@ -133,11 +163,14 @@ import Testing
         func sockets(_ sinks: [String]) throws -> Int {
             let arguments = ["analyze", "--capture", "tone:clicks,seconds=3", "--realtime", "--quiet", "--sink", "json-lines:/dev/null"]
             let program = try network.start(Hemiola.path, arguments + sinks)
-            try program.exchange(for: 1.5)
-            let table = try network.start("/bin/cat", ["/proc/net/udp"]).finish()
+            var count = 0
+            while program.isRunning, count == 0 {
+                try program.exchange(for: 0.1)
+                count = try network.start("/bin/cat", ["/proc/net/udp"]).finish().lines.count - 1
+            }
             let outcome = try program.finish(timeout: Hemiola.timeout)
             #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-            return table.lines.count - 1
+            return count
         }
         #expect(try sockets([]) == 0)
         #expect(try sockets(["--sink", "link"]) > 0)

@@ -125,7 +125,7 @@ import ToneCapture
                 #include <cstdio>
                 int main() {
                     clink_session *session = nullptr;
-                    std::puts(clink_open(120, false, &session));
+                    std::puts(clink_open(120, false, 1, &session));
                     return session != nullptr;
                 }
                 """.utf8), to: "main.cpp")

@@ -22,10 +22,10 @@ typedef struct {
     bool isPlaying;  // start and stop, which peers share only if the session was opened so
 } clink_state;
 
-// Joins the session of the network, or begins one. Returns NULL, or why there is none, in one line.
-const char *clink_open(double tempo, bool sharesStart, clink_session **session);
+// Joins the session of the network, or begins one, after a delay in seconds. Returns NULL at once, or why there is none, in one line.
+const char *clink_open(double tempo, bool sharesStart, double delay, clink_session **session);
 
-// Leaves the session, and ends its thread. Takes some milliseconds.
+// Leaves the session, and ends its threads. Takes some milliseconds.
 void clink_close(clink_session *session);
 
 // The number of other peers. Does not block.
