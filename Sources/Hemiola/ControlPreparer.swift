@@ -9,7 +9,9 @@ public protocol ControlPreparer: Sendable {
     /// Whether a control needs preparation. Constant cost: called on the thread that submits the control.
     func isNeeded(for control: Control) -> Bool
     /// Computes what the director needs to handle the control at a constant cost.
-    func prepare(_ control: Control) -> any Sendable
+    ///
+    /// - Parameter origin: The client, as in ``StampedControl``.
+    func prepare(_ control: Control, from origin: String) -> any Sendable
 }
 
 /// A director whose controls are prepared before they reach it.

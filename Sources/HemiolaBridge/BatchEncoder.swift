@@ -156,7 +156,12 @@ struct BatchEncoder: ~Copyable {
             line.removeAll()
             line.appendLoadPreset(change.name, blend: change.cut == .hard ? 0 : change.blend)
             parts.commands.append(
-                PageCommand(bytes: line.bytes, excludedOrigin: change.reason == .page ? reports.presets[change.name] : nil))
+                PageCommand(
+                    bytes: line.bytes, excludedOrigin: change.reason == .page ? reports.presets[change.name] : nil, preset: change.name))
+        } else if let change = PagePresetChange(event) {
+            line.removeAll()
+            line.appendLoadPreset(change.name, blend: change.blend)
+            parts.commands.append(PageCommand(bytes: line.bytes, preset: change.name, page: change.page))
         } else if let change = SpeedChange(event) {
             parts.change.speed = change.speed
             line.removeAll()

@@ -37,6 +37,9 @@ enum MessageKind: Sendable {
 final class BridgeClient {
     /// Number of waiting lines, or of waiting replies, above which no further messages of the client are read.
     private static let congestionThreshold = 64
+    /// Minimum time between two changes of a page's preset, whatever their cause: cuts that follow each other faster are flashes, which
+    /// can cause seizures (WCAG 2.3.1 allows three in a second).
+    private static let presetInterval = TimeAmount.seconds(1)
 
     let name: String
     private(set) var subscription: Subscription
@@ -57,6 +60,12 @@ final class BridgeClient {
     /// Whether the client was congested at the last check: the connection may have stopped reading and must be resumed.
     private var wasCongested = false
     private var importedBytes = 0
+    /// The presets that the page has, as far as it has reported them; nil: not known.
+    private var presets: Set<String>?
+    /// When the next change of the preset may be sent.
+    private var nextPresetTime = NIODeadline.distantPast
+    /// The last change of the preset that waits for this time.
+    private var waitingPreset: ByteBuffer?
     /// Whether a window has connected for a page of its own.
     private var isPageConnection = false
     /// Whether the client sends a file faster than the page receives it.
@@ -116,15 +125,13 @@ final class BridgeClient {
                 connection.write($0, $1)
                 hasWritten = true
             }
-            for command in batch.pageCommands where gets(command) {
-                connection.write(command.bytes)
-                hasWritten = true
-            }
             if hasWritten { connection.flush() }
         } else {
             queue.append(batch, for: subscription)
-            for command in batch.pageCommands where gets(command) { queue.append(command.bytes) }
             sendQueue()
+        }
+        for command in batch.pageCommands where gets(command) {
+            if command.preset == nil { send(command.bytes) } else { send(preset: command.bytes) }
         }
         reportDrops(at: batch.time)
     }
@@ -196,7 +203,53 @@ final class BridgeClient {
 
     private func gets(_ command: PageCommand) -> Bool {
         guard !subscription.isBare, isReady || !command.requiresReady && !subscription.isExplicit else { return false }
+        if let page = command.page, page != origin { return false }
+        if let preset = command.preset, !has(preset) { return false }
         return command.excludedOrigin != origin
+    }
+
+    // MARK: - Presets
+
+    /// Whether the page has a preset, as far as it is known.
+    private func has(_ preset: String) -> Bool { presets?.contains(preset) != false }
+
+    /// Sends a change of the preset, or the last one of those that come too soon after another.
+    private func send(preset line: ByteBuffer) {
+        let now = hub.loop.now
+        if now >= nextPresetTime {
+            nextPresetTime = now + Self.presetInterval
+            return send(line)
+        }
+        let isScheduled = waitingPreset != nil
+        waitingPreset = line
+        if isScheduled { return }
+        let client = NIOLoopBound(self, eventLoop: hub.loop)
+        hub.loop.scheduleTask(deadline: nextPresetTime) { client.value.sendWaitingPreset() }
+    }
+
+    private func sendWaitingPreset() {
+        guard let line = waitingPreset else { return }
+        waitingPreset = nil
+        send(preset: line)
+    }
+
+    /// Keeps what a page reports of its presets.
+    private func follow(_ control: Control) {
+        switch control.type {
+        case .ready: setPresets(control["presets"])
+        case .presetNames: setPresets(control["names"])
+        case .presetRefused: presets?.remove(control["name"].string ?? "")
+        case .presetHandler:
+            // The page's own change is newer than one that waits.
+            waitingPreset = nil
+            if let name = control["name"].string, let count = presets?.count, count < ClientMessage.longestList { presets?.insert(name) }
+        default: break
+        }
+    }
+
+    private func setPresets(_ value: ParameterValue) {
+        let names = value.items?.compactMap(\.string) ?? []
+        presets = names.isEmpty ? nil : Set(names)
     }
 
     private func send(_ line: ByteBuffer) {
@@ -285,6 +338,7 @@ final class BridgeClient {
             close()
             hub.clientDidClose()
         case .control(let control):
+            follow(control)
             if control.type == .ready { becomeReady(requestsPresetNames: control["presets"].items?.isEmpty != false) }
             submit(control, id: message.id)
         }
@@ -353,7 +407,23 @@ final class BridgeClient {
         hub.calls.add(page: self)
         if requestsPresetNames { send(PageCommand.getPresetNamesLine) }
         if let speed = hub.state.speed { send(hub.line { $0.appendSetSpeed(speed) }) }
-        if let preset = hub.state.preset { send(hub.line { $0.appendLoadPreset(preset, blend: 0) }) }
+        if let preset = hub.state.preset, has(preset) { send(preset: hub.line { $0.appendLoadPreset(preset, blend: 0) }) }
+    }
+
+    /// Reports that the page has disconnected, again while the run accepts no further control.
+    func reportClosing() {
+        guard isReady else { return }
+        isReady = false
+        submitClosing()
+    }
+
+    private func submitClosing() {
+        let client = NIOLoopBound(self, eventLoop: hub.loop)
+        let loop = hub.loop
+        hub.controls.submit(Control(.pageClosed), from: origin) { reply in
+            guard reply == .busy else { return }
+            loop.scheduleTask(in: .milliseconds(100)) { client.value.submitClosing() }
+        }
     }
 
     private func submit(_ control: Control, id: ClientMessage.ID?) {

@@ -92,6 +92,7 @@ final class BridgeHub {
         guard let index = clients.firstIndex(where: { $0 === client }) else { return }
         clients.remove(at: index)
         client.reportDrops()
+        client.reportClosing()
         calls.remove(client)
         if client.hasUsedMuchMemory { memory.trim(soonAfter: loop) }
         updateSubscriptions()

@@ -107,4 +107,8 @@ struct PageCommand: Sendable {
     var requiresReady = true
     /// The origin of the control that reported the change: this page does not get the command.
     var excludedOrigin: String?
+    /// The preset that the page loads; nil: another command.
+    var preset: String?
+    /// The only page that gets the command; nil: all.
+    var page: String?
 }

@@ -9,8 +9,8 @@ internal import HemiolaVisualizer
 public final class PageDirector: Director, ControlHandler {
     /// The controls that it handles: fallback controls, which a preset cycler handles if there is one.
     public static let controls: [ControlType] = [
-        .loadPreset, .setSpeed, .ready, .presetNames, .presetHandler, .presetRefused, .speedHandler, .keyHandler,
-        .pageMessage,
+        .loadPreset, .setSpeed, .ready, .presetNames, .presetHandler, .presetRefused, .pageClosed, .speedHandler,
+        .keyHandler, .pageMessage,
     ]
 
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
@@ -55,7 +55,7 @@ public final class PageDirector: Director, ControlHandler {
         case .presetHandler:
             add(PresetChange(name: control["name"].string ?? "", cut: .hard, blend: 0, reason: .page))
         default:
-            // `ready`, `presetNames` and `presetRefused` have no effect without a preset cycler.
+            // `ready`, `presetNames`, `presetRefused` and `pageClosed` have no effect without a preset cycler.
             break
         }
         return .done

@@ -151,7 +151,7 @@ final class ControlInbox: Sendable {
         while let (taken, preparers) = update({ state in state.takeUnprepared().map { ($0, state.preparers) } }) {
             var entry = taken
             for (director, preparer) in preparers where preparer.isNeeded(for: entry.control) {
-                entry.preparations.append(Preparation(director: director, value: preparer.prepare(entry.control)))
+                entry.preparations.append(Preparation(director: director, value: preparer.prepare(entry.control, from: entry.origin)))
             }
             let isTooLate = update { state in
                 state.preparing = nil

@@ -214,7 +214,7 @@ public struct DirectorConformanceSuite: Sendable {
         guard let handler = director as? any ControlHandler else { return }
         let reply: ControlReply
         if let prepared = director as? any PreparedDirector, prepared.preparer.isNeeded(for: control.control) {
-            reply = prepared.handle(control, preparation: prepared.preparer.prepare(control.control))
+            reply = prepared.handle(control, preparation: prepared.preparer.prepare(control.control, from: control.origin))
         } else {
             reply = handler.handle(control)
         }

@@ -34,6 +34,8 @@ extension ControlType {
     /// A page cannot load the preset `name`.
     public static let presetRefused = ControlType(
         "presetRefused", "Reports that a page cannot load a preset.", fields: [.text("name", "The preset.")])
+    /// A page has disconnected.
+    public static let pageClosed = ControlType("pageClosed", "Reports that a page has disconnected.")
     /// A page changed its `speed`.
     public static let speedHandler = ControlType(
         "speedHandler", "Reports that a page changed its speed.",
@@ -50,6 +52,6 @@ extension ControlType {
     /// The controls that a preset cycler handles.
     public static let presetControls: [ControlType] = [
         nextPreset, previousPreset, randomPreset, loadPreset, lockPreset, toggleCycle, setSpeed, ready, presetNames, presetHandler,
-        presetRefused, speedHandler,
+        presetRefused, pageClosed, speedHandler,
     ]
 }

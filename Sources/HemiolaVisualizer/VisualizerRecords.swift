@@ -16,6 +16,17 @@ extension RecordType {
             .number("next_in_s", unit: .seconds, nullable: true, "Seconds until the next change by time; null: none is due."),
         ])
 
+    /// A page that does not have the visualizer's preset loads another one: ``PagePresetChange``.
+    public static let pagePreset = RecordType(
+        "page_preset", "A page that does not have the visualizer's preset loads another one.",
+        fields: [
+            .frame, .emittedTime,
+            .text("page", "The page, as in control records: the sink and the number of the client."),
+            .text("name", "The preset."),
+            .number("blend_s", unit: .seconds, minimum: 0, "Seconds from the old picture to the new."),
+            .choice("reason", of: PresetChange.Reason.allCases.map(\.rawValue), "The cause of the change."),
+        ])
+
     /// The visualizer's speed changed: ``SpeedChange``.
     public static let speed = RecordType(
         "speed", "The visualizer's speed changed.",
@@ -76,6 +87,37 @@ public struct PresetChange: EventRecord, Hashable {
     public func event(at time: Double) -> Event {
         Event(
             at: time, .preset, .text(name), .text(cut.rawValue), .number(blend), .text(reason.rawValue), .optional(nextIn))
+    }
+}
+
+/// A page that does not have the visualizer's preset loads another one.
+public struct PagePresetChange: EventRecord, Hashable {
+    public static var recordType: RecordType { .pagePreset }
+
+    /// The page: the origin of its controls.
+    public var page: String
+    /// The preset's name.
+    public var name: String
+    /// Seconds from the old picture to the new; 0: a hard cut.
+    public var blend: Double
+    /// The cause.
+    public var reason: PresetChange.Reason
+
+    /// A change of that page to the preset of that name, within `blend` seconds.
+    public init(page: String, name: String, blend: Double, reason: PresetChange.Reason) {
+        self.page = page
+        self.name = name
+        self.blend = blend
+        self.reason = reason
+    }
+
+    public init?(_ event: Event) {
+        guard event.type == .pagePreset, let reason = event[3].string.flatMap(PresetChange.Reason.init) else { return nil }
+        self.init(page: event[0].string ?? "", name: event[1].string ?? "", blend: event[2].number ?? 0, reason: reason)
+    }
+
+    public func event(at time: Double) -> Event {
+        Event(at: time, .pagePreset, .text(page), .text(name), .number(blend), .text(reason.rawValue))
     }
 }
 

@@ -119,6 +119,34 @@ import Testing
         #expect(try process.finish().status == 143)
     }
 
+    @Test func `two pages with different presets, which refuse all others: each gets its own, at most one a second`() throws {
+        let process = try start(["--sink", "presets:time_s=1.2,state=none"])
+        let lists = [["a", "b", "c"], ["x", "y", "z"]]
+        let pages = try lists.map { list in
+            let page = try SocketClient(folder("s"))
+            try page.send("{\"type\":\"ready\",\"presets\":\(list)}")
+            return page
+        }
+        let clock = ContinuousClock()
+        for (page, list) in zip(pages, lists) {
+            var last: ContinuousClock.Instant?
+            for _ in 0..<4 {
+                let name = try #require(JSON(page.readLine(containing: "loadPresetByName"))["name"]?.string)
+                if list.contains(name) {
+                    try page.send("{\"type\":\"presetHandler\",\"name\":\"\(name)\"}")
+                } else {
+                    Issue.record("\(name) is not one of \(list)")
+                    try page.send("{\"type\":\"presetRefused\",\"name\":\"\(name)\"}")
+                }
+                // The second page is read after the first one: its messages have waited, and only their number counts.
+                if page === pages[0], let last { #expect(clock.now - last > .milliseconds(900)) }
+                last = clock.now
+            }
+        }
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 143)
+    }
+
     @Test func `no presets sink: preset control refused, speed control applied`() throws {
         let process = try start()
         let page = try SocketClient(folder("s"))

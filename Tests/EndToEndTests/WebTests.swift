@@ -49,8 +49,8 @@ import Testing
         try web.send(#"{"type":"ready","presets":["Rain","Snow"]}"#)
         try unix.send(#"{"type":"ready","presets":["Rain","Snow"]}"#)
         try web.send(#"{"type":"loadPreset","name":"Snow","id":1}"#)
-        while try message("loadPresetByName", from: web)["name"]?.string != "Snow" {}
         #expect(try message("reply", from: web)["ok"] == .bool(true))
+        while try message("loadPresetByName", from: web)["name"]?.string != "Snow" {}
         while try !unix.readLine(containing: "loadPresetByName").contains("Snow") {}
         let script = try SocketClient(port: address.port)
             .request("/hemiola.js?token=\(address.token)", headers: ["Host": "127.0.0.1:\(address.port)"])

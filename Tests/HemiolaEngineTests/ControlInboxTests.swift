@@ -139,7 +139,7 @@ private final class SlowPreparer: ControlPreparer {
         control.type == .loadPreset
     }
 
-    func prepare(_ control: Control) -> any Sendable {
+    func prepare(_ control: Control, from origin: String) -> any Sendable {
         guard let name = control["name"].string else { return "" }
         threads.value.insert(currentThread())
         names.append(name)

@@ -70,6 +70,9 @@ extension [Event] {
     var presets: [PresetChange] {
         compactMap { PresetChange($0) }
     }
+    var pagePresets: [PagePresetChange] {
+        compactMap { PagePresetChange($0) }
+    }
     var presetTimes: [Double] {
         filter { $0.type == .preset }.map(\.time)
     }

@@ -24,7 +24,7 @@ import Testing
 
     /// Seconds on the analysis thread for a prepared control: the minimum of five measurements.
     private func seconds(_ control: Control, _ director: PresetDirector) -> Double {
-        let preparation = director.preparer.prepare(control)
+        let preparation = director.preparer.prepare(control, from: "test")
         let stamped = StampedControl(control, at: 0, from: "test")
         let clock = ContinuousClock()
         return (0..<5).map { _ in
@@ -65,7 +65,7 @@ import Testing
             let preparer = prepared.preparer
             let reply =
                 preparer.isNeeded(for: control)
-                ? prepared.handle(stamped, preparation: preparer.prepare(control)) : prepared.handle(stamped)
+                ? prepared.handle(stamped, preparation: preparer.prepare(control, from: "test")) : prepared.handle(stamped)
             #expect(reply == direct.handle(stamped), "\(control.name)")
             #expect(prepared.status == direct.status)
         }

@@ -184,7 +184,8 @@ import Testing
         _ = schedule.step(&batches)
         #expect(schedule.handle(Control(.presetNames, .texts(["c", "b", "x"])), at: batches.time) == .done)
         #expect(schedule.names == ["b", "c"])
-        #expect(schedule.run(&batches, until: 31).presets.map(\.name) == ["b", "c"])
+        // The page does not have "a", which is shown.
+        #expect(schedule.run(&batches, until: 31).presets.map(\.name) == ["b", "c", "b"])
         guard case .refused = schedule.handle(Control(.presetNames, .texts(["x", "y"])), at: batches.time) else {
             Issue.record("presets that are not in the user's list are not refused")
             return
@@ -254,6 +255,92 @@ import Testing
             schedule.handle(Control(.presetRefused, .text("p1")), at: batches.time)
                 == .refused("there is no other preset to show instead of \"p1\""))
         #expect(schedule.run(&batches, until: 100).isEmpty)
+    }
+
+    // MARK: - Several pages
+
+    private func pages(_ lists: [String]...) -> (PresetSchedule, BatchSequence) {
+        var (schedule, batches) = (PresetSchedule(settings(nil), seed: 0), BatchSequence())
+        for (index, list) in lists.enumerated() {
+            #expect(schedule.handle(Control(.ready, .texts(list)), from: "web/\(index + 1)", at: 0) == .done)
+        }
+        _ = schedule.step(&batches)
+        return (schedule, batches)
+    }
+
+    @Test func `pages with different presets: each gets presets that it has, at the times of the schedule`() {
+        var (schedule, batches) = pages(["a", "b", "c"], ["x", "y"])
+        let events = schedule.run(&batches, until: 200)
+        #expect(events.presets.count == 13)
+        for change in events.presets {
+            let own = events.filter { $0.time == events.first { PresetChange($0) == change }!.time }.pagePresets
+            let hasFirst = ["a", "b", "c"].contains(change.name)
+            #expect(own.map(\.page) == [hasFirst ? "web/2" : "web/1"])
+            #expect(own.allSatisfy { (hasFirst ? ["x", "y"] : ["a", "b", "c"]).contains($0.name) && $0.reason == .timer })
+        }
+    }
+
+    @Test func `page refuses a preset: the other page keeps it`() {
+        var (schedule, batches) = pages(["a", "b", "c"], ["a", "b", "c"])
+        #expect(schedule.status(at: batches.time).preset == "a")
+        _ = schedule.handle(Control(.presetRefused, .text("a")), from: "web/2", at: batches.time)
+        let events = schedule.step(&batches)
+        #expect(events.presets.isEmpty)
+        #expect(events.pagePresets == [PagePresetChange(page: "web/2", name: "b", blend: 1.7, reason: .refused)])
+        // The other page refuses it too: both show the same again.
+        _ = schedule.handle(Control(.presetRefused, .text("a")), from: "web/1", at: batches.time)
+        #expect(schedule.step(&batches).pagePresets.map(\.name) == ["b"])
+        #expect(schedule.names == ["b", "c"])
+        #expect(schedule.run(&batches, until: 100).pagePresets.isEmpty)
+    }
+
+    @Test func `page that connects without the current preset: gets one that it has`() {
+        var (schedule, batches) = pages(["a", "b"])
+        _ = schedule.handle(Control(.ready, .texts(["x", "a"])), from: "web/2", at: batches.time)
+        #expect(schedule.step(&batches).isEmpty)
+        _ = schedule.handle(Control(.ready, .texts(["x", "y"])), from: "web/3", at: batches.time)
+        #expect(schedule.step(&batches).pagePresets == [PagePresetChange(page: "web/3", name: "x", blend: 1.7, reason: .start)])
+    }
+
+    @Test func `requests: by name only pages with the preset change, others move within their own presets`() {
+        var (schedule, batches) = pages(["a", "b"], ["x", "y"])
+        #expect(schedule.handle(Control(.loadPreset, .text("y")), from: "socket/1", at: batches.time) == .done)
+        var events = schedule.step(&batches)
+        #expect(events.presets.map(\.name) == ["y"] && events.pagePresets.isEmpty)
+        #expect(schedule.handle(Control(.nextPreset), from: "socket/1", at: batches.time) == .done)
+        events = schedule.step(&batches)
+        #expect(events.presets.count == 1 && events.pagePresets.count == 1)
+        // A page changes by itself: pages without this preset keep theirs.
+        _ = schedule.run(&batches, until: batches.time + 4)
+        _ = schedule.handle(Control(.presetHandler, .text("b")), from: "web/1", at: batches.time)
+        events = schedule.step(&batches)
+        #expect(events.presets.allSatisfy { $0.name == "b" && $0.reason == .page } && events.pagePresets.isEmpty)
+    }
+
+    @Test func `page that confirms its own preset: changes nothing`() throws {
+        var (schedule, batches) = pages(["a", "b"], ["x", "y"])
+        let own = try #require(schedule.run(&batches, until: 16).pagePresets.first)
+        _ = schedule.run(&batches, until: 20)
+        #expect(schedule.handle(Control(.presetHandler, .text(own.name)), from: own.page, at: batches.time) == .done)
+        #expect(schedule.step(&batches).isEmpty)
+    }
+
+    @Test func `page disconnects: its presets are no longer chosen; those of the last page remain`() {
+        var (schedule, batches) = pages(["a", "b"], ["x", "y"])
+        _ = schedule.handle(Control(.pageClosed), from: "web/1", at: batches.time)
+        #expect(schedule.names == ["x", "y"])
+        _ = schedule.handle(Control(.pageClosed), from: "web/2", at: batches.time)
+        #expect(schedule.names == ["x", "y"])
+        #expect(schedule.run(&batches, until: 100).presets.allSatisfy { ["x", "y"].contains($0.name) })
+        _ = schedule.handle(Control(.ready, .texts(["q"])), from: "web/3", at: batches.time)
+        #expect(schedule.names == ["q"])
+    }
+
+    @Test func `thousand pages: the oldest are forgotten`() {
+        let preparer = PresetControlPreparer(settings(nil))
+        var last = preparer.preparation(for: Control(.ready, .texts(["a"])), from: "web/0")
+        for number in 1..<1000 { last = preparer.preparation(for: Control(.ready, .texts(["p\(number)"])), from: "web/\(number)") }
+        #expect(last.pages.count == 64 && last.known.names.count == 64)
     }
 
     // MARK: - Favourites and persisted state

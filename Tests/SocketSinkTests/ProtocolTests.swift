@@ -20,7 +20,7 @@ import Testing
         #expect(try client.line().type == "pushSamples")
         try await fixture.play()
         #expect(try client.line().type == "pushSamples")
-        try client.send(#"{"type":"ready","presets":["one","two"]}"#)
+        try client.send(#"{"type":"ready","presets":["one","two \"</script>\" 😀\n"]}"#)
         let speed = try client.line()
         #expect(speed.text == #"{"type":"setSpeed","speed":0.5}"#)
         let preset = try client.line()
@@ -29,7 +29,9 @@ import Testing
         #expect(try client.line().type == "pushSamples")
         #expect(try client.line().text == #"{"type":"loadPresetByName","name":"two \"</script>\" 😀\n","blend_s":2.7}"#)
         try await fixture.wait { fixture.submitted.count == 1 }
-        #expect(fixture.submitted[0].control == Control(.ready, .texts(["one", "two"])) && fixture.submitted[0].origin == "socket/1")
+        #expect(
+            fixture.submitted[0].control == Control(.ready, .texts(["one", "two \"</script>\" 😀\n"]))
+                && fixture.submitted[0].origin == "socket/1")
         try await fixture.close()
     }
 
@@ -78,6 +80,59 @@ import Testing
         try await fixture.play()
         #expect(try (0..<2).map { _ in try one.line().type } == ["pushSamples", "pushSamples"])
         #expect(try (0..<3).map { _ in try two.line().type } == ["pushSamples", "loadPresetByName", "setSpeed"])
+        try await fixture.close()
+    }
+
+    @Test func `pages with different presets: each gets those that it has`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let (one, two) = (try fixture.client(), try fixture.client())
+        for (client, preset) in [(one, "x"), (two, "y")] {
+            try client.expectHello()
+            try client.send(#"{"type":"ready","presets":["\#(preset)"]}"#)
+        }
+        try await fixture.wait { fixture.submitted.count == 2 }
+        try await fixture.play(events: [
+            Self.preset("x", .timer), PagePresetChange(page: "socket/2", name: "y", blend: 1, reason: .timer),
+        ])
+        for (client, preset) in [(one, "x"), (two, "y")] {
+            #expect(try client.line(except: "pushSamples")["name"] == preset)
+        }
+        try await fixture.close()
+        for client in [one, two] { #expect(try client.readAll().allSatisfy { !$0.contains("loadPresetByName") }) }
+    }
+
+    @Test func `many changes of the preset: a page gets at most one a second, and the last one`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try client.send(#"{"type":"ready","presets":[]}"#)
+        try await fixture.wait { fixture.submitted.count == 1 }
+        #expect(try client.line().type == "getPresetNames")
+        let clock = ContinuousClock()
+        let start = clock.now
+        for number in 0..<50 { try await fixture.play(events: [Self.preset("\(number)", .refused)]) }
+        #expect(try client.line(except: "pushSamples", "dropped")["name"] == "0")
+        #expect(try client.line(except: "pushSamples", "dropped")["name"] == "49")
+        #expect(clock.now - start >= .seconds(1))
+        try await fixture.close()
+    }
+
+    @Test func `page that disconnects: is reported, also where the run is busy at first`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.client()
+        try client.expectHello()
+        try client.send(#"{"type":"ready","presets":["x"]}"#)
+        try await fixture.wait { fixture.submitted.count == 1 }
+        try client.send(#"{"type":"closeViz"}"#)
+        try await fixture.wait { fixture.submitted.count == 2 }
+        #expect(fixture.submitted[1].control == Control(.pageClosed) && fixture.submitted[1].origin == "socket/1")
+        fixture.reply(to: 1, with: .busy)
+        try await fixture.wait { fixture.submitted.count == 3 }
+        #expect(fixture.submitted[2].control == Control(.pageClosed))
+        fixture.reply(to: 2)
         try await fixture.close()
     }
 

@@ -14,6 +14,8 @@ final class PresetControlPreparer: ControlPreparer {
         var known: PresetNames
         /// The presets for automatic changes.
         var chosen: PresetNames
+        /// The presets of each page.
+        var pages: [PagePresets]
         /// The preset that `loadPreset` names.
         var name: String?
         /// Why the control is refused; nil: it is not.
@@ -43,23 +45,29 @@ final class PresetControlPreparer: ControlPreparer {
 
     func isNeeded(for control: Control) -> Bool {
         switch control.type {
-        case .loadPreset, .ready, .presetNames, .presetRefused: true
+        case .loadPreset, .ready, .presetNames, .presetRefused, .pageClosed: true
         default: false
         }
     }
 
-    func prepare(_ control: Control) -> any Sendable { preparation(for: control) }
+    func prepare(_ control: Control, from origin: String) -> any Sendable { preparation(for: control, from: origin) }
 
     /// Applies a control to the library, or looks up the name in a control.
     ///
-    /// - Complexity: O(presets); for an unknown name O(presets · l²), where l is the length of the name, at most 64.
-    func preparation(for control: Control) -> Preparation {
+    /// - Parameter origin: The page or client that has sent the control.
+    /// - Complexity: O(presets · pages); for an unknown name O(presets · l²), where l is the length of the name, at most 64.
+    func preparation(for control: Control, from origin: String = "") -> Preparation {
         switch control.type {
-        case .ready: setPageNames(control["presets"].items ?? [], isNewPage: true)
-        case .presetNames: setPageNames(control["names"].items ?? [], isNewPage: false)
+        case .ready: setPageNames(control["presets"].items ?? [], of: origin, isNewPage: true)
+        case .presetNames: setPageNames(control["names"].items ?? [], of: origin, isNewPage: false)
         case .presetRefused:
             state.withLock { state in
-                state.library.refuse(control["name"].string ?? "")
+                state.library.refuse(control["name"].string ?? "", by: origin)
+                return Preparation(state)
+            }
+        case .pageClosed:
+            state.withLock { state in
+                state.library.close(origin)
                 return Preparation(state)
             }
         case .loadPreset: find(control["name"].string ?? "")
@@ -67,10 +75,10 @@ final class PresetControlPreparer: ControlPreparer {
         }
     }
 
-    private func setPageNames(_ items: [ParameterValue], isNewPage: Bool) -> Preparation {
+    private func setPageNames(_ items: [ParameterValue], of page: String, isNewPage: Bool) -> Preparation {
         let names = items.compactMap(\.string)
         return state.withLock { state in
-            let isAnyListed = state.library.setPageNames(names, isNewPage: isNewPage)
+            let isAnyListed = state.library.setPageNames(names, of: page, isNewPage: isNewPage)
             var preparation = Preparation(state)
             if !isAnyListed { preparation.error = "none of these presets is in the list: \(NameMatch.quoted(names, limit: 3))" }
             return preparation
@@ -89,6 +97,6 @@ final class PresetControlPreparer: ControlPreparer {
 
 extension PresetControlPreparer.Preparation {
     fileprivate init(_ state: PresetControlPreparer.State) {
-        self.init(generation: state.generation, known: state.library.known, chosen: state.library.chosen)
+        self.init(generation: state.generation, known: state.library.known, chosen: state.library.chosen, pages: state.library.pagePresets)
     }
 }

@@ -116,11 +116,11 @@ final class PresetCycler: DirectingSink {
     // MARK: - The plan
 
     /// The record types that the director emits.
-    static let records: [RecordType] = [.preset, .speed]
+    static let records: [RecordType] = [.preset, .pagePreset, .speed]
 
     /// The record types of a plan unless `--select` chooses others: the changes, and the controls, so that `--controls` can replay
     /// them.
-    static let planRecords = ["header", "preset", "speed", "control", "end"]
+    static let planRecords = ["header", "preset", "page_preset", "speed", "control", "end"]
 
     private static func plan(at path: PathTemplate, _ context: SinkContext) throws(SinkError) -> RecordFile {
         try RecordFile(

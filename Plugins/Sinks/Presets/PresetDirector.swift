@@ -89,7 +89,8 @@ final class PresetDirector: PreparedDirector {
 
     private func handle(_ control: StampedControl, _ preparation: PresetControlPreparer.Preparation?) -> ControlReply {
         let time = format.seconds(at: control.frame)
-        return schedule?.handle(control.control, at: time, preparation: preparation) ?? .refused("no stream has begun")
+        return schedule?.handle(control.control, from: control.origin, at: time, preparation: preparation)
+            ?? .refused("no stream has begun")
     }
 
     /// The state of the schedule; nil before the first stream.

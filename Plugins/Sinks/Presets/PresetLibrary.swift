@@ -19,24 +19,49 @@ final class PresetNames: Sendable {
     func index(of name: String) -> Int? { indices[name] }
 }
 
-/// The presets that can be loaded: the user's list and the page's list, without the presets that the page refused; and the subset
-/// for automatic changes.
+/// The presets of one page.
+struct PagePresets: Sendable {
+    /// The origin of the page's controls.
+    let page: String
+    /// The presets that can be loaded in the page.
+    var known = PresetNames([])
+    /// The presets for automatic changes.
+    var chosen = PresetNames([])
+}
+
+/// The presets that can be loaded: those of the user's list that a page has, or of all pages; the subset for automatic changes; and both
+/// for each page. A preset that a page has refused is not one that it has.
 struct PresetLibrary: Sendable {
-    /// The user's list; nil: the page's list is used.
+    private struct Page {
+        let origin: String
+        /// The presets that the page has reported; empty: not known, it may have every preset.
+        var names: [String] = []
+        var available: Set<String> = []
+        var refused: Set<String> = []
+        /// Whether the page has disconnected. The presets of the last page remain until another page reports its own.
+        var isClosed = false
+
+        func has(_ name: String) -> Bool { (names.isEmpty || available.contains(name)) && !refused.contains(name) }
+    }
+
+    /// Maximum number of pages whose presets are stored. The oldest are forgotten, and count as pages whose presets are not known.
+    private static let pageLimit = 64
+
+    /// The user's list; nil: the pages' lists are used.
     private let userNames: [String]?
     private let favourites: Set<String>
     private let skipped: Set<String>
-    /// The presets that the page has; nil: not reported yet.
-    private var pageNames: [String]?
-    /// The presets that the page could not load.
-    private var refused: Set<String> = []
-    /// All presets that can be loaded, including the skipped ones.
+    /// In the order in which they connected.
+    private var pages: [Page] = []
+    /// All presets that can be loaded in a page, including the skipped ones.
     private(set) var known = PresetNames([])
     /// The presets for automatic changes.
     private(set) var chosen = PresetNames([])
+    /// The presets of the connected pages.
+    private(set) var pagePresets: [PagePresets] = []
 
     /// - Parameters:
-    ///   - userNames: The user's list; nil: the page's list is used.
+    ///   - userNames: The user's list; nil: the pages' lists are used.
     ///   - favourites: Automatic changes use these presets only, as far as they are in the list; empty: all.
     ///   - skipped: Automatic changes never use these presets.
     init(userNames: [String]?, favourites: [String] = [], skipped: [String] = []) {
@@ -46,22 +71,40 @@ struct PresetLibrary: Sendable {
         update()
     }
 
-    /// Sets the page's list.
+    /// Sets a page's list.
     ///
-    /// - Parameter isNewPage: Whether the page has just connected. The presets that an earlier page refused are then available again.
+    /// - Parameter isNewPage: Whether the page has just connected. The presets that it refused before are then available again.
     /// - Returns: false when the page reported presets and none of them is in the user's list.
-    mutating func setPageNames(_ names: [String], isNewPage: Bool) -> Bool {
-        pageNames = PresetList.unique(names)
-        if isNewPage { refused = [] }
+    mutating func setPageNames(_ names: [String], of page: String, isNewPage: Bool) -> Bool {
+        pages.removeAll(where: \.isClosed)
+        let index = index(of: page)
+        pages[index].names = PresetList.unique(names)
+        pages[index].available = Set(names)
+        if isNewPage { pages[index].refused = [] }
         update()
-        return !known.isEmpty || names.isEmpty || userNames?.isEmpty != false
+        return names.isEmpty || userNames?.isEmpty != false || pagePresets.contains { $0.page == page && !$0.known.isEmpty }
     }
 
-    /// Removes a preset that the page could not load. Names that are in no list are not stored, so that memory stays bounded.
-    mutating func refuse(_ name: String) {
+    /// Removes a preset that a page could not load. Names that are in no list are not stored, so that memory stays bounded.
+    mutating func refuse(_ name: String, by page: String) {
         guard known.index(of: name) != nil else { return }
-        refused.insert(name)
+        pages[index(of: page)].refused.insert(name)
         update()
+    }
+
+    /// Removes a page that has disconnected.
+    mutating func close(_ page: String) {
+        guard let index = pages.firstIndex(where: { $0.origin == page }) else { return }
+        if pages.count == 1 { pages[index].isClosed = true } else { pages.remove(at: index) }
+        update()
+    }
+
+    /// The index of a page, which is added if it is not known yet.
+    private mutating func index(of page: String) -> Int {
+        if let index = pages.firstIndex(where: { $0.origin == page }) { return index }
+        if pages.count == Self.pageLimit { pages.removeFirst() }
+        pages.append(Page(origin: page))
+        return pages.count - 1
     }
 
     /// Looks up a preset by its name or a unique part of it. While no list is known every name is accepted.
@@ -77,19 +120,27 @@ struct PresetLibrary: Sendable {
     }
 
     private mutating func update() {
-        var names = userNames ?? pageNames ?? []
-        if userNames != nil, let pageNames, !pageNames.isEmpty {
-            let available = Set(pageNames)
-            names.removeAll { !available.contains($0) }
-        }
-        names.removeAll { refused.contains($0) }
+        var names = userNames ?? PresetList.unique(pages.flatMap(\.names))
+        if !pages.isEmpty { names.removeAll { name in !pages.contains { $0.has(name) } } }
         known = PresetNames(names, reusing: known)
-        var indices = Array(known.names.indices)
-        if !skipped.isEmpty { indices.removeAll { skipped.contains(known.folded[$0]) } }
+        chosen = chosen(of: known)
+        pagePresets = pages.filter { !$0.isClosed }.map { page in
+            let names = known.names.filter(page.has)
+            // Pages with all presets share one list.
+            if names.count == known.names.count { return PagePresets(page: page.origin, known: known, chosen: chosen) }
+            let own = PresetNames(names, reusing: known)
+            return PagePresets(page: page.origin, known: own, chosen: chosen(of: own))
+        }
+    }
+
+    /// The presets of a list that automatic changes use.
+    private func chosen(of list: PresetNames) -> PresetNames {
+        var indices = Array(list.names.indices)
+        if !skipped.isEmpty { indices.removeAll { skipped.contains(list.folded[$0]) } }
         if !favourites.isEmpty {
-            let preferred = indices.filter { favourites.contains(known.folded[$0]) }
+            let preferred = indices.filter { favourites.contains(list.folded[$0]) }
             if !preferred.isEmpty { indices = preferred }
         }
-        chosen = indices.count == names.count ? known : PresetNames(indices.map { known.names[$0] }, reusing: known)
+        return indices.count == list.names.count ? list : PresetNames(indices.map { list.names[$0] }, reusing: list)
     }
 }

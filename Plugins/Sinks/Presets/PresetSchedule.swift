@@ -32,12 +32,37 @@ struct ScheduleStatus: Sendable, Equatable {
 struct PresetSchedule: Sendable {
     private enum PendingEvent {
         case preset(PresetChange)
+        case pagePreset(PagePresetChange)
         case speed(SpeedChange)
+    }
+
+    /// A connected page. Where it does not have the preset of a change, it gets one of its own order.
+    private struct Page {
+        var presets: PagePresets
+        var order: PresetOrder
+
+        func has(_ name: String) -> Bool { presets.known.index(of: name) != nil }
+
+        /// Shows a preset, or, if the page does not have it, the one that a move within its own order leads to.
+        ///
+        /// - Returns: The preset of its own; nil: there is none, or it shows the given one.
+        mutating func show(_ name: String, orElse move: (inout PresetOrder) -> String?) -> String? {
+            guard has(name) else { return move(&order) }
+            order.select(name)
+            return nil
+        }
     }
 
     private let timing: ChangeTiming
     private var timer: ChangeTimer
     private var order: PresetOrder
+    private let orderKind: PresetOrder.Kind
+    /// The seed of the order of the next page.
+    private var pageSeed: UInt64
+    /// The connected pages that have reported their presets, at most as many as the library stores.
+    private var pages: [Page] = []
+    /// The last preset that one of several pages has refused, and what it shows instead: pages that refuse the same one stay alike.
+    private var replacement: (refused: String, name: String)?
     /// The preset of the last run. It is the first preset of this one if it is in the list.
     private var persistedPreset: String?
     private var speed: Double
@@ -67,6 +92,8 @@ struct PresetSchedule: Sendable {
         // Two random sequences from one seed, so that requests from clients do not change the random times.
         timer = ChangeTimer(settings.timing, seed: seed)
         order = PresetOrder(settings.order, seed: ~seed)
+        orderKind = settings.order
+        pageSeed = ~seed &+ 1
         persistedPreset = persisted.preset
         speed = persisted.speed.flatMap(Self.steppedSpeed) ?? 1
         isSpeedPending = persisted.speed != nil
@@ -150,6 +177,9 @@ struct PresetSchedule: Sendable {
                 change.nextIn = nextIn(from: time)
                 events.append(change, at: time)
                 if change.reason != .page { echoFilter.expect(change.name, at: time) }
+            case .pagePreset(let change):
+                echoFilter.expect(change.name, at: time)
+                events.append(change, at: time)
             }
         }
         pending.removeAll(keepingCapacity: true)
@@ -161,6 +191,12 @@ struct PresetSchedule: Sendable {
             name: name, cut: change.blend == 0 ? .hard : .soft, blend: change.blend, reason: change.reason,
             nextIn: nextIn(from: change.time))
         events.append(preset, at: change.time)
+        for index in pages.indices {
+            guard let own = pages[index].show(name, orElse: { $0.next() }) else { continue }
+            echoFilter.expect(own, at: change.time)
+            events.append(
+                PagePresetChange(page: pages[index].presets.page, name: own, blend: change.blend, reason: change.reason), at: change.time)
+        }
     }
 
     // MARK: - Controls
@@ -168,17 +204,18 @@ struct PresetSchedule: Sendable {
     /// Handles a control between two batches.
     ///
     /// - Parameters:
+    ///   - origin: The page or client that has sent it.
     ///   - time: Stream time of the end of the last batch.
     ///   - preparation: The preparer's result for this control; nil: it is computed now, which may take long.
     /// - Returns: `done`, or why the control has no effect.
     mutating func handle(
-        _ control: Control, at time: Double, preparation: PresetControlPreparer.Preparation? = nil
+        _ control: Control, from origin: String = "", at time: Double, preparation: PresetControlPreparer.Preparation? = nil
     ) -> ControlReply {
         switch control.type {
-        case .nextPreset: return request(order.next(), error: noOtherPreset)
-        case .previousPreset: return request(order.previous(), error: "there is no preset before this one")
-        case .randomPreset: return request(order.random(), error: noOtherPreset)
-        case .loadPreset: return load(updateLists(after: control, preparation))
+        case .nextPreset: return request(error: noOtherPreset) { $0.next() }
+        case .previousPreset: return request(error: "there is no preset before this one") { $0.previous() }
+        case .randomPreset: return request(error: noOtherPreset) { $0.random() }
+        case .loadPreset: return load(updateLists(after: control, from: origin, preparation))
         case .lockPreset:
             let locks = control["locked"].flag ?? true
             if isLocked && !locks { timer.restart(at: time) }
@@ -194,9 +231,16 @@ struct PresetSchedule: Sendable {
             return SpeedChange.range.contains(speed) ? set(speed) : .refused(Self.speedError)
         case .speedHandler: return set(control["speed"].number ?? .nan)
         case .ready, .presetNames:
-            return updateLists(after: control, preparation).error.map { .refused($0) } ?? .done
-        case .presetHandler: return follow(control["name"].string ?? "", at: time)
-        case .presetRefused: return replace(control["name"].string ?? "", updateLists(after: control, preparation))
+            let lists = updateLists(after: control, from: origin, preparation)
+            welcome(origin)
+            return lists.error.map { .refused($0) } ?? .done
+        case .presetHandler: return follow(control["name"].string ?? "", in: origin, at: time)
+        case .presetRefused:
+            _ = updateLists(after: control, from: origin, preparation)
+            return replace(control["name"].string ?? "", in: origin)
+        case .pageClosed:
+            _ = updateLists(after: control, from: origin, preparation)
+            return .done
         default: return .refused("the preset cycler does not handle \(control.name)")
         }
     }
@@ -205,26 +249,50 @@ struct PresetSchedule: Sendable {
         known.isEmpty ? "there is no list of presets" : "there is no other preset in the list"
     }
 
-    private mutating func request(_ name: String?, error: String) -> ControlReply {
-        guard let name else { return .refused(error) }
-        enqueue(name, .request)
+    /// Moves within the order, and for pages that do not have its preset within their own.
+    private mutating func request(error: String, _ move: (inout PresetOrder) -> String?) -> ControlReply {
+        guard let name = move(&order) else { return .refused(error) }
+        enqueue(name, .request, orElse: move)
         return .done
     }
 
-    private mutating func enqueue(_ name: String, _ reason: PresetChange.Reason) {
+    /// - Parameter move: For pages that do not have the preset; by default they keep theirs.
+    private mutating func enqueue(
+        _ name: String, _ reason: PresetChange.Reason, orElse move: (inout PresetOrder) -> String? = { _ in nil }
+    ) {
         let blend = reason == .page ? 0 : timing.requestBlend
         pending.append(.preset(PresetChange(name: name, cut: blend == 0 ? .hard : .soft, blend: blend, reason: reason)))
+        for index in pages.indices {
+            if let own = pages[index].show(name, orElse: move) { enqueue(own, in: index, reason) }
+        }
+    }
+
+    /// Changes the preset of one page.
+    private mutating func enqueue(_ name: String, in index: Int, _ reason: PresetChange.Reason) {
+        pending.append(
+            .pagePreset(PagePresetChange(page: pages[index].presets.page, name: name, blend: timing.requestBlend, reason: reason)))
     }
 
     /// Sets the lists to those after a control. A preparation made before the schedule began is repeated.
     private mutating func updateLists(
-        after control: Control, _ preparation: PresetControlPreparer.Preparation?
+        after control: Control, from origin: String, _ preparation: PresetControlPreparer.Preparation?
     ) -> PresetControlPreparer.Preparation {
-        var lists = preparation ?? preparer.preparation(for: control)
-        if lists.generation != generation { lists = preparer.preparation(for: control) }
+        var lists = preparation ?? preparer.preparation(for: control, from: origin)
+        if lists.generation != generation { lists = preparer.preparation(for: control, from: origin) }
         known = lists.known
         order.replace(lists.chosen)
+        pages = lists.pages.map { presets in
+            var page = pages.first { $0.presets.page == presets.page } ?? addedPage(presets)
+            page.presets = presets
+            page.order.replace(presets.chosen)
+            return page
+        }
         return lists
+    }
+
+    private mutating func addedPage(_ presets: PagePresets) -> Page {
+        pageSeed &+= 1
+        return Page(presets: presets, order: PresetOrder(orderKind, seed: pageSeed))
     }
 
     private mutating func load(_ preparation: PresetControlPreparer.Preparation) -> ControlReply {
@@ -252,30 +320,62 @@ struct PresetSchedule: Sendable {
 
     // MARK: - Reports from the page
 
-    /// Handles the page's report that it shows a preset. A preset that was not requested by this schedule becomes the current one.
-    private mutating func follow(_ name: String, at time: Double) -> ControlReply {
-        if name == order.current || echoFilter.contains(name, at: time) { return .done }
+    private func index(of page: String) -> Int? { pages.firstIndex { $0.presets.page == page } }
+
+    /// Gives a page that has connected a preset of its own if it does not have the current one, which a bridge sends to it.
+    private mutating func welcome(_ page: String) {
+        guard let current = order.current, let index = index(of: page), pages[index].order.current == nil else { return }
+        if pages[index].has(current) { return pages[index].order.select(current) }
+        if pages.count > 1 {
+            if let own = pages[index].order.next() { enqueue(own, in: index, .start) }
+        } else if let next = order.next() {
+            enqueue(next, .refused)
+        }
+    }
+
+    /// Handles a page's report that it shows a preset. A preset that was not requested by this schedule becomes the current one.
+    private mutating func follow(_ name: String, in page: String, at time: Double) -> ControlReply {
+        let index = index(of: page)
+        let isExpected = index.map { pages[$0].order.current == name } ?? false
+        if let index { pages[index].order.select(name) }
+        if isExpected || name == order.current || echoFilter.contains(name, at: time) { return .done }
         order.select(name)
         enqueue(name, .page)
         return .done
     }
 
-    /// Changes to another preset if the page cannot load the current one, `name`. The lists no longer contain it.
-    private mutating func replace(_ name: String, _ lists: PresetControlPreparer.Preparation) -> ControlReply {
+    /// Changes to another preset if a page cannot load `name`, which it shows now. The list of the page no longer contains it. With
+    /// several pages, only this one changes.
+    private mutating func replace(_ name: String, in page: String) -> ControlReply {
+        let index = index(of: page)
+        let wasShown = index.map { pages[$0].order.current == name } ?? false
         let wasCurrent = order.current == name
-        order.remove(name)
-        guard wasCurrent else { return .done }
-        guard let next = order.next() else { return .refused("there is no other preset to show instead of \"\(name)\"") }
-        enqueue(next, .refused)
+        if let index { pages[index].order.remove(name) }
+        if known.index(of: name) == nil { order.remove(name) }
+        if wasCurrent, pages.count <= 1 {
+            guard let next = order.next() else { return .refused(Self.noReplacement(of: name)) }
+            enqueue(next, .refused)
+        } else if wasShown, let index {
+            if let replacement, replacement.refused == name, pages[index].has(replacement.name) {
+                pages[index].order.select(replacement.name)
+            } else if pages[index].order.next() == nil {
+                return .refused(Self.noReplacement(of: name))
+            }
+            guard let shown = pages[index].order.current else { return .done }
+            replacement = (name, shown)
+            enqueue(shown, in: index, .refused)
+        }
         return .done
     }
+
+    private static func noReplacement(of name: String) -> String { "there is no other preset to show instead of \"\(name)\"" }
 }
 
 /// Recognises the page's confirmations: a page that reports a preset within 3 s after the event that loads it confirms the event and
 /// has not chosen the preset itself.
 struct EchoFilter: Sendable {
     private static let seconds = 3.0
-    private static let capacity = 8
+    private static let capacity = 32
 
     private var loads: [(name: String, time: Double)] = []
 
