@@ -9,12 +9,20 @@ internal import HemiolaSignal
 
 /// Delays the reads of a capture to real time. The read results are the same; none is lost.
 final class PacedCapture: Capture {
+    /// The longest wait in a call, in seconds.
+    private static let longestWait = 0.1
+
     private let base: any Capture
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
-    /// The monotonic clock at the stream's first frame, in seconds.
-    private var start = 0.0
+    private var pace = RealTimePace()
+    /// Duration of the streams before the current one, in seconds.
+    private var secondsBefore = 0.0
+    /// Frames of the current stream that were delivered, or lost before delivered ones.
     private var frames: Int64 = 0
-    private var isStarted = false
+    /// Frames of the gap that follows them.
+    private var lostFrames: Int64 = 0
+    private var name = ""
+    private var warn: @Sendable (String) -> Void = { _ in }
 
     init(_ base: any Capture) {
         self.base = base
@@ -24,32 +32,28 @@ final class PacedCapture: Capture {
 
     func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
         let source = try base.open(request)
-        format = source.format
+        (format, name, warn) = (source.format, source.name, request.warn)
         return source
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
-        if !isStarted {
-            isStarted = true
-            start = Self.now
+        let wait = pace.timeUntil(seconds, now: MonotonicTime.now)
+        if wait > 0 {
+            usleep(useconds_t(min(wait, Self.longestWait) * 1e6))
+            if wait > Self.longestWait { return .idle }
         }
-        let ahead = start + format.seconds(at: frames) - Self.now
-        if ahead > 0 {
-            usleep(useconds_t(min(ahead, 0.1) * 1e6))
-            if ahead > 0.1 { return .idle }
-        }
-        let delivery = try base.read(into: &samples)
+        // Whether audio follows a gap is known when its first frame was read: at the end of a file that was cut off there is nothing to
+        // wait for.
+        var front = samples._mutatingExtracting(0..<(lostFrames > 0 ? format.channelCount : samples.count))
+        let delivery = try base.read(into: &front)
         switch delivery {
-        case .frames(let count): frames += Int64(count)
-        case .gap(let gap): frames += gap.frames
-        case .format(let new):
-            start += format.seconds(at: frames)
-            frames = 0
-            format = new
-        case .source(let new):
-            start += format.seconds(at: frames)
-            frames = 0
-            format = new.format
+        case .frames(let count):
+            if let pause = pace.note(seconds, now: MonotonicTime.now) { warn("\(name): \(pause)") }
+            frames += lostFrames + Int64(count)
+            lostFrames = 0
+        case .gap(let gap): lostFrames += gap.frames
+        case .format(let new): begin(new)
+        case .source(let new): begin(new.format)
         case .device, .idle, .end: break
         }
         return delivery
@@ -59,9 +63,11 @@ final class PacedCapture: Capture {
         base.close()
     }
 
-    private static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    /// The time of the next frame, without a gap before it.
+    private var seconds: Double { secondsBefore + format.seconds(at: frames) }
+
+    private func begin(_ new: StreamFormat) {
+        secondsBefore += format.seconds(at: frames + lostFrames)
+        (frames, lostFrames, format) = (0, 0, new)
     }
 }

@@ -27,8 +27,9 @@ final class RecordingRun {
     private var audio: RecordedAudio?
     /// How many streams have begun.
     private var streamCount = 0
-    /// The monotonic clock at the stream's first frame, in seconds.
-    private var start = 0.0
+    private var pace = RealTimePace()
+    /// The last gap of the stream.
+    private var lastGap: Range<Int64>?
     /// Whether a notice said that the audio has ended.
     private var isEndReported = false
 
@@ -92,7 +93,8 @@ final class RecordingRun {
         receiver.begin(header)
         streamCount += 1
         isEndReported = false
-        start = Self.now
+        lastGap = nil
+        pace.begin(at: MonotonicTime.now)
     }
 
     private func openAudio(of header: StreamHeader, for receiver: any StreamReceiver) throws(CaptureError) -> RecordedAudio? {
@@ -115,8 +117,11 @@ final class RecordingRun {
 
     private func end(_ summary: StreamSummary, for receiver: any StreamReceiver) throws(CaptureError) {
         guard let stream else { return }
-        try fill(to: summary.frames, stream, for: receiver)
-        guard wait(until: summary.frames, stream, for: receiver) else { return }
+        var end = summary.frames
+        // In real time there is nothing to wait for where the input was cut off.
+        if pipeline.isPaced, let lastGap, lastGap.upperBound >= end { end = max(stream.position, lastGap.lowerBound) }
+        try fill(to: end, stream, for: receiver)
+        guard wait(until: end, stream, for: receiver) else { return }
         if let audio, !isEndReported, try audio.hasMore(shouldStop: { shouldStop }), !shouldStop {
             receiver.report(.recording("\(audio.name): is longer than the recording, which ends at \(seconds(summary.frames)) s"))
         }
@@ -180,6 +185,10 @@ final class RecordingRun {
     ) throws(CaptureError) {
         let end = batch.end ?? batch.frame
         guard wait(until: end, stream, for: receiver) else { return }
+        for event in batch.events where event.type == .gap {
+            let start = stream.header.format.frame(at: event.time)
+            if let gap = Gap(event) { lastGap = start..<start + gap.frames }
+        }
         receiver.applyControls(to: stream)
         try stream.add(batch) { (frame, samples) throws(CaptureError) in
             guard let audio else {
@@ -200,9 +209,12 @@ final class RecordingRun {
     /// - Returns: false when the run is to end.
     private func wait(until frame: Int64, _ stream: RecordedStream, for receiver: any StreamReceiver) -> Bool {
         guard pipeline.isPaced else { return !shouldStop }
-        let due = start + stream.header.format.seconds(at: frame)
+        let time = stream.header.format.seconds(at: frame)
+        if let pause = pace.note(time, now: MonotonicTime.now) {
+            receiver.report(.captureWarning(input: setup.recording.name, "\(setup.recording.name): \(pause)"))
+        }
         while !shouldStop {
-            let ahead = due - Self.now
+            let ahead = pace.timeUntil(time, now: MonotonicTime.now)
             if ahead <= 0 { return true }
             if ahead > Self.longWait { applyControls(for: receiver) }
             usleep(useconds_t(min(ahead, Self.longestSleep) * 1e6))
@@ -223,11 +235,5 @@ final class RecordingRun {
         let milliseconds = Int((stream?.header.format.seconds(at: frame) ?? 0) * 1000)
         let rest = String(milliseconds % 1000)
         return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
-    }
-
-    private static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }
