@@ -31,7 +31,7 @@ extension SinkPlugin {
             needs: { settings in
                 Needs(
                     samples: !request.isRecording, standardOutput: OutputTarget(settings[path]).isStandardOutput,
-                    events: request.options.showsBeats ? [.beat] : [],
+                    events: (request.options.showsBeats ? [.beat] : []) + (request.isRecording ? [] : [.polarity]),
                     outputs: [Output(settings[path], takesSeveralInputs: false, replacesFile: true)])
             },
             make: { settings throws(ConfigurationError) in
@@ -131,6 +131,10 @@ final class PictureSink: Sink {
                 if request.isRecording {
                     add(batch, &state)
                 } else {
+                    for event in batch.events.indices {
+                        guard let polarity = Polarity(batch.events[event]), let header = state.header else { continue }
+                        state.recorder?.add(polarity, at: header.format.frame(at: batch.events[event].time))
+                    }
                     state.recorder?.add(samples: batch.samples, at: batch.frame)
                 }
                 addTonal(batch, &state)

@@ -48,6 +48,8 @@ final class InputRun {
     /// The name and the description of the device from which the input comes now; those of the header are of the stream's beginning.
     private var deviceName: String?
     private var deviceSummary: String?
+    /// Whether a notice said that the channels of the current input have opposite polarity.
+    private var isPolarityReported = false
     /// Measures silence over all streams of the input; nil for a file.
     private var silence: SilenceDetector?
     /// Seconds of the input's earlier streams: notices count from the input's start.
@@ -117,6 +119,7 @@ final class InputRun {
         isSkippable = input.policy.onError == .skip
         inputPath = input.path
         (deviceName, deviceSummary) = (nil, nil)
+        isPolarityReported = false
         silence = pipeline.isLive ? SilenceDetector() : nil
         secondsBefore = 0
         do throws(CaptureError) {
@@ -326,6 +329,10 @@ final class InputRun {
                 switch try stream.advance(capture) {
                 case .frames:
                     if let error = externalFailure(stream, for: receiver) { return .failed(error) }
+                    if stream.hasOppositePolarity, !isPolarityReported {
+                        isPolarityReported = true
+                        receiver.report(.oppositePolarity(input: deviceSummary ?? stream.header.source.name))
+                    }
                     if pipeline.isLive, let seconds = stream.takeSilence() {
                         receiver.report(.silence(input: deviceSummary ?? stream.header.source.name, seconds: seconds))
                     }

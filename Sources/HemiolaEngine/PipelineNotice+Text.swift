@@ -44,6 +44,9 @@ extension PipelineNotice {
             }
         case .silence(let input, _):
             return "silence on \"\(input)\"; if music is playing, select its device; see: hemiola devices"
+        case .oppositePolarity(let input):
+            return "\(input): left and right have opposite polarity and cancel each other in the mono mix: their difference is analysed; "
+                + "swap the wires of one channel, or invert it"
         case .nonFinite(let input, let samples):
             return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and replaced by 0"
         case .sinkFailed(_, let error):

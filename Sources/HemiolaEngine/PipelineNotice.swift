@@ -26,6 +26,8 @@ public enum PipelineNotice: Sendable {
     case device(input: String, DeviceEvent)
     /// Silence for so many seconds; reported once per silence. Live only. The input by its description for users.
     case silence(input: String, seconds: Double)
+    /// The two channels of an input have opposite polarity, and their difference is analysed; reported once per input.
+    case oppositePolarity(input: String)
     /// NaN or infinite samples were replaced with 0: reported once per stream, at its end.
     case nonFinite(input: String, samples: Int64)
     /// A sink failed; the others continue.

@@ -42,6 +42,7 @@ final class StreamAnalysis: ControllableStream {
 
     private let channelCount: Int
     private let channelMix: ChannelMix
+    private var polarity: PolarityDetector
     private let hopFrames: Int
     private let hopsPerBatch: Int
     /// One hop, interleaved.
@@ -73,6 +74,7 @@ final class StreamAnalysis: ControllableStream {
         self.silence = silence
         channelCount = header.format.channelCount
         channelMix = ChannelMix(header.format)
+        polarity = PolarityDetector(sampleRate: header.format.sampleRate, hopFrames: header.batching.hopFrames)
         hopFrames = header.batching.hopFrames
         hopsPerBatch = header.batching.hopsPerBatch
         aggregator = HopAggregator(header.layout, hopsPerBatch: hopsPerBatch)
@@ -94,6 +96,9 @@ final class StreamAnalysis: ControllableStream {
 
     /// Whether no batch has been started: controls are applied only between batches.
     var isBetweenBatches: Bool { hopsInBatch == 0 && filled == 0 }
+
+    /// Whether the two channels have opposite polarity, so that their difference is analysed.
+    var hasOppositePolarity: Bool { polarity.isOpposite }
 
     /// Seconds of stream time up to now.
     var seconds: Double { header.format.seconds(at: clock) }
@@ -130,6 +135,7 @@ final class StreamAnalysis: ControllableStream {
             if filled > 0 { analyzeHopOfFirstPass() }
             clock += gap.frames
             bank.clear()
+            polarity.skip()
             hopsInBatch = 0
         case .end, .format, .source:
             if filled > 0 { analyzeHopOfFirstPass() }
@@ -166,6 +172,7 @@ final class StreamAnalysis: ControllableStream {
     func finishFirstPass() {
         for slot in slots { slot.offline?.finishFirstPass() }
         bank.clear()
+        polarity.reset()
         clock = 0
         filled = 0
         hopsInBatch = 0
@@ -221,6 +228,7 @@ final class StreamAnalysis: ControllableStream {
         closeBatch()
         clock += gap.frames
         bank.clear()
+        polarity.skip()
         for slot in slots { slot.analyzer.skip(gap) }
         for director in directors { director.director.skip(gap) }
     }
@@ -235,7 +243,9 @@ final class StreamAnalysis: ControllableStream {
     }
 
     private func analyse(isLast: Bool) {
+        let wasOpposite = polarity.isOpposite
         let frames = takeHop()
+        if polarity.isOpposite != wasOpposite { events.append(polarity.polarity, at: seconds) }
         if carriesSamples {
             let start = block.openSamples.baseAddress! + framesInBatch * channelCount
             start.update(from: samples, count: frames * channelCount)
@@ -286,13 +296,15 @@ final class StreamAnalysis: ControllableStream {
         filled = 0
         let read = UnsafeMutableBufferPointer(start: samples, count: frames * channelCount)
         var mix = UnsafeMutableBufferPointer(start: mono, count: hopFrames).mutableSpan
-        if !mix.mix(read.span, by: channelMix) {
+        // Copies, here and below, because a change in place is checked for exclusivity.
+        var polarity = polarity
+        if !mix.mix(read.span, by: channelMix, following: &polarity) {
             var span = read.mutableSpan
             nonFinite += Int64(span.silenceNonFinite())
-            _ = mix.mix(read.span, by: channelMix)
+            _ = mix.mix(read.span, by: channelMix, following: &polarity)
         }
+        self.polarity = polarity
         if var silence {
-            // A copy, because a change in place is checked for exclusivity.
             silence.add(peak: mix.span.level(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
             self.silence = silence
         }

@@ -46,6 +46,8 @@ public struct PictureRecorder: ~Copyable {
     /// The size of the spectrogram in pixels.
     private let imageSize: (width: Int, height: Int)
     private var spectrogram: SpectrogramRecorder?
+    /// The polarity of the two channels of a stereo stream up to a frame, and from it on.
+    private var polarity = (before: Polarity.normal, change: Int64(0), after: Polarity.normal)
     private var recorded: RecordedSpectra?
     private var envelope: WaveformEnvelope
     private var hasEnvelope = false
@@ -114,6 +116,12 @@ public struct PictureRecorder: ~Copyable {
 
     // MARK: - Input
 
+    /// Announces another polarity of the channels: the spectrogram shows half the difference of two channels of opposite polarity, whose
+    /// sum would be silence. Called before the samples of this frame are added.
+    public mutating func add(_ polarity: Polarity, at frame: Int64) {
+        self.polarity = (self.polarity.after, frame, polarity)
+    }
+
     /// Adds samples. Frames between two calls that are left out are silence.
     ///
     /// - Parameters:
@@ -134,7 +142,10 @@ public struct PictureRecorder: ~Copyable {
         while index < end {
             // Up to the end of a column of the waveform.
             let place = frame + Int64(index) - excerpt.start
-            let next = min(end, index + Int(envelope.step - place % envelope.step))
+            var next = min(end, index + Int(envelope.step - place % envelope.step))
+            let isBeforeChange = frame + Int64(index) < polarity.change
+            if isBeforeChange { next = Int(min(Int64(next), polarity.change - frame)) }
+            let isOpposite = channelCount == 2 && (isBeforeChange ? polarity.before : polarity.after) == .opposite
             var column = WaveformEnvelope.Column()
             while index < next {
                 var sum: Float = 0
@@ -146,6 +157,7 @@ public struct PictureRecorder: ~Copyable {
                     sum += value
                 }
                 column.count += Double(channelCount)
+                if isOpposite { sum = samples[index * channelCount] - samples[index * channelCount + 1] }
                 spectrogram?.append(sum / Float(channelCount))
                 index += 1
             }

@@ -8,7 +8,7 @@ public struct Hop: ~Copyable, ~Escapable {
     public let indexInBatch: Int
     /// Frames a second and channels.
     public let format: StreamFormat
-    /// The mono mix of the channels, see ``ChannelMix``, zero-padded to the hop's full length.
+    /// The mono mix of the channels, see ``ChannelMix`` and ``PolarityDetector``, zero-padded to the hop's full length.
     public let mono: Span<Float>
     /// The interleaved samples, `frameCount * format.channelCount` of them.
     public let samples: Span<Float>

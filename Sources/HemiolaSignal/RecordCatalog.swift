@@ -11,7 +11,7 @@ public struct RecordCatalog: Sendable, Hashable {
     public static let standard = RecordCatalog()
 
     private static let detected: [RecordType] = [.onset, .beat, .analyzerEvent]
-    private static let reported: [RecordType] = [.control, .device, .gap, .dropped]
+    private static let reported: [RecordType] = [.control, .device, .gap, .polarity, .dropped]
     /// Lines of a stream that are no events.
     private static let lines = (first: ["header", "batch"], last: ["end", "failure"])
     /// Lines that are not part of a stream.

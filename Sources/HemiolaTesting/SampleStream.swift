@@ -121,7 +121,7 @@ struct SampleStream {
             Onset(strength: 0.75), Beat(beatsPerMinute: 120.25, position: nil, confidence: 0.5),
             Beat(beatsPerMinute: 60, position: 1, confidence: 1), analyzerEvent, AnalyzerEvent(output: "note"),
             DeviceEvent(name: "sample", summary: "A device.", state: .moved, format: format),
-            Gap(frames: 0, reason: .truncatedFile), Gap(frames: 96_000, reason: .deviceLost),
+            Gap(frames: 0, reason: .truncatedFile), Gap(frames: 96_000, reason: .deviceLost), Polarity.opposite,
             DropReport(sink: "other", batches: 3), DropReport(sink: "other", client: "7", batches: 1),
         ]
         let declared = [

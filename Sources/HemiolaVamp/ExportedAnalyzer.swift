@@ -46,6 +46,7 @@ final class ExportedAnalyzer {
 
     private var row: [Float] = []
     private var mono: [Float] = []
+    private var polarity = PolarityDetector(sampleRate: 1, hopFrames: 1)
     /// The hop, interleaved, of which `filled` frames are there.
     private var samples: [Float] = []
     private var filled = 0
@@ -108,6 +109,7 @@ final class ExportedAnalyzer {
         sources = Self.sources(outputs, exported.plugin.about.records)
         row = Array(repeating: .nan, count: outputs.width)
         mono = Array(repeating: 0, count: batching.hopFrames)
+        polarity = PolarityDetector(sampleRate: sampleRate, hopFrames: batching.hopFrames)
         samples = Array(repeating: 0, count: batching.hopFrames * hostFormat.channelCount)
         results.reset(outputCount: sources.count)
         clear()
@@ -133,6 +135,7 @@ final class ExportedAnalyzer {
 
     private func clear() {
         bank.clear()
+        polarity.reset()
         (filled, clock, start, isFinished) = (0, 0, nil, false)
         song.removeAll()
         events = EventList()
@@ -199,7 +202,7 @@ final class ExportedAnalyzer {
         let frames = filled
         filled = 0
         var mix = mono.mutableSpan
-        _ = mix.mix(samples.span.extracting(first: frames * hostFormat.channelCount), by: ChannelMix(hostFormat))
+        _ = mix.mix(samples.span.extracting(first: frames * hostFormat.channelCount), by: ChannelMix(hostFormat), following: &polarity)
         for frame in frames..<batching.hopFrames { mix[frame] = 0 }
         if offline != nil {
             song += mono[..<frames]

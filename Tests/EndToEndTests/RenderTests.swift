@@ -1,4 +1,5 @@
 import Foundation
+import HemiolaTesting
 import TestSupport
 import Testing
 
@@ -50,6 +51,22 @@ struct RenderTests {
         try render([Hemiola.minuet, "-o", "b.png", "--size", "640x360", "--dpi", "144"])
         #expect(try bytes("b.png") == png)
         #expect(folder.names == ["a.png", "b.png"])
+    }
+
+    @Test func `channels of opposite polarity: the spectrogram of their difference`() throws {
+        let noise = TestSignal.noise(seed: 1, amplitude: 0.5, frames: 4 * 44_100)
+        for (name, sign) in [("same", Float(1)), ("opposite", -1)] {
+            let samples = noise.flatMap { [$0, sign * $0] }
+            try folder.write(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes, to: "\(name).wav")
+        }
+        // Without panels that show more than the mono mix: the pictures differ in their titles and in the first second.
+        let options = ["--panels", "spectrogram", "--no-beats", "--size", "800x400"]
+        let outcome = try render(["opposite.wav", "-o", "opposite.svg"] + options)
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("opposite.wav"), "\(outcome.errors)")
+        try render(["same.wav", "-o", "same.svg"] + options)
+        // A black image is compressed to next to nothing.
+        let sizes = try ["opposite.svg", "same.svg"].map { try bytes($0).count }
+        #expect(sizes[0] > sizes[1] * 6 / 10 && sizes[1] > 200_000, "\(sizes)")
     }
 
     @Test func `SVG: XML with the title, the labels of the axes and the spectrogram as an image`() throws {

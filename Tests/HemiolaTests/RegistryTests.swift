@@ -50,7 +50,8 @@ import Testing
         let catalog = PluginRegistry(analyzers: [analyzer]).adding(sinks: [sink]).catalog
         #expect(
             catalog.recordTypes == [
-                "header", "batch", "onset", "beat", "event", "clap", "wave", "control", "device", "gap", "dropped", "end", "failure",
+                "header", "batch", "onset", "beat", "event", "clap", "wave", "control", "device", "gap", "polarity", "dropped", "end",
+                "failure",
             ])
         #expect(catalog.controls.map(\.name) == ["start", "stop"])
         #expect(catalog.control("stop") == stop && catalog.event("wave") == wave && catalog.control("wave") == nil)

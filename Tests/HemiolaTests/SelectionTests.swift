@@ -46,7 +46,7 @@ import Testing
             Onset(strength: 1), Beat(beatsPerMinute: 1, position: nil, confidence: 1), AnalyzerEvent(output: "x"),
             PresetChange(name: "x", cut: .soft, blend: 0, reason: .start), SpeedChange(1), KeyStroke(key: "a", note: nil, phase: .up),
             DeviceEvent(name: "x", summary: "x", state: .lost, format: format), Gap(frames: 1, reason: .frozen),
-            DropReport(sink: "x", batches: 1),
+            Polarity.opposite, DropReport(sink: "x", batches: 1),
         ]
         let tap = Event(at: 0, StampedControl(Control(ControlType("tap", "A tap.")), at: 0, from: "x"))
         let types = (records.map { $0.event(at: 0) } + [tap]).map(\.type.name)

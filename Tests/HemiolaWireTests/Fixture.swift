@@ -96,7 +96,7 @@ enum Fixture {
                 Control(.setSpeed, .number(0.5)), Control(.ready, .texts(["a", "b"])), Control(.presetNames, .texts([])),
                 Control(.presetHandler, .text("y")), Control(.presetRefused, .text("y")), Control(.speedHandler, .number(1)),
             ] + keys.map(\.control) + clapControls
-        let records: [any EventRecord] =
+        var records: [any EventRecord] =
             [
                 Onset(strength: 1.25), Beat(beatsPerMinute: 120.456, position: 1, confidence: 0.75),
                 Beat(beatsPerMinute: 90, position: nil, confidence: 0), peaks, bare, SpeedChange(1), keys[0], keys[1],
@@ -106,6 +106,7 @@ enum Fixture {
             + PresetChange.Reason.allCases.map { PresetChange(name: "p", cut: .soft, blend: 2.7, reason: $0) }
             + DeviceEvent.State.allCases.map { DeviceEvent(name: "d", summary: "D", state: $0, format: format) }
             + Gap.Reason.allCases.map { Gap(frames: 441, reason: $0) }
+        records += Polarity.allCases.map { $0 as any EventRecord }
         return records.map { $0.event(at: 0.5) } + claps
             + controls.map { Event(at: 0.5, StampedControl($0, at: 1024, from: "socket/2")) }
     }()

@@ -175,13 +175,14 @@ import Testing
             is: #"{"type":"control","t":0.5,"frame":22528,"control":"\#(control.name)"\#(fields),"from":"socket/2"}"#)
     }
 
-    @Test func `device event, gap and drop report: their records`() throws {
+    @Test func `device event, gap, polarity and drop report: their records`() throws {
         try expect(
             Fixture.line(DeviceEvent(name: "d", summary: "D", state: .moved, format: Fixture.format)),
             is: #"{"type":"device","t":0.5,"name":"d","description":"D","state":"moved","sample_rate":44100,"channels":2}"#)
         try expect(
             Fixture.line(Gap(frames: 441, reason: .deviceLost)),
             is: #"{"type":"gap","t":0.5,"duration_s":0.01,"frames":441,"reason":"device-lost"}"#)
+        try expect(Fixture.line(Polarity.opposite), is: #"{"type":"polarity","t":0.5,"frame":22050,"state":"opposite"}"#)
         try expect(
             Fixture.line(DropReport(sink: "socket", client: "3", batches: 2)),
             is: #"{"type":"dropped","t":0.5,"sink":"socket","client":"3","batches":2,"events":0}"#)

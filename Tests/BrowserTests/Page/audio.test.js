@@ -62,6 +62,44 @@ export const tests = [
         },
     })),
     {
+        name: "channels of opposite polarity: the levels and the waveform of their difference, and back",
+        run() {
+            const analysis = new AudioAnalysis();
+            const tone = sine(440, 0.5);
+            const play = (messages, sign, first) => {
+                const samples = new Float32Array(2048);
+                for (let message = first; message < first + messages; message++) {
+                    for (let i = 0; i < 1024; i++) {
+                        samples[2 * i] = tone(message * 1024 + i);
+                        samples[2 * i + 1] = sign * samples[2 * i];
+                    }
+                    analysis.history.add(samples, message * 1024);
+                    analysis.update(((message + 1) * 1024) / RATE, 1024 / RATE, 1, false);
+                }
+                near(loudest(analysis).decibels, -6, 1, "level");
+                equal([...analysis.frame.waveform], [...analysis.frame.left]);
+            };
+            play(20, -1, 0);
+            equal(analysis.opposite, true);
+            play(20, 1, 20);
+            equal(analysis.opposite, false);
+        },
+    },
+    {
+        name: "left channel only, and wide stereo: half the sum",
+        run() {
+            const random = seededRandom(4);
+            for (const right of [() => 0, () => random() - 0.5]) {
+                const analysis = new AudioAnalysis();
+                const samples = Float32Array.from({ length: 40 * 2048 }, (_, i) => (i % 2 ? right() : random() - 0.5));
+                analysis.history.add(samples, 0);
+                analysis.update((40 * 1024) / RATE, 0.1, 1, false);
+                equal(analysis.opposite, false);
+                near(analysis.frame.waveform[9], (analysis.frame.left[9] + analysis.frame.right[9]) / 2, 1e-6);
+            }
+        },
+    },
+    {
         name: "silence: reported after 1.5 s, and levels of 0",
         run() {
             const analysis = feed(new AudioAnalysis(), 20, sine(440, 0.5));

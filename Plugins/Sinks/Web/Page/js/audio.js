@@ -16,6 +16,9 @@ const COLUMN_FRAMES = 1024;
 // After a pause of the page, older columns are left out.
 const MAX_COLUMNS = 64;
 const SILENCE_LEVEL = 10 ** (-70 / 20);
+// Power of half the sum of the channels, relative to theirs, below which they have opposite polarity, and above which it is normal again.
+const OPPOSITE_BELOW = 0.01;
+const NORMAL_ABOVE = 0.1;
 const SILENCE_S = 1.5;
 // Edges of the bands bass, mid and treble in Hz, as in MilkDrop.
 const BAND_EDGES = [20, 320, 2800, 11025];
@@ -56,6 +59,8 @@ export class AudioAnalysis {
         this.longLeft = new Float32Array(LONG_WINDOW);
         this.longRight = new Float32Array(LONG_WINDOW);
         this.longMono = new Float32Array(LONG_WINDOW);
+        /** Whether the channels cancel each other, so that their difference is analysed, as in the records. */
+        this.opposite = false;
         /** Level of every point in dBFS: the latest, and the smoothed one with its peak hold for the display. */
         this.decibels = new Float32Array(POINTS).fill(MIN_DB);
         this.smoothed = new Float32Array(POINTS).fill(MIN_DB);
@@ -105,6 +110,7 @@ export class AudioAnalysis {
         this.history.reset();
         this.analyzedEnd = -1;
         this.column = null;
+        this.opposite = false;
     }
 
     /** Computes the frame for the stream time `time`, `dt` seconds after the frame before. `time` is NaN without a stream. */
@@ -140,6 +146,7 @@ export class AudioAnalysis {
         this.analyzedEnd = end;
         const { frame, longLeft, longRight, longMono } = this;
         this.history.copy(end, longLeft, longRight, longMono);
+        this.followPolarity();
         let sum = 0;
         for (let i = LONG_WINDOW - SHORT_WINDOW; i < LONG_WINDOW; i++) sum += longMono[i] * longMono[i];
         this.rms = Math.sqrt(sum / SHORT_WINDOW);
@@ -157,6 +164,20 @@ export class AudioAnalysis {
             const high = mix[i] > 0 ? this.short.band(short[2 * i], short[2 * i + 1]) : 0;
             this.decibels[i] = 10 * Math.log10(low * (1 - mix[i]) + high * mix[i] + 1e-12);
         }
+    }
+
+    /** Replaces half the sum of the channels by half their difference while they have opposite polarity. */
+    followPolarity() {
+        const { longLeft, longRight, longMono } = this;
+        let channels = 0;
+        let sum = 0;
+        for (let i = 0; i < LONG_WINDOW; i++) {
+            channels += (longLeft[i] * longLeft[i] + longRight[i] * longRight[i]) / 2;
+            sum += longMono[i] * longMono[i];
+        }
+        if (this.opposite ? sum > NORMAL_ABOVE * channels : sum < OPPOSITE_BELOW * channels) this.opposite = !this.opposite;
+        if (!this.opposite) return;
+        for (let i = 0; i < LONG_WINDOW; i++) longMono[i] = (longLeft[i] - longRight[i]) / 2;
     }
 
     /** Smooths for the display: fast rise, slow fall, and a peak that holds for 0.9 s and then falls. */
