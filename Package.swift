@@ -139,9 +139,9 @@ let package = Package(
         plugin(
             "OSCSink", at: "Sinks/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaOutput"], exclude: ["Control/README.md"]),
         plugin(
-            "LightsSink", at: "Sinks/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork"],
+            "LightsSink", at: "Sinks/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaOutput"],
             exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"]),
-        plugin("WLEDSink", at: "Sinks/WLED", uses: ["HemiolaNetwork"]),
+        plugin("WLEDSink", at: "Sinks/WLED", uses: ["HemiolaNetwork", "HemiolaOutput"]),
         plugin("NotesSink", at: "Sinks/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
         plugin("OS2LSink", at: "Sinks/OS2L", uses: ["HemiolaNetwork", "HemiolaOutput", "HemiolaVisualizer", "HemiolaWire"]),
         plugin("PresetsSink", at: "Sinks/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"]),
@@ -339,8 +339,10 @@ let package = Package(
                 "OSCSink", "BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaNetwork", "HemiolaVisualizer",
                 "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal",
             ]),
-        tests("WLEDSinkTests", uses: ["WLEDSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
-        tests("LightsSinkTests", uses: ["LightsSink", "HemiolaNetwork", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests("WLEDSinkTests", uses: ["WLEDSink", "HemiolaNetwork", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
+        tests(
+            "LightsSinkTests",
+            uses: ["LightsSink", "HemiolaFieldMaps", "HemiolaNetwork", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests("CSVSinkTests", uses: ["HemiolaVisualizer", "CSVSink", "TestSupport", "HemiolaTesting", "Hemiola", "HemiolaSignal"]),
         tests(
             "ExecAnalyzerTests",

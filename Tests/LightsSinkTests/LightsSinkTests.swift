@@ -86,36 +86,10 @@ import Testing
 
     // MARK: - sACN
 
-    /// A data packet of E1.31, read layer by layer; nil: violates the specification.
-    private struct DataPacket {
-        var source: String
-        var priority: UInt8
-        var sequence: UInt8
-        var options: UInt8
-        var universe: Int
-        var channels: [UInt8]
-
-        init?(_ bytes: [UInt8]) {
-            func word(_ offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
-            guard bytes.count == 638 else { return nil }
-            let words: [(offset: Int, value: Int)] = [
-                (0, 0x10), (2, 0), (16, 0x7000 | 622), (38, 0x7000 | 600), (109, 0), (115, 0x7000 | 523), (119, 0), (121, 1), (123, 513),
-            ]
-            guard words.allSatisfy({ word($0.offset) == $0.value }) else { return nil }
-            guard Array(bytes[4..<16]) == Array("ASC-E1.17\0\0\0".utf8) else { return nil }
-            guard bytes[18..<22] == [0, 0, 0, 4], bytes[40..<44] == [0, 0, 0, 2], bytes[117..<119] == [2, 0xA1], bytes[125] == 0 else {
-                return nil
-            }
-            source = String(decoding: bytes[44..<108].prefix { $0 != 0 }, as: UTF8.self)
-            (priority, sequence, options, universe) = (bytes[108], bytes[111], bytes[112], word(113))
-            channels = Array(bytes[126...])
-        }
-    }
-
     @Test func `sacn: packets of E1.31, and three that end the stream`() async throws {
         let receiver = try DatagramReceiver()
         try await run(.sacn, "127.0.0.1:\(receiver.port),pixels=2,start=10,universe=300,priority=150,source=Test", [batch(0)])
-        let packets = all(receiver).map(DataPacket.init)
+        let packets = all(receiver).map(LightPackets.SACN.init)
         try #require(packets.count == 5 && packets.allSatisfy { $0 != nil })
         let first = try #require(packets[0])
         #expect(first.source == "Test" && first.priority == 150 && first.universe == 300 && first.options == 0)
@@ -129,7 +103,7 @@ import Testing
     @Test func `sacn: lights beyond a universe continue in the next, none in two`() async throws {
         let receiver = try DatagramReceiver()
         try await run(.sacn, "127.0.0.1:\(receiver.port),pixels=172,effect=level", [batch(0, level: 0)])
-        let packets = all(receiver).compactMap(DataPacket.init)
+        let packets = all(receiver).compactMap(LightPackets.SACN.init)
         #expect(packets.map(\.universe).prefix(2) == [1, 2])
         #expect(packets.first?.channels[509...511].contains { $0 > 0 } == false)
         #expect(packets[1].channels.prefix(6).contains { $0 > 0 } && packets[1].channels.dropFirst(6).allSatisfy { $0 == 0 })
@@ -138,7 +112,7 @@ import Testing
     @Test func `sacn: multicast group of the universe on the loopback interface`() async throws {
         let receiver = try DatagramReceiver(port: 5568, group: "239.255.1.2")
         try await run(.sacn, "universe=258,pixels=1,interface=lo", [batch(0)])
-        #expect(try DataPacket(#require(receiver.receive()))?.universe == 258)
+        #expect(try LightPackets.SACN(#require(receiver.receive()))?.universe == 258)
     }
 
     @Test(.enabled(if: Tool.python(module: "sacn").isExpected, Comment(rawValue: Tool.python(module: "sacn").reason)))
@@ -186,69 +160,50 @@ import Testing
 
     // MARK: - Effects, flashes, blackout
 
-    @Test func `pulse: a flash in the frame of the beat, with lead_ms earlier`() async throws {
-        for (lead, expected) in [(0.0, 2), (0.03, 1)] {
-            let receiver = try DatagramReceiver()
-            let beat = Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0.06)
-            let batches = (0..<4).map { batch($0, level: -120, $0 == 0 ? [beat] : []) }
-            try await run(.ddp, "127.0.0.1:\(receiver.port),pixels=1,effect=pulse", batches, lead: lead)
-            let brightness = all(receiver).prefix(4).map { $0.dropFirst(10).max() ?? 0 }
-            #expect(brightness.firstIndex { $0 > 200 } == expected, "\(brightness)")
-        }
-    }
-
-    @Test func `beats at 400 BPM: at most three flashes a second, with strobe=true all of them and a warning`() async throws {
-        for (strobe, most) in [(false, 3), (true, 7)] {
-            let receiver = try DatagramReceiver()
-            let batches = (0..<130).map { number in
-                let time = Double(number) * 1024 / 44_100
-                let beat = Int(time / 0.15) != Int((time - 1024 / 44_100.0) / 0.15)
-                return batch(number, level: -120, beat ? [Beat(beatsPerMinute: 400, position: 1, confidence: 1).event(at: time)] : [])
-            }
-            let warnings = Mutex<[String]>([])
-            try await run(.ddp, "127.0.0.1:\(receiver.port),pixels=1,effect=pulse,strobe=\(strobe)", batches) { text in
-                warnings.withLock { $0.append(text) }
-            }
-            let bright = all(receiver).map { ($0.dropFirst(10).max() ?? 0) > 150 }
-            let starts = bright.indices.dropFirst().filter { bright[$0] && !bright[$0 - 1] }
-            let mostInASecond = starts.map { start in starts.count { $0 >= start && $0 < start + 43 } }.max() ?? 0
-            #expect(strobe ? mostInASecond > 3 && mostInASecond <= most : (1...most).contains(mostInASecond), "\(starts)")
-            #expect(warnings.withLock { $0 } == (strobe ? ["strobe=true: lights can flash more than three times a second"] : []))
-        }
-    }
-
-    @Test func `control blackout: dark frames until it is off again`() async throws {
+    @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
+    func `control blackout: dark without a batch, and until it is off again`(plugin: SinkPlugin) async throws {
         let receiver = try DatagramReceiver()
-        let sink = try SinkPlugin.ddp.make(settings: "127.0.0.1:\(receiver.port),pixels=1")
+        let sink = try plugin.make(settings: "127.0.0.1:\(receiver.port),pixels=1")
         let directing = try #require(sink.directing)
-        try await sink.open(SinkContext(name: "ddp"))
+        try await sink.open(SinkContext(name: plugin.about.id))
         let director = try directing.makeDirector()
         let handler = try #require(director as? any ControlHandler)
         try await sink.begin(Self.header)
-        var brightness: [UInt8] = []
-        for (number, control) in [nil, Control(.blackout), nil, Control(.blackout, .boolean(false))].enumerated() {
-            if let control { #expect(handler.handle(StampedControl(control, at: 0, from: "test")) == .done) }
-            try await sink.write(BatchBlock([batch(number)]))
-            brightness.append(receiver.receive()?.dropFirst(10).max() ?? 1)
+        /// Whether a frame arrives in time whose light is dark or bright.
+        func arrives(dark isDark: Bool, within seconds: Double = 5) -> Bool {
+            let end = MonotonicTime.now + seconds * Sanitizer.slowness
+            while MonotonicTime.now < end {
+                guard let packet = receiver.receive(timeout: 0.1) else { continue }
+                let channels =
+                    LightPackets.SACN(packet)?.channels ?? LightPackets.ArtNet(packet)?.channels ?? LightPackets.DDP(packet)?.data
+                if channels?.allSatisfy({ $0 == 0 }) == isDark { return true }
+            }
+            return false
         }
-        #expect(brightness == [255, 0, 0, 255])
+        try await sink.write(BatchBlock([batch(0)]))
+        #expect(arrives(dark: false))
+        #expect(handler.handle(StampedControl(Control(.blackout), at: 0, from: "test")) == .done)
+        #expect(arrives(dark: true))
+        for number in 1..<4 { try await sink.write(BatchBlock([batch(number)])) }
+        #expect(!arrives(dark: false, within: 0.3))
+        #expect(handler.handle(StampedControl(Control(.blackout, .boolean(false)), at: 0, from: "test")) == .done)
+        try await sink.write(BatchBlock([batch(4)]))
+        #expect(arrives(dark: false))
         try await sink.close()
+        #expect(arrives(dark: true))
     }
 
-    @Test func `field map: channels, values for records, and channels that do not exist`() async throws {
+    @Test func `strobe=true: a warning`() async throws {
+        for (settings, expected) in [("", [String]()), (",strobe=true", ["strobe=true: lights can flash more than three times a second"])] {
+            let receiver = try DatagramReceiver()
+            let warnings = Mutex<[String]>([])
+            try await run(.ddp, "127.0.0.1:\(receiver.port)\(settings)", [batch(0)]) { text in warnings.withLock { $0.append(text) } }
+            #expect(warnings.withLock { $0 } == expected)
+        }
+    }
+
+    @Test func `field map: channels that do not exist are an error`() async throws {
         let folder = try TemporaryFolder()
-        let text =
-            "- {from: levels.rms_db, to: 1, scale: [-48, 0, 0, 255]}\n- {value: 200, to: 3, when: beat}\n- {from: visualizer.bars, to: 511, scale: [0, 1, 0, 255]}"
-        try text.write(toFile: folder("map.yaml"), atomically: true, encoding: .utf8)
-        let receiver = try DatagramReceiver()
-        let beat = Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0)
-        try await run(
-            .artnet, "127.0.0.1:\(receiver.port),map=\(folder("map.yaml"))", (0..<8).map { batch($0, $0 == 0 ? [beat] : []) })
-        let channels = all(receiver).map { $0.dropFirst(18).map { $0 } }
-        #expect(channels[0].prefix(4) == [128, 0, 200, 0])
-        #expect(channels[0].suffix(2) == [255, 128])
-        // 0.1 s are four frames and a bit.
-        #expect(channels.prefix(8).map { $0[2] } == [200, 200, 200, 200, 200, 0, 0, 0])
         try "- {from: levels.rms_db, to: 513}".write(toFile: folder("wrong.yaml"), atomically: true, encoding: .utf8)
         let error = await #expect(throws: SinkError.self) {
             try await run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [])

@@ -24,6 +24,7 @@ public final class DatagramReceiver {
         self.descriptor = descriptor
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &one, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -49,11 +50,29 @@ public final class DatagramReceiver {
 
     /// The next datagram; nil when none arrives in time.
     public func receive(timeout seconds: Double = 5) -> [UInt8]? {
+        receiveWithTime(timeout: seconds)?.bytes
+    }
+
+    /// The next datagram, and when the kernel received it, in seconds since 1970: also on a busy machine, where this thread reads it later.
+    public func receiveWithTime(timeout seconds: Double = 5) -> (bytes: [UInt8], time: Double)? {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&request, 1, Int32(seconds * Sanitizer.slowness * 1000)) > 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        let count = recv(descriptor, &bytes, bytes.count, 0)
-        return count < 0 ? nil : Array(bytes[..<count])
+        // The only control message: its header, which is 16 bytes long, and the time.
+        var control = (cmsghdr(), timespec())
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            withUnsafeMutableBytes(of: &control) { control in
+                var vector = iovec(iov_base: buffer.baseAddress, iov_len: buffer.count)
+                return withUnsafeMutablePointer(to: &vector) { vector in
+                    var message = msghdr()
+                    (message.msg_iov, message.msg_iovlen) = (vector, 1)
+                    (message.msg_control, message.msg_controllen) = (control.baseAddress, .init(control.count))
+                    return recvmsg(descriptor, &message, 0)
+                }
+            }
+        }
+        let time = Double(control.1.tv_sec) + Double(control.1.tv_nsec) * 1e-9
+        return count < 0 ? nil : (Array(bytes[..<count]), time)
     }
 }
 

@@ -1,4 +1,5 @@
 import Hemiola
+import HemiolaNetwork
 import HemiolaSignal
 import HemiolaTesting
 import TestSupport
@@ -23,27 +24,7 @@ import Testing
     /// Level −30 dBFS, the middle band the strongest, bar 0 at a half and bar 15 full.
     private static let row: [Float] = [-30, -40, -20, -50, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
 
-    /// Reads a message with the layout of WLED's source.
-    private struct Message {
-        var header: [UInt8]
-        var level: Float
-        var smoothed: Float
-        var peak: UInt8
-        var number: UInt8
-        var bands: [UInt8]
-        var magnitude: Float
-        var frequency: Float
-
-        init?(_ packet: [UInt8]?) {
-            guard let bytes = packet, bytes.count == 44 else { return nil }
-            func float(_ offset: Int) -> Float {
-                Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) })
-            }
-            header = Array(bytes[..<8])
-            (level, smoothed, peak, number) = (float(8), float(12), bytes[16], bytes[17])
-            (bands, magnitude, frequency) = (Array(bytes[18..<34]), float(36), float(40))
-        }
-    }
+    private typealias Message = LightPackets.WLED
 
     private func run(_ settings: String, _ batches: [CollectedBatch], lead: Double = 0) async throws {
         let sink = try SinkPlugin.wled.make(settings: settings)
@@ -78,9 +59,8 @@ import Testing
     @Test func `batch to one device: level, bands, strongest frequency`() async throws {
         let receiver = try DatagramReceiver()
         try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
-        let message = try #require(Message(receiver.receive()))
-        #expect(message.header == Array("00002\0\0\0".utf8))
-        #expect(message.level == 127.5 && message.peak == 0 && message.number == 1)
+        let message = try #require(receiver.receive().flatMap(Message.init))
+        #expect(message.level == 127.5 && !message.isPeak && message.number == 1)
         #expect(abs(message.smoothed - 127.5 * Float(1024.0 / 44_100 / 0.1)) < 0.01)
         #expect(message.bands == bytes([128], .zeros(14), [255]))
         #expect(message.magnitude == 2040 && abs(message.frequency - 800) < 0.01)
@@ -90,27 +70,100 @@ import Testing
         let receiver = try DatagramReceiver()
         let silence: [Float] = [-120, -120, -120, -120] + [Float](repeating: .nan, count: 16)
         try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: silence)])
-        let message = try #require(Message(receiver.receive()))
+        let message = try #require(receiver.receive().flatMap(Message.init))
         #expect(message.level == 0 && message.magnitude == 0 && message.frequency == 1 && message.bands.allSatisfy { $0 == 0 })
     }
 
     @Test func `multicast on the loopback interface: received by a member of the group`() async throws {
         let receiver = try DatagramReceiver(port: 11_988, group: "239.0.0.1")
         try await run("interface=lo", [CollectedBatch(row: Self.row)])
-        #expect(Message(receiver.receive())?.level == 127.5)
+        #expect(receiver.receive().flatMap(Message.init)?.level == 127.5)
     }
 
-    @Test func `announced beat: the peak is in the message of its time, with lead_ms earlier`() async throws {
-        // Batches of 23.2 ms; the beat at 60 ms is in the third, with 30 ms of lead in the second.
-        for (lead, expected) in [(0.0, [0, 0, 1, 0]), (0.03, [0, 1, 0, 0])] {
-            let receiver = try DatagramReceiver()
-            let beat = Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0.06)
-            let batches = (0..<4).map {
-                CollectedBatch(number: Int64($0), frame: Int64($0) * 1024, row: Self.row, events: $0 == 0 ? [beat] : [])
+    @Test func `end: the last message is zero`() async throws {
+        let receiver = try DatagramReceiver()
+        try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
+        let first = try #require(receiver.receive().flatMap(Message.init))
+        let last = try #require(receiver.receive().flatMap(Message.init))
+        #expect(!first.isZero && last.isZero && last.number == 2)
+        #expect(receiver.receive(timeout: 0.1) == nil)
+    }
+
+    @Test func `control blackout: zero without a batch, and until it is off again`() async throws {
+        let receiver = try DatagramReceiver()
+        let sink = try SinkPlugin.wled.make(settings: "127.0.0.1:\(receiver.port)")
+        #expect(SinkPlugin.wled.about.controls.contains(.blackout))
+        try await sink.open(SinkContext(name: "wled"))
+        let director = try #require(sink.directing).makeDirector()
+        let handler = try #require(director as? any ControlHandler)
+        try await sink.begin(Self.header)
+        /// Whether a message arrives in time that is zero or not.
+        func arrives(zero isZero: Bool, within seconds: Double = 5) -> Bool {
+            let end = MonotonicTime.now + seconds * Sanitizer.slowness
+            while MonotonicTime.now < end {
+                if let message = receiver.receive(timeout: 0.1).flatMap(Message.init), message.isZero == isZero { return true }
             }
-            try await run("127.0.0.1:\(receiver.port)", batches, lead: lead)
-            #expect((0..<4).map { _ in Message(receiver.receive()).map { Int($0.peak) } } == expected)
+            return false
         }
+        try await sink.write(BatchBlock([CollectedBatch(row: Self.row)]))
+        #expect(arrives(zero: false))
+        #expect(handler.handle(StampedControl(Control(.blackout), at: 0, from: "test")) == .done)
+        #expect(arrives(zero: true))
+        try await sink.write(BatchBlock([CollectedBatch(number: 1, frame: 1024, row: Self.row)]))
+        #expect(!arrives(zero: false, within: 0.3))
+        #expect(handler.handle(StampedControl(Control(.blackout, .boolean(false)), at: 0, from: "test")) == .done)
+        try await sink.write(BatchBlock([CollectedBatch(number: 2, frame: 2048, row: Self.row)]))
+        #expect(arrives(zero: false))
+        try await sink.close()
+    }
+
+    /// The messages at given times: each batch arrives when it ends, and the events with the first.
+    private func messages(_ events: [Event], lead: Double = 0, at times: [Double], rows: [[Float]]) throws -> [Message] {
+        var encoder = AudioSyncEncoder(peak: .beat, lead: lead)
+        encoder.begin(Self.header)
+        var result: [Message] = []
+        var pending = rows[...]
+        for time in times {
+            while let row = pending.first, case let number = rows.count - pending.count, Self.end(number) <= time {
+                let block = BatchBlock([
+                    CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, row: row, events: number == 0 ? events : [])
+                ])
+                encoder.add(block[0], at: Self.end(number))
+                for place in block[0].events.indices { encoder.add(block[0].events[place]) }
+                pending.removeFirst()
+            }
+            result += try encoder.messages(at: time, gain: 1).map { try #require(Message($0.bytes)) }
+        }
+        return result
+    }
+
+    private static func end(_ number: Int) -> Double { Double(number + 1) * 1024 / 44_100 }
+
+    @Test func `announced beat: the peak is in the first message after its time, with lead_ms earlier`() throws {
+        let beat = Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0.06)
+        for (lead, expected) in [(0.0, [0, 0, 1, 0]), (0.03, [0, 1, 0, 0])] {
+            let peaks = try messages([beat], lead: lead, at: (0..<4).map(Self.end), rows: .init(repeating: Self.row, count: 4))
+            #expect(peaks.map { $0.isPeak ? 1 : 0 } == expected)
+        }
+    }
+
+    @Test func `two batches between messages: the message has the highest values of both, and the next one its own`() throws {
+        var (loud, quiet) = (Self.row, Self.row)
+        (loud[0], loud[4]) = (-6, 1)
+        (quiet[0], quiet[4], quiet[19]) = (-54, 0, 0)
+        let sent = try messages([], at: [Self.end(1), Self.end(2)], rows: [loud, quiet, quiet])
+        #expect(sent.map(\.level) == [229.5, 25.5])
+        #expect(sent.map { $0.bands[0] } == [255, 0] && sent.map(\.magnitude) == [2040, 0])
+    }
+
+    @Test func `gain: everything is weaker, and zero at 0`() throws {
+        var encoder = AudioSyncEncoder(peak: .beat, lead: 0)
+        encoder.begin(Self.header)
+        let block = BatchBlock([CollectedBatch(row: Self.row)])
+        encoder.add(block[0], at: 1)
+        let half = try #require(Message(encoder.messages(at: 1, gain: 0.5)[0].bytes))
+        #expect(half.level == 63.75 && half.bands == bytes([64], .zeros(14), [128]) && half.magnitude == 1020)
+        #expect(try #require(Message(encoder.messages(at: 1, gain: 0)[0].bytes)).isZero)
     }
 
     @Test func `invalid target: refused with the remedy`() {

@@ -20,6 +20,8 @@ struct LightSettings: Sendable {
     var effect: LightEffect
     var brightness: Float
     var allowsStrobe: Bool
+    /// Frames a second at most; 0: a frame with each batch.
+    var rate: Double
     /// Seconds.
     var delay: Double
     var interface: String?
@@ -30,6 +32,7 @@ struct LightSettings: Sendable {
         effect = settings[Self.effect]
         brightness = Float(settings[Self.brightness])
         allowsStrobe = settings[Self.strobe]
+        rate = settings[ScheduledSender.frameRate]
         delay = settings[ScheduledSender.delay] / 1000
         interface = hasMap ? settings[ScheduledSender.interface] : nil
         map = hasMap ? settings[Self.map] : nil

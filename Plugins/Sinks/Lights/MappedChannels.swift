@@ -11,15 +11,14 @@ struct MappedChannels {
     private var routes: FieldRoutes
     /// The place of the first channel of each entry.
     private let places: [Int]
-    private let lead: Double
+    /// The values of batches.
     private var channels: [UInt8]
-    /// Channels that go back to 0, and when.
-    private var ends: [(time: Double, place: Int)] = []
-    /// Records to come, with their times less the lead.
+    /// The values of records that occurred, and when they end.
+    private var holds: [(end: Double, place: Int, value: UInt8)] = []
+    /// Records to come, with their times.
     private var events: [(time: Double, event: Event)] = []
 
-    init(_ map: FieldMap, _ header: StreamHeader, lead: Double) throws(FieldMapError) {
-        self.lead = lead
+    init(_ map: FieldMap, _ header: StreamHeader) throws(FieldMapError) {
         routes = try FieldRoutes(map, for: header) { Self.place($0) == nil ? "\"\($0)\" is no channel; use 1...512" : nil }
         places = map.entries.map { Self.place($0.destination) ?? 0 }
         channels = [UInt8](repeating: 0, count: Universe.channelCount)
@@ -31,33 +30,42 @@ struct MappedChannels {
         return channel - 1
     }
 
-    mutating func note(_ event: Event) {
-        if routes.recordTypes.contains(event.type.name), events.count < 1000 { events.append((event.time - lead, event)) }
+    mutating func add(_ batch: borrowing Batch) {
+        let places = places
+        var channels = channels
+        routes.forEachValue(of: batch) { entry, values in
+            Self.forEachByte(of: values, at: places[entry]) { channels[$0] = $1 }
+        }
+        self.channels = channels
     }
 
-    /// Computes a frame.
-    mutating func render(_ batch: borrowing Batch, end: Double, into frame: inout [UInt8]) {
+    /// Adds an event that occurs at a time.
+    mutating func add(_ event: Event, at time: Double) {
+        if routes.recordTypes.contains(event.type.name), events.count < 1000 { events.append((time, event)) }
+    }
+
+    /// The time of the next record that is shown; infinite: none is known.
+    var nextEvent: Double { events.map(\.time).min() ?? .infinity }
+
+    /// Computes a frame. All times are in seconds of one clock.
+    mutating func render(at now: Double, into frame: inout [UInt8]) {
         let places = places
-        var (channels, ends) = (channels, ends)
-        for entry in ends where entry.time <= end { channels[entry.place] = 0 }
-        ends.removeAll { $0.time <= end }
-        routes.forEachValue(of: batch) { entry, values in Self.set(values, at: places[entry], in: &channels) }
-        for (time, event) in events where time <= end {
+        var holds = holds.filter { $0.end > now }
+        for (time, event) in events where time <= now {
             routes.forEachValue(of: event) { entry, values in
-                let last = min(places[entry] + values.count, channels.count)
-                Self.set(values, at: places[entry], in: &channels)
-                for place in places[entry]..<last { ends.append((end + Self.hold, place)) }
+                Self.forEachByte(of: values, at: places[entry]) { holds.append((now + Self.hold, $0, $1)) }
             }
         }
-        events.removeAll { $0.time <= end }
+        events.removeAll { $0.time <= now }
         frame = channels
-        (self.channels, self.ends) = (channels, ends)
+        for hold in holds { frame[hold.place] = hold.value }
+        self.holds = holds
     }
 
-    private static func set(_ values: [ParameterValue], at place: Int, in channels: inout [UInt8]) {
-        for (index, value) in values.enumerated() where place + index < channels.count {
+    private static func forEachByte(of values: [ParameterValue], at place: Int, _ receive: (_ place: Int, _ byte: UInt8) -> Void) {
+        for (index, value) in values.enumerated() where place + index < Universe.channelCount {
             let number = value.number ?? (value.flag == true ? 255 : 0)
-            channels[place + index] = UInt8(clamping: number.rounded())
+            receive(place + index, UInt8(clamping: number.rounded()))
         }
     }
 }

@@ -1,8 +1,10 @@
 internal import Hemiola
+internal import HemiolaNetwork
+internal import HemiolaOutput
 internal import HemiolaSignal
 
-/// Computes the messages of a stream from its features and events.
-struct AudioSyncEncoder {
+/// The frames of the sink `wled`: computes messages from the features and events of a stream.
+struct AudioSyncEncoder: FrameSource {
     /// Level in dBFS that becomes 0; 0 dBFS becomes 255.
     private static let lowestLevel: Float = -60
     /// Time constant of the smoothed level, in seconds: WLED's own smoothing of a microphone is of this order.
@@ -12,28 +14,35 @@ struct AudioSyncEncoder {
     /// The magnitude of a strongest band that is at its maximum. WLED defines no scale; its effects divide by up to 8 and limit to 255.
     private static let fullMagnitude: Float = 8 * 255
 
-    private let level: FeatureHandle?
-    private let bars: FeatureHandle?
-    private let bands: FeatureHandle?
-    /// The centres of the bands, in hertz.
-    private let centers: [Float]
-    private let format: StreamFormat
-    private let peak: RecordType
+    private let peak: RecordType?
     private let lead: Double
-    /// Times of peaks to come, in seconds of stream time.
+    private var level: FeatureHandle?
+    private var bars: FeatureHandle?
+    private var bands: FeatureHandle?
+    /// The centres of the bands, in hertz.
+    private var centers: [Float] = []
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    private var clock = StreamClock()
+    /// Times of peaks to come.
     private var peaks: [Double] = []
+    /// The number of the last message, and the values of the next one: the highest since the last message.
     private var packet = AudioSyncPacket()
+    /// Whether a message has had these values.
+    private var areSent = true
 
     /// - Parameters:
-    ///   - peak: The record whose events are peaks.
+    ///   - peak: The record whose events are peaks; nil: there are none.
     ///   - lead: Seconds by which a peak is sent before it occurs.
-    init(_ header: StreamHeader, peak: RecordType, lead: Double) {
-        format = header.format
+    init(peak: RecordType?, lead: Double) {
         self.peak = peak
         self.lead = lead
-        level = header.layout.handle("levels", "rms_db")
-        bars = header.layout.handle("visualizer", "bars")
-        let column = header.layout.sections.first { $0.analyzer == "spectrum" }?.features.first { $0.feature.name == "bands_db" }
+    }
+
+    mutating func begin(_ stream: StreamHeader) {
+        (format, clock, peaks) = (stream.format, StreamClock(), [])
+        level = stream.layout.handle("levels", "rms_db")
+        bars = stream.layout.handle("visualizer", "bars")
+        let column = stream.layout.sections.first { $0.analyzer == "spectrum" }?.features.first { $0.feature.name == "bands_db" }
         bands = column?.handle
         let edges = column?.feature.edges ?? []
         // Mel bands overlap and have one edge more.
@@ -41,31 +50,49 @@ struct AudioSyncEncoder {
         centers = edges.count > step ? (0..<edges.count - step).map { Float((edges[$0] * edges[$0 + step]).squareRoot()) } : []
     }
 
-    mutating func note(_ event: Event) {
+    mutating func add(_ event: Event) {
         // More than a few can only come from a replay or a plugin that emits too many.
-        if event.type == peak, peaks.count < 1000 { peaks.append(event.time - lead) }
+        guard event.type == peak, peaks.count < 1000, let time = clock.time(of: event.time - lead), time.isFinite else { return }
+        peaks.append(time)
     }
 
-    /// The message for a batch.
-    mutating func packet(for batch: borrowing Batch) -> [UInt8] {
-        let end = format.seconds(at: batch.endFrame)
+    var nextEvent: Double { peaks.min() ?? .infinity }
+
+    mutating func add(_ batch: borrowing Batch, at now: Double) {
+        clock.add(end: format.seconds(at: batch.endFrame), at: now)
+        guard batch.hasValues else { return }
         let row = batch.row
-        packet.number &+= 1
-        packet.isPeak = peaks.contains { $0 <= end }
-        peaks.removeAll { $0 <= end }
         var decibels = Float.nan
         if let level { decibels = row[level.offset] }
-        packet.level = decibels.isFinite ? 255 * min(max((decibels - Self.lowestLevel) / -Self.lowestLevel, 0), 1) : 0
+        let current = decibels.isFinite ? 255 * min(max((decibels - Self.lowestLevel) / -Self.lowestLevel, 0), 1) : 0
+        packet.level = areSent ? current : max(packet.level, current)
         let share = Float(min(1, format.seconds(at: Int64(batch.frameCount)) / Self.smoothing))
-        packet.smoothedLevel += (packet.level - packet.smoothedLevel) * share
+        packet.smoothedLevel += (current - packet.smoothedLevel) * share
         var highest: Float = 0
         for band in 0..<AudioSyncPacket.bandCount {
             let value = bar(band, of: row)
             highest = max(highest, value)
-            packet.bands[band] = UInt8((255 * value).rounded())
+            let byte = UInt8((255 * value).rounded())
+            packet.bands[band] = areSent ? byte : max(packet.bands[band], byte)
         }
-        (packet.magnitude, packet.frequency) = (highest * Self.fullMagnitude, strongestFrequency(row))
-        return packet.bytes
+        let magnitude = highest * Self.fullMagnitude
+        if areSent || magnitude >= packet.magnitude { (packet.magnitude, packet.frequency) = (magnitude, strongestFrequency(row)) }
+        areSent = false
+    }
+
+    mutating func messages(at now: Double, gain: Float) -> [(receiver: Int, bytes: [UInt8])] {
+        packet.number &+= 1
+        packet.isPeak = gain > 0 && peaks.contains { $0 <= now }
+        peaks.removeAll { $0 <= now }
+        areSent = true
+        if gain == 1 { return [(0, packet.bytes)] }
+        var faded = packet
+        faded.level *= gain
+        faded.smoothedLevel *= gain
+        faded.magnitude *= gain
+        for band in faded.bands.indices { faded.bands[band] = UInt8((Float(faded.bands[band]) * gain).rounded()) }
+        if gain == 0 { faded.frequency = Self.frequencies.lowerBound }
+        return [(0, faded.bytes)]
     }
 
     /// One of 16 bars, 0…1: the largest of those that it stands for.

@@ -1,7 +1,6 @@
 public import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaSignal
-internal import Synchronization
 
 extension SinkPlugin {
     private static let target = Setting(
@@ -11,7 +10,11 @@ extension SinkPlugin {
     /// Sends levels, bands and peaks to WLED devices, whose sound-reactive effects then need no microphone.
     public static let wled = SinkPlugin(
         "wled", "Sends audio sync messages to WLED devices: their sound-reactive effects need no microphone.",
-        settings: [target.declared, peak.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared], primary: "target",
+        settings: [
+            target.declared, peak.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared,
+            ScheduledSender.interface.declared,
+        ],
+        primary: "target", controls: [.blackout],
         needs: { settings in
             Needs(
                 analyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")]
@@ -19,9 +22,12 @@ extension SinkPlugin {
                 realTime: true, schedulesEvents: true, events: [settings[peak].record].compactMap { $0 })
         },
         make: { settings throws(ConfigurationError) in
-            WLEDSender(
-                try NetworkTarget(parsing: settings[target], defaultPort: 11_988, at: target.key), peak: settings[peak].record ?? .gap,
-                delay: settings[ScheduledSender.delay] / 1000, interface: settings[ScheduledSender.interface])
+            let record = settings[peak].record
+            return FrameSink(
+                to: [try NetworkTarget(parsing: settings[target], defaultPort: 11_988, at: target.key)],
+                interface: settings[ScheduledSender.interface], rate: settings[ScheduledSender.frameRate],
+                delay: settings[ScheduledSender.delay] / 1000
+            ) { context throws(SinkError) -> AudioSyncEncoder in AudioSyncEncoder(peak: record, lead: context.lead) }
         })
 }
 
@@ -34,73 +40,5 @@ enum PeakSource: String, SettingChoice {
         case .onset: .onset
         case .none: nil
         }
-    }
-}
-
-/// The sink `wled`.
-///
-/// Its methods run one at a time; `writeIfReady` runs on the analysis thread, because sending never waits. The mutex makes the state `Sendable`.
-final class WLEDSender: NonBlockingSink {
-    private struct State {
-        var sender: ScheduledSender?
-        var encoder: AudioSyncEncoder?
-        var lead = 0.0
-    }
-
-    private let target: NetworkTarget
-    private let peak: RecordType
-    private let delay: Double
-    private let interface: String?
-    private let state = Mutex(State())
-
-    init(_ target: NetworkTarget, peak: RecordType, delay: Double, interface: String?) {
-        self.target = target
-        self.peak = peak
-        self.delay = delay
-        self.interface = interface
-    }
-
-    func open(_ context: SinkContext) async throws(SinkError) {
-        let sender = try ScheduledSender(target, interface: interface, context)
-        state.withLock { $0 = State(sender: sender, lead: context.lead) }
-    }
-
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        state.withLock { $0.encoder = AudioSyncEncoder(stream, peak: peak, lead: $0.lead) }
-    }
-
-    func writeIfReady(_ batches: BatchBlock) -> Bool {
-        send(batches)
-        return true
-    }
-
-    func write(_ batches: BatchBlock) async throws(SinkError) { send(batches) }
-
-    private func send(_ batches: BatchBlock) {
-        state.withLock { state in
-            guard state.encoder != nil, let sender = state.sender else { return }
-            for index in 0..<batches.count {
-                let batch = batches[index]
-                for place in batch.events.indices { state.encoder!.note(batch.events[place]) }
-                guard batch.hasValues else { continue }
-                sender.add(state.encoder!.packet(for: batch), at: MonotonicTime.now + delay)
-            }
-        }
-    }
-
-    func write(_ events: [Event]) async throws(SinkError) {
-        state.withLock { state in
-            for event in events { state.encoder?.note(event) }
-        }
-    }
-
-    func end(_ summary: StreamSummary) async throws(SinkError) {}
-
-    func close() async throws(SinkError) {
-        let state = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
-        try state.sender?.close(within: delay + 0.1)
     }
 }

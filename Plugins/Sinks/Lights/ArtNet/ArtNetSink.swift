@@ -14,8 +14,8 @@ extension SinkPlugin {
         "artnet", "Sends DMX universes to lights by Art-Net.",
         settings: [
             target.declared, universe.declared, start.declared, LightSettings.pixels.declared, LightSettings.map.declared,
-            LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared, ScheduledSender.delay.declared,
-            ScheduledSender.interface.declared,
+            LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared,
+            ScheduledSender.frameRate.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
         primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in
@@ -30,7 +30,7 @@ extension SinkPlugin {
             }
             let node = try NetworkTarget(parsing: text, defaultPort: ArtNetMessages.port, at: target.key)
             let universes = (first..<first + count).map { UInt16($0) }
-            return LightSender(ArtNetMessages(node, universes), lights, universes: (count, settings[start]))
+            return LightFrames.sink(ArtNetMessages(node, universes), lights, universes: (count, settings[start]))
         })
 }
 

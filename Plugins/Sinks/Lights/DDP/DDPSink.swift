@@ -10,7 +10,7 @@ extension SinkPlugin {
         "ddp", "Sends colours to the pixels of an LED controller (Distributed Display Protocol).",
         settings: [
             target.declared, LightSettings.pixels.declared, LightSettings.effect.declared, LightSettings.brightness.declared,
-            LightSettings.strobe.declared, ScheduledSender.delay.declared,
+            LightSettings.strobe.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared,
         ],
         primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in
@@ -18,7 +18,7 @@ extension SinkPlugin {
                 throw ConfigurationError("no controller; name it: ddp:HOST", at: target.key)
             }
             let controller = try NetworkTarget(parsing: text, defaultPort: DDPMessages.port, at: target.key)
-            return LightSender(DDPMessages(controller), LightSettings(settings, hasMap: false))
+            return LightFrames.sink(DDPMessages(controller), LightSettings(settings, hasMap: false))
         })
 }
 

@@ -17,7 +17,7 @@ extension SinkPlugin {
         settings: [
             target.declared, universe.declared, start.declared, LightSettings.pixels.declared, LightSettings.map.declared,
             LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared, priority.declared,
-            source.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
+            source.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
         primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in
@@ -36,7 +36,7 @@ extension SinkPlugin {
             let messages = SACNMessages(
                 receiver, universes, source: settings[source], priority: UInt8(settings[priority]),
                 identifier: SACNMessages.randomIdentifier())
-            return LightSender(messages, lights, universes: (count, settings[start]))
+            return LightFrames.sink(messages, lights, universes: (count, settings[start]))
         })
 }
 

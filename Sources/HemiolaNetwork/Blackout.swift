@@ -1,15 +1,15 @@
 internal import Hemiola
-internal import HemiolaSignal
+public import HemiolaSignal
 internal import Synchronization
 
 extension ControlType {
     /// Switches all lights off, or on again.
-    static let blackout = ControlType(
+    public static let blackout = ControlType(
         "blackout", "Switches all lights of the pipeline off, or on again.",
         fields: [.boolean("on", default: .boolean(true), "True: dark; false: light again.")])
 }
 
-/// Whether the lights are off. Set on the analysis thread, read on the sink's.
+/// Whether the lights are off. Set on the analysis thread, read on every thread that sends.
 final class BlackoutSwitch: Sendable {
     private let flag = Atomic<Bool>(false)
 
@@ -21,10 +21,10 @@ final class BlackoutSwitch: Sendable {
 
 /// Handles the control `blackout`.
 final class BlackoutDirector: Director, ControlHandler {
-    private let target: BlackoutSwitch
+    private let setBlackout: @Sendable (Bool) -> Void
 
-    init(_ target: BlackoutSwitch) {
-        self.target = target
+    init(_ setBlackout: @escaping @Sendable (Bool) -> Void) {
+        self.setBlackout = setBlackout
     }
 
     func prepare(_ stream: StreamHeader) {}
@@ -32,7 +32,7 @@ final class BlackoutDirector: Director, ControlHandler {
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {}
 
     func handle(_ control: StampedControl) -> ControlReply {
-        target.isOn = control.control["on"].flag ?? true
+        setBlackout(control.control["on"].flag ?? true)
         return .done
     }
 }

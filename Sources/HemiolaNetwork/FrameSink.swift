@@ -1,0 +1,107 @@
+public import Hemiola
+public import HemiolaSignal
+internal import Synchronization
+
+/// What a ``FrameSink`` shows: takes batches and events, and makes the messages of a frame. All times are in seconds of the monotonic clock.
+public protocol FrameSource: Sendable {
+    /// A stream begins.
+    mutating func begin(_ stream: StreamHeader) throws(SinkError)
+    /// Takes a batch, without its events. What would be missed between two frames, such as a peak, is kept for the next one.
+    mutating func add(_ batch: borrowing Batch, at now: Double)
+    /// Takes an event, which may occur later.
+    mutating func add(_ event: Event)
+    /// When the next event that changes the frame occurs; infinite: none is known.
+    var nextEvent: Double { get }
+    /// The messages of a frame, with the numbers of their receivers.
+    ///
+    /// - Parameters:
+    ///   - now: The time at which the frame is sent.
+    ///   - gain: The share of the brightness, 0…1; 0: dark.
+    mutating func messages(at now: Double, gain: Float) -> [(receiver: Int, bytes: [UInt8])]
+    /// The messages after the last frame, which is dark.
+    mutating func lastMessages() -> [(receiver: Int, bytes: [UInt8])]
+}
+
+extension FrameSource {
+    public mutating func lastMessages() -> [(receiver: Int, bytes: [UInt8])] { [] }
+}
+
+/// A sink that sends frames to lights: with each batch, at the times of events, and again while the source pauses. Handles the control
+/// `blackout`. The last frame is dark.
+///
+/// Its methods run one at a time; `writeIfReady` runs on the analysis thread, because sending never waits.
+public final class FrameSink<Source: FrameSource>: DirectingSink, NonBlockingSink {
+    private let receivers: [NetworkTarget]
+    private let interface: String?
+    private let rate: Double
+    private let delay: Double
+    private let makeSource: @Sendable (SinkContext) throws(SinkError) -> Source
+    private let blackout = BlackoutSwitch()
+    private let sender = Mutex<FrameSender<Source>?>(nil)
+
+    /// A sink.
+    ///
+    /// - Parameters:
+    ///   - receivers: The receivers of the messages.
+    ///   - interface: The network interface for a multicast group; nil: that of the system's routes.
+    ///   - rate: Frames a second at most; 0: a frame with each batch.
+    ///   - delay: Seconds by which everything is sent later.
+    ///   - makeSource: Makes the source when the sink is opened.
+    public init(
+        to receivers: [NetworkTarget], interface: String?, rate: Double, delay: Double,
+        showing makeSource: @escaping @Sendable (SinkContext) throws(SinkError) -> Source
+    ) {
+        self.receivers = receivers
+        self.interface = interface
+        self.rate = rate
+        self.delay = delay
+        self.makeSource = makeSource
+    }
+
+    public func makeDirector() throws(SinkError) -> sending any Director {
+        BlackoutDirector { [self] isOn in
+            blackout.isOn = isOn
+            // While the source pauses there is no batch, and a blackout is not to wait for it.
+            current?.requestFrame()
+        }
+    }
+
+    private var current: FrameSender<Source>? { sender.withLock { $0 } }
+
+    public func open(_ context: SinkContext) async throws(SinkError) {
+        let source = try makeSource(context)
+        var outputs: [ScheduledSender] = []
+        do throws(SinkError) {
+            for receiver in receivers { outputs.append(try ScheduledSender(receiver, interface: interface, context)) }
+            let new = FrameSender(source, to: outputs, FrameTiming(rate: rate), delay: delay, blackout)
+            try new.start()
+            sender.withLock { $0 = new }
+        } catch {
+            for output in outputs { try? output.close(within: 0) }
+            throw error
+        }
+    }
+
+    public func begin(_ stream: StreamHeader) async throws(SinkError) { try current?.begin(stream) }
+
+    public func writeIfReady(_ batches: BatchBlock) -> Bool {
+        current?.add(batches)
+        return true
+    }
+
+    public func write(_ batches: BatchBlock) async throws(SinkError) { current?.add(batches) }
+
+    public func write(_ events: [Event]) async throws(SinkError) { current?.add(events) }
+
+    public func end(_ summary: StreamSummary) async throws(SinkError) {}
+
+    public func close() async throws(SinkError) {
+        try sender.withLock { $0.take() }?.close()
+    }
+}
+
+extension ScheduledSender {
+    /// The setting `rate_hz` of a sink that sends frames to lights.
+    public static let frameRate = Setting(
+        "rate_hz", default: 44.0, in: 0...1000, unit: .hertz, "Most frames in a second, as DMX permits; 0: a frame with each batch.")
+}
