@@ -104,6 +104,32 @@ import Testing
         #expect(MonotonicTime.now - start >= 0.199)
     }
 
+    @Test func `rate_hz: fewer batches, but every event; without it, every batch`() async throws {
+        for (settings, expected) in [("", 20), (",rate_hz=10", 1)] {
+            let receiver = try DatagramReceiver()
+            let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)\(settings)")
+            try await sink.open(SinkContext(name: "osc"))
+            try await sink.begin(Self.header)
+            let start = MonotonicTime.now
+            for number in 0..<20 {
+                let batch = CollectedBatch(
+                    number: Int64(number), frame: Int64(number) * 1024, row: [-6, 0.5, 1], events: [Self.beat.event(at: 0)])
+                try await sink.write(BatchBlock([batch]))
+            }
+            let seconds = MonotonicTime.now - start
+            try await sink.close()
+            var (batches, beats) = (0, 0)
+            while let packet = receiver.receive(timeout: 0.1) {
+                let text = String(decoding: packet, as: UTF8.self)
+                if text.contains("/hemiola/levels") { batches += 1 } else if text.contains("/hemiola/beat") { beats += 1 }
+            }
+            #expect(beats == 20)
+            // On a busy machine, the batches may take longer than a tenth of a second.
+            #expect(
+                settings.isEmpty ? batches == expected : batches >= 1 && Double(batches) <= 2 + 10 * seconds, "\(batches), \(seconds) s")
+        }
+    }
+
     @Test func `bundles=false: each message is a datagram`() async throws {
         let receiver = try DatagramReceiver()
         try await write("127.0.0.1:\(receiver.port),bundles=false,prefix=/a/b")

@@ -16,6 +16,7 @@ final class OSCSender: NonBlockingSink {
         var routes: OSCRoutes?
         var clock = StreamClock()
         var format = StreamFormat(sampleRate: 1, channelCount: 1)
+        var limit = RateLimit(0)
     }
 
     private let settings: OSCSettings
@@ -38,7 +39,7 @@ final class OSCSender: NonBlockingSink {
             state.sender = try ScheduledSender(settings.target, interface: settings.interface, context) { packet in
                 isStream ? Self.framed(packet) : packet
             }
-            (state.context, state.routes) = (context, nil)
+            (state.context, state.routes, state.limit) = (context, nil, RateLimit(settings.rate))
         }
     }
 
@@ -78,8 +79,10 @@ final class OSCSender: NonBlockingSink {
                 let now = MonotonicTime.now
                 let end = state.format.seconds(at: batch.endFrame)
                 state.clock.add(end: end, at: now)
-                let tag = time(end, state.clock)
-                routes.encode(batch, at: tag) { sender.add($0, at: now + settings.delay) }
+                if state.limit.earliest <= now {
+                    state.limit.add(at: now)
+                    routes.encode(batch, at: time(end, state.clock)) { sender.add($0, at: now + settings.delay) }
+                }
                 for place in batch.events.indices { send(batch.events[place], state, &routes, sender) }
             }
             state.routes = routes

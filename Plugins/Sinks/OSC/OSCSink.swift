@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
+internal import HemiolaSignal
 
 extension SinkPlugin {
     private static let target = Setting(
@@ -16,12 +17,14 @@ extension SinkPlugin {
     private static let timeTags = Setting(
         "time_tags", default: TimeTags.immediate,
         "Time of a bundle: immediate, or event: that of the batch or event, for receivers whose clock is synchronized.")
+    private static let rate = Setting(
+        "rate_hz", default: 0.0, in: 0...1000, unit: .hertz, "Most batches in a second; 0: every batch. Events are always sent.")
     /// Sends features and events as Open Sound Control messages.
     public static let osc = SinkPlugin(
         "osc", "Sends features and events as Open Sound Control (OSC) messages, through UDP or TCP.",
         settings: [
-            target.declared, map.declared, prefix.declared, bundles.declared, timeTags.declared, ScheduledSender.delay.declared,
-            ScheduledSender.interface.declared,
+            target.declared, map.declared, prefix.declared, bundles.declared, timeTags.declared, rate.declared,
+            ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
         primary: "target",
         needs: { _ in Needs(realTime: true, schedulesEvents: true) },
@@ -37,7 +40,7 @@ extension SinkPlugin {
                 OSCSettings(
                     target: try NetworkTarget(parsing: settings[target], defaultPort: 9000, transports: [.udp, .tcp], at: target.key),
                     map: settings[map], prefix: settings[prefix], usesBundles: settings[bundles], timeTags: settings[timeTags],
-                    delay: settings[ScheduledSender.delay] / 1000, interface: settings[ScheduledSender.interface]))
+                    rate: settings[rate], delay: settings[ScheduledSender.delay] / 1000, interface: settings[ScheduledSender.interface]))
         })
 }
 
@@ -51,6 +54,8 @@ struct OSCSettings: Sendable {
     var prefix: String
     var usesBundles: Bool
     var timeTags: TimeTags
+    /// Batches a second at most; 0: every batch.
+    var rate: Double
     /// Seconds.
     var delay: Double
     var interface: String?
