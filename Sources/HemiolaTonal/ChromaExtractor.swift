@@ -63,8 +63,9 @@ public final class ChromaExtractor {
     public private(set) var isSilent = true
     /// The sum of the squares of the notes' magnitudes in the last frame.
     public private(set) var power: Float = 0
-    /// The tuning: the distance from A4 = 440 Hz in cents, −50…50, over the last ten seconds; 0 until half a second of tones.
-    public var tuningCents: Float { tuning.semitones * 100 }
+    /// The tuning: the distance from A4 = 440 Hz in cents, −50…50, over the last ten seconds; 0 until half a second of tones. At either
+    /// limit, it may be up to 12 cents beyond it: the notes do not change to the next key for less.
+    public var tuningCents: Float { min(max(tuning.semitones * 100, -50), 50) }
     /// Whether there is an estimate of the tuning.
     public var hasTuning: Bool { tuning.isKnown }
 

@@ -13,8 +13,11 @@ struct TuningEstimate {
     private static let seconds = 0.5
     /// The least concentration of the deviations: the length of their mean vector, 0…1. Below it the estimate stays as it is.
     private static let concentration: Float = 0.15
+    /// Half-way between two keys, either of them is right, and an error of a cent would move all notes by a semitone: the estimate goes
+    /// from one to the other when it is so many semitones nearer to it.
+    private static let hysteresis: Float = 0.12
 
-    /// The estimate, in semitones, −0.5…0.5; 0 until there is one.
+    /// The estimate, in semitones, −0.5…0.5, and up to `hysteresis` beyond if it came from there; 0 until there is one.
     private(set) var semitones: Float = 0
     /// Whether there is an estimate.
     private(set) var isKnown = false
@@ -60,7 +63,10 @@ struct TuningEstimate {
         guard weight >= least, real * real + imaginary * imaginary >= Self.concentration * Self.concentration * weight * weight else {
             return
         }
-        semitones = atan2(imaginary, real) / (2 * .pi)
+        let nearest = atan2(imaginary, real) / (2 * .pi)
+        // Whether the last estimate was on the other side of half-way, and both are close to it.
+        let hasCrossed = nearest * semitones < 0 && min(abs(nearest), abs(semitones)) > 0.5 - Self.hysteresis
+        semitones = hasCrossed ? nearest + (semitones > 0 ? 1 : -1) : nearest
         isKnown = true
     }
 

@@ -76,6 +76,46 @@ import Testing
         for note in [57, 64, 72] { #expect(all[50].notes[note - ChromaExtractor.lowestNote] > 0.07) }
     }
 
+    /// A chord whose tuning is a function of time.
+    private func chord(_ notes: [Double], seconds: Double, cents: (Double) -> Double) -> [Float] {
+        var phases = notes.map { _ in 0.0 }
+        return (0..<Int(seconds * 8000)).map { frame in
+            let ratio = exp2(cents(Double(frame) / 8000) / 1200)
+            var sum = 0.0
+            for index in notes.indices {
+                phases[index] += 2 * .pi * hertz(notes[index]) * ratio / 8000
+                for partial in 1...4 { sum += 0.1 / Double(partial) * sin(Double(partial) * phases[index]) }
+            }
+            return Float(sum)
+        }
+    }
+
+    @Test(arguments: [1.0, -1])
+    func `tuning that drifts half-way between two keys: the notes stay; far beyond, they change once`(sign: Double) {
+        // 44 to 56 cents and back in 40 s, then 72.
+        let samples = chord([57, 61, 64], seconds: 70) { time in
+            if time < 20 { return sign * (44 + 0.6 * time) }
+            if time < 40 { return sign * (56 - 0.6 * (time - 20)) }
+            return sign * min(72, 44 + 4 * (time - 40))
+        }
+        let all = frames(samples, sampleRate: 8000)
+        let strongest: [Set<Int>] = all.dropFirst(20).map { frame in
+            let order = frame.chroma.indices.sorted { frame.chroma[$0] > frame.chroma[$1] }
+            return Set(order.prefix(3))
+        }
+        let first = strongest[0]
+        #expect(strongest[..<780].allSatisfy { $0 == first })
+        let tunings: [Double] = all[20..<800].map { Double($0.tuning) * sign }
+        #expect(tunings.min()! > 40 && tunings.max()! <= 50)
+        let next = Set(first.map { ($0 + (sign > 0 ? 1 : 11)) % 12 })
+        #expect(first == [9, 1, 4] && strongest.last == next)
+        #expect(tonesChanges(strongest) == 1)
+    }
+
+    private func tonesChanges(_ tones: [Set<Int>]) -> Int {
+        zip(tones, tones.dropFirst()).count { $0 != $1 }
+    }
+
     @Test(arguments: [24, 36])
     func `24 and 36 bins: a note is in the middle bin of its semitone, a deviation in the next`(bins: Int) {
         // The tuning is that of the three low notes; the highest is between two semitones.

@@ -7,13 +7,17 @@ import MusicalKeyAnalyzer
 import TestSupport
 import Testing
 
-/// Chords of harmonic tones: each is a list of semitones above C4, and lasts a second.
-private func chords(_ chords: [[Int]], transposition: Int = 0, seconds: Int, sampleRate: Int = 44_100) -> Audio {
+/// Chords of harmonic tones: each is a list of semitones above C4, and lasts a second. Their tuning may change from chord to chord, in
+/// cents.
+private func chords(
+    _ chords: [[Int]], transposition: Int = 0, seconds: Int, sampleRate: Int = 44_100, cents: (Int) -> Double = { _ in 0 }
+) -> Audio {
     Audio(frames: seconds * sampleRate, sampleRate: sampleRate) { frame, _ in
         let time = Double(frame) / Double(sampleRate)
         let place = time.truncatingRemainder(dividingBy: 1)
         return chords[Int(time) % chords.count].reduce(0.0) { sum, step in
-            let phase = 2 * .pi * 440 * exp2(Double(step + transposition - 9) / 12) * time
+            let semitones = Double(step + transposition - 9) + cents(Int(time)) / 100
+            let phase = 2 * .pi * 440 * exp2(semitones / 12) * time
             return sum + 0.05 * min(1, place / 0.01, (1 - place) / 0.01) * (sin(phase) + 0.5 * sin(2 * phase) + 0.25 * sin(3 * phase))
         }
     }
@@ -42,6 +46,12 @@ extension Analysis {
         #expect(minor.keys == ["\(minorNames[tonic]) minor"])
         #expect(minor.value("tonic").last == Float(tonic) && minor.value("mode").last == 1)
         #expect(minor.value("confidence").last! > 0.5)
+    }
+
+    @Test func `tuned half-way between two keys, with a drift of some cents: one key`() async throws {
+        // From 45 to 55 cents.
+        let audio = chords(majorCadence, seconds: 48, sampleRate: 22_050) { 50 - 5 * cos(2 * .pi * Double($0) / 96) }
+        #expect(try await Analysis(of: audio, .musicalKey, "window_s=8").keys == ["C major"])
     }
 
     @Test(arguments: ["krumhansl", "temperley", "edma"])
