@@ -57,7 +57,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (44_100, [0, 6, 64, 255]), (48_000, [0, 6, 59, 234]), (22_050, [0, 14, 129, 511]), (96_000, [0, 2, 29, 117]),
+        (44_100, [0, 6, 64, 255]), (48_000, [0, 6, 59, 234]), (22_050, [0, 14, 129, 511]), (96_000, [0, 6, 59, 234]),
+        (192_000, [0, 6, 59, 234]), (352_800, [0, 6, 64, 255]),
     ])
     func `Butterchurn's bands are constant in hertz`(rate: Int, edges: [Int]) {
         let bands = LevelProfile.butterchurn.bands(at: rate)
@@ -67,6 +68,62 @@ import Testing
     @Test(arguments: [44_100, 48_000, 192_000])
     func `MilkDrop's bands are thirds of the lower half at all sample rates`(rate: Int) {
         #expect(LevelProfile.milkdrop.bands(at: rate) == [0..<85, 85..<170, 170..<256])
+    }
+
+    @Test(arguments: LevelProfile.allCases)
+    func `any sample rate from 8 to 384 kHz: no band is empty`(profile: LevelProfile) {
+        for rate in stride(from: 8000, through: 384_000, by: 50) {
+            let weights = LevelProfile.weights(at: rate)
+            for band in profile.bands(at: rate) { #expect(weights[band].contains { $0 > 0 }, "\(rate): \(band)") }
+        }
+    }
+
+    /// A bass drum, a chord and cymbals of sines below 11 kHz, at any sample rate.
+    private static func music(sampleRate: Int) -> [Float] {
+        (0..<8 * sampleRate).map { frame in
+            let time = Double(frame) / Double(sampleRate)
+            func stroke(_ period: Double, _ length: Double) -> Double {
+                let age = time.truncatingRemainder(dividingBy: period)
+                return min(1, age / 0.02) * exp(-age / length)
+            }
+            func sines(_ frequencies: [Double]) -> Double {
+                var sum = 0.0
+                for hertz in frequencies { sum += sin(2 * .pi * hertz * time + hertz) }
+                return sum
+            }
+            let drum: Double = 0.4 * stroke(0.5, 0.15) * sines([60, 110])
+            let chord: Double = 0.1 * stroke(0.75, 0.4) * sines([440, 660, 1320])
+            let cymbals: Double = 0.05 * stroke(0.25, 0.08) * sines([4500, 6100, 8200, 9800])
+            return Float(drum + chord + cymbals)
+        }
+    }
+
+    /// Mean and standard deviation of a level after the first three seconds.
+    private static func moments(_ rows: [Row], _ name: String, sampleRate: Int) -> (mean: Float, deviation: Float) {
+        let values = rows[(3 * sampleRate / 1024)...].map { $0(name) }
+        let count = Float(values.count)
+        let mean = values.reduce(0, +) / count
+        var sum: Float = 0
+        for value in values { sum += (value - mean) * (value - mean) }
+        return (mean, (sum / count).squareRoot())
+    }
+
+    @Test(arguments: LevelProfile.allCases, [44_100, 48_000])
+    func `the same music at twice to eight times the rate: means within 8 %, deviations within 15 %`(
+        profile: LevelProfile, base: Int
+    ) throws {
+        let usual = try AnalyzerHarness("\(profile),bars=0", sampleRate: base).process(Self.music(sampleRate: base))
+        for factor in [2, 4, 8] {
+            let rows = try AnalyzerHarness("\(profile),bars=0", sampleRate: factor * base).process(Self.music(sampleRate: factor * base))
+            for name in ["bass", "mid", "treb"] {
+                let (one, other) = (
+                    Self.moments(usual, name, sampleRate: base), Self.moments(rows, name, sampleRate: factor * base)
+                )
+                #expect(one.mean > 0.8 && one.deviation > 0.3)
+                #expect(abs(other.mean / one.mean - 1) < 0.08, "\(factor * base) Hz: \(name)")
+                #expect(abs(other.deviation / one.deviation - 1) < 0.15, "\(factor * base) Hz: \(name)")
+            }
+        }
     }
 
     @Test func `silence from the start: MilkDrop's levels are 1`() throws {

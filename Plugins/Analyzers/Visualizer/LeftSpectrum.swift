@@ -2,19 +2,24 @@ internal import HemiolaSignal
 internal import HemiolaSpectrum
 
 /// The power spectrum of MilkDrop: the last 576 frames of the left channel (with more than two channels: of the left channel of the
-/// stereo downmix) under a periodic Hann window, zero-padded to 1024.
+/// stereo downmix) under a periodic Hann window, zero-padded to 1024; multiples of both at high sample rates.
 ///
 /// It has its own transform, because the spectra of the pipeline are of the mono mix.
 ///
 /// - Complexity: O(n log n) per hop, no allocation after `init`.
 struct LeftSpectrum: ~Copyable {
-    private var fft = RealFFT(size: LevelProfile.transformSize)
-    private let window = WindowShape.hann.values(size: LevelProfile.milkdrop.windowFrames)
-    private var history = [Float](repeating: 0, count: LevelProfile.milkdrop.windowFrames)
+    private var fft: RealFFT
+    private let window: [Float]
+    private var history: [Float]
     private var power: [Float]
 
-    /// - Parameter binCount: Number of bins to compute, from DC on.
-    init(binCount: Int) {
+    /// - Parameters:
+    ///   - factor: The factor of all lengths.
+    ///   - binCount: Number of bins to compute, from DC on.
+    init(factor: Int, binCount: Int) {
+        fft = RealFFT(size: factor * LevelProfile.transformSize)
+        window = WindowShape.hann.values(size: factor * LevelProfile.milkdrop.windowFrames)
+        history = [Float](repeating: 0, count: window.count)
         power = [Float](repeating: 0, count: binCount)
     }
 

@@ -30,7 +30,7 @@ struct RelativeLevel {
         }
     }
 
-    /// Number of updates at the start during which the long-term average follows faster.
+    /// Number of updates at the start during which the long-term average follows faster, with batches of 44.1 or 48 kHz.
     static let initialUpdates = 50
     /// Below this long-term average the relative level is 1.
     private static let minimumAverage = 0.001

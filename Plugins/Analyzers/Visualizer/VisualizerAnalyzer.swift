@@ -65,6 +65,8 @@ final class VisualizerAnalyzer: Analyzer {
     private var rates = RelativeLevel.Rates(framesPerSecond: 30)
     private var levels: [RelativeLevel] = []
     private var updates = 0
+    /// The number of updates at the start during which the long-term averages follow faster.
+    private var initialUpdates = 0
     private var mixSpectrum: SpectrumHandle?
     private var left: LeftSpectrum?
 
@@ -131,18 +133,21 @@ final class VisualizerAnalyzer: Analyzer {
 extension VisualizerAnalyzer {
     private func prepareLevels(_ stream: AnalysisFormat, _ outputs: inout AnalyzerOutputs) {
         let profile = settings.profile
+        let factor = LevelProfile.factor(at: stream.sampleRate)
         bands = profile.bands(at: stream.sampleRate)
-        weights = LevelProfile.weights()
-        rates = RelativeLevel.Rates(framesPerSecond: profile.framesPerSecond(1 / hopSeconds))
+        weights = LevelProfile.weights(at: stream.sampleRate)
+        rates = RelativeLevel.Rates(framesPerSecond: profile.framesPerSecond(1 / hopSeconds, sampleRate: stream.sampleRate))
+        initialUpdates = factor * RelativeLevel.initialUpdates
         switch profile {
         case .butterchurn:
             left = nil
-            mixSpectrum = outputs.request(SpectrumRequest(size: LevelProfile.transformSize, window: .rectangular))
+            mixSpectrum = outputs.request(SpectrumRequest(size: factor * LevelProfile.transformSize, window: .rectangular))
         case .milkdrop:
-            left = LeftSpectrum(binCount: bands[2].upperBound)
+            left = LeftSpectrum(factor: factor, binCount: bands[2].upperBound)
             mixSpectrum = nil
         }
-        let center = (Double(stream.batching.batchFrames) - Double(profile.windowFrames) / 2) / Double(stream.sampleRate)
+        let windowFrames = factor * profile.windowFrames
+        let center = (Double(stream.batching.batchFrames) - Double(windowFrames) / 2) / Double(stream.sampleRate)
         let names = [("bass", "Bass"), ("mid", "Midrange"), ("treb", "Treble")]
         values = names.map { key, name in
             outputs.add(Feature(key, .ratio, minimum: 0, centerOffset: center, "\(name), relative to what it has been lately."))
@@ -151,7 +156,7 @@ extension VisualizerAnalyzer {
             outputs.add(Feature("\(key)_att", .ratio, minimum: 0, centerOffset: center, "\(name), damped."))
         }
         volume = outputs.add(Feature("vol", .ratio, minimum: 0, centerOffset: center, "Mean of bass, mid and treb."))
-        outputs.latencyFrames = Int64(profile.windowFrames / 2)
+        outputs.latencyFrames = Int64(windowFrames / 2)
     }
 
     private func updateLevels(_ hop: borrowing Hop) {
@@ -167,7 +172,7 @@ extension VisualizerAnalyzer {
     private func update(_ power: Span<Float>) {
         // A local copy avoids an exclusivity check per access.
         let table = weights
-        let isInitial = updates < RelativeLevel.initialUpdates
+        let isInitial = updates < initialUpdates
         for band in 0..<3 {
             let bins = bands[band]
             let level = power.magnitudeDot(table.span, from: bins.lowerBound, over: bins)
