@@ -112,6 +112,76 @@ import Testing
     }
 }
 
+@Suite struct `Start of a stream` {
+    /// The frames between the start and the first sound.
+    private static let starts = [0, 10, 44, 100, 200, 350, 400]
+
+    @Test(arguments: starts, [44_100, 48_000, 192_000])
+    func `click in the first 10 ms: an onset within 10 ms of it, and no other before the second click`(frame: Int, rate: Int) async throws {
+        let first = Double(frame) / 44_100
+        let analysis = try await BeatAnalysis(TestMusic.clicks(120, seconds: 2, rate: rate, first: first), rate: rate)
+        #expect(analysis.onsets.count == 4)
+        for (index, onset) in analysis.onsets.enumerated() { #expect(abs(onset - first - 0.5 * Double(index)) < 0.0105) }
+    }
+
+    @Test(arguments: starts)
+    func `click in the first 10 ms, whole file: the first beat is within 10 ms of it, as the others are`(frame: Int) async throws {
+        let first = Double(frame) / 44_100
+        let beats = try await BeatAnalysis(TestMusic.clicks(120, seconds: 8, first: first), wholeFile: true).beats
+        #expect(beats.count == 16)
+        for (index, beat) in beats.enumerated() { #expect(abs(beat.time - first - 0.5 * Double(index)) < 0.010) }
+    }
+
+    @Test(arguments: starts)
+    func `click in the first 10 ms, causal: the first beats are within 15 ms of the clicks, as later ones are`(frame: Int) async throws {
+        let first = Double(frame) / 44_100
+        let analysis = try await BeatAnalysis(TestMusic.clicks(120, seconds: 8, first: first))
+        #expect(analysis.beats.count > 5)
+        for error in analysis.errors(from: 0, first: first, period: 0.5) { #expect(abs(error) < 0.015) }
+    }
+
+    @Test(arguments: [0, 200])
+    func `band that begins at once: its first drum is an onset and a beat`(frame: Int) async throws {
+        let first = Double(frame) / 44_100
+        let samples = TestMusic.band(120, seconds: 8, first: first)
+        #expect(abs(try #require(try await BeatAnalysis(samples).onsets.first) - first) < 0.0105)
+        let beats = try await BeatAnalysis(samples, wholeFile: true).beats
+        #expect(abs(try #require(beats.first).time - first) < 0.02)
+        #expect(beats.count == 16)
+    }
+
+    @Test(arguments: [256, 441, 4096])
+    func `batch size: the first onset and beats do not depend on it`(batchFrames: Int) async throws {
+        let samples = TestMusic.clicks(120, seconds: 6, first: 0.001)
+        for wholeFile in [false, true] {
+            let usual = try await BeatAnalysis(samples, wholeFile: wholeFile)
+            let other = try await BeatAnalysis(samples, batchFrames: batchFrames, wholeFile: wholeFile)
+            #expect(other.onsets == usual.onsets)
+            #expect(other.beats.map(\.time) == usual.beats.map(\.time))
+        }
+    }
+
+    @Test(arguments: ["sine", "cosine", "50 Hz", "chord", "noise", "fade"])
+    func `cut within a steady sound, and slow rise: no onset in the first 10 ms`(kind: String) async throws {
+        let noise = TestSignal.noise(seed: 5, amplitude: 0.2, frames: 2 * 44_100)
+        let samples: [Float] = (0..<2 * 44_100).map { frame in
+            let time = Double(frame) / 44_100
+            switch kind {
+            case "sine": return Float(0.3 * sin(2 * .pi * 440 * time))
+            case "cosine": return Float(0.3 * cos(2 * .pi * 440 * time))
+            case "50 Hz": return Float(0.5 * sin(2 * .pi * 50 * time))
+            case "chord":
+                var sum = 0.0
+                for hertz in [220, 277.2, 329.6] { sum += 0.1 * sin(2 * .pi * hertz * time + hertz) }
+                return Float(sum)
+            case "noise": return noise[frame]
+            default: return Float(min(1, time / 0.3)) * noise[frame]
+            }
+        }
+        #expect(!(try await BeatAnalysis(samples).onsets.contains { $0 < 0.0095 }))
+    }
+}
+
 @Suite struct `Signals without beats` {
     @Test(arguments: ["silence", "noise", "sawtooth"], [false, true])
     func `silence, noise and a sawtooth have no beats`(kind: String, wholeFile: Bool) async throws {

@@ -63,6 +63,8 @@ struct BandFilter: Sendable {
     private(set) var strength: Float = 0
     /// Onset activation: the strength relative to its decaying maximum, 0…0.95.
     private(set) var onset: Float = 0
+    /// What the onset strength of the frame is after silence: the mean of the levels.
+    var strengthAfterSilence: Float { levels.reduce(0, +) / Float(max(1, bank.count)) }
     /// Whether every band of the frame is below −90 dBFS.
     private(set) var isSilent = true
     /// The levels one and two frames earlier.
@@ -101,6 +103,12 @@ struct BandFilter: Sendable {
         compress()
     }
 
+    /// Processes a frame of silence. No allocation.
+    mutating func advanceInSilence() {
+        for index in increases.indices { increases[index] = 0 }
+        compress()
+    }
+
     /// Replaces the amplitudes, which are in `increases`, and updates the other values.
     private mutating func compress() {
         swap(&beforePrevious, &previous)
@@ -113,7 +121,7 @@ struct BandFilter: Sendable {
         isSilent = largest.max() < Self.silenceLevel
         peak = max(largest.max(), peak * peakDecay, Self.silenceLevel)
         let factor = Lanes(repeating: settings.compression / peak)
-        // The first frame also stands for the frames before it.
+        // The first frame also stands for the frames before it, because a stream may be cut within a sound; see `StreamStart`.
         let change = Lanes(repeating: frameCount == 0 ? 0 : 1)
         let reference = frameCount == 1 || settings.lag == 1 ? previous : beforePrevious
         let octave = settings.octave

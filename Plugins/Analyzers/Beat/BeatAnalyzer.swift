@@ -78,6 +78,10 @@ private struct BeatStream {
     let halfWindow = Double(BandFilter.size) / 2 / Double(BandFilter.sampleRate)
     private var onsetFilter: BandFilter
     private var picker = OnsetPeakPicker(frameSeconds: BandFilter.hopSeconds)
+    private var start: StreamStart
+    /// The number of frames so far, up to those that `start` needs, and the onset strength of the first of them after silence.
+    private var frameCount = 0
+    private var startStrength: Float = 0
     private var filter = BandFilter()
     private var network = BeatNetwork(.causal())
     private var tracker: BeatTracker
@@ -93,10 +97,12 @@ private struct BeatStream {
         self.sampleRate = sampleRate
         onsetFilter = BandFilter(.onsets(nyquist: sampleRate / 2))
         tracker = BeatTracker(space)
+        start = StreamStart(sampleRate: sampleRate)
     }
 
     mutating func process(_ hop: borrowing Hop, _ outputs: BeatOutputs, into row: inout FeatureRow, events: inout EventList) {
         let spectra = hop.spectra(outputs.spectrum)
+        if frameCount < StreamStart.frameCount { start.add(hop) }
         for first in stride(from: 0, to: spectra.count, by: BeatNetwork.groupSize) {
             let group = first..<min(first + BeatNetwork.groupSize, spectra.count)
             if timeline == nil {
@@ -111,6 +117,7 @@ private struct BeatStream {
                 let end = center + halfWindow
                 onsetFilter.advance(spectra.magnitude(index))
                 strength = index == 0 ? onsetFilter.strength : max(strength, onsetFilter.strength)
+                if frameCount < StreamStart.frameCount { advanceStart(&events) }
                 if let marked = picker.advance(onsetFilter.strength) {
                     onsetCount += 1
                     events.append(Onset(strength: Double(marked)), at: max(0, end - Self.onsetDelay))
@@ -125,6 +132,18 @@ private struct BeatStream {
             onsetStrength: picker.averageStrength > 0 ? strength / picker.averageStrength : 0, into: &row)
     }
 
+    /// Counts the first frames, and reports the onset with which the stream begins as soon as it is known.
+    private mutating func advanceStart(_ events: inout EventList) {
+        if frameCount == 0 { startStrength = onsetFilter.strengthAfterSilence }
+        frameCount += 1
+        guard frameCount == StreamStart.frameCount, onsetCount == 0, let onset = start.onset,
+            let marked = picker.markFirst(startStrength)
+        else { return }
+        onsetCount += 1
+        strength = max(strength, startStrength)
+        events.append(Onset(strength: Double(marked)), at: onset)
+    }
+
     private mutating func emit(_ beat: EstimatedBeat, _ events: inout EventList) {
         guard beat.time >= 0 else { return }
         beatCount += 1
@@ -134,25 +153,22 @@ private struct BeatStream {
     }
 
     mutating func analyzeFirstPass(_ hop: borrowing Hop, _ handle: SpectrumHandle) {
-        let spectra = hop.spectra(handle)
-        if firstPass == nil { firstPass = BeatFirstPass(tracker.space, BeatNetwork(.wholeFile())) }
-        for index in 0..<spectra.count {
-            filter.advance(spectra.magnitude(index))
-            firstPass?.add(filter, at: spectra.center(of: index) / sampleRate)
-        }
+        if firstPass == nil { firstPass = BeatFirstPass(tracker.space, sampleRate: sampleRate) }
+        firstPass?.add(hop, handle)
     }
 
     mutating func finishFirstPass() {
         firstPass?.finish()
         timeline = BeatTimeline(firstPass?.beats ?? [])
         firstPass = nil
-        filter.reset()
     }
 
     /// Continues after a gap.
     mutating func interrupt() {
         onsetFilter.reset()
         filter.reset()
+        firstPass?.interrupt()
+        frameCount = StreamStart.frameCount
     }
 
     mutating func handle(_ control: StampedControl) -> ControlReply {

@@ -1,3 +1,5 @@
+internal import HemiolaSignal
+
 /// A beat on the way to the output.
 struct EstimatedBeat: Sendable {
     /// Seconds from the start of the stream.
@@ -15,21 +17,64 @@ struct EstimatedBeat: Sendable {
 
 /// The first pass of two-pass analysis (`--whole-file`): collects the activations of the whole stream and then estimates its beats.
 struct BeatFirstPass: Sendable {
+    /// Frames of silence before a stream that begins with an onset: 0.1 s. Their number has hardly an influence.
+    private static let silentFrames = 10
+
     private let space: BeatStateSpace
+    private var filter = BandFilter()
+    private var start: StreamStart
+    /// The spectra of the first frames, until it is known whether the stream begins with an onset; nil after that.
+    private var firstSpectra: [[Float]]? = []
     private var network: BeatNetwork
     private var outputs: [BeatNetwork.Output] = []
     private var firstTime: Double?
+    /// The onset with which the stream begins, in seconds; nil if there is none.
+    private var onset: Double?
     /// The beats of the stream; empty before `finish()`, and if there are none.
     private(set) var beats: [EstimatedBeat] = []
 
-    init(_ space: BeatStateSpace, _ network: BeatNetwork) {
+    init(_ space: BeatStateSpace, sampleRate: Double) {
         self.space = space
-        self.network = network
+        network = BeatNetwork(.wholeFile())
+        start = StreamStart(sampleRate: sampleRate)
     }
 
-    /// Adds a frame.
-    mutating func add(_ filter: borrowing BandFilter, at time: Double) {
-        if firstTime == nil { firstTime = time }
+    /// Adds the frames that came with a hop.
+    mutating func add(_ hop: borrowing Hop, _ handle: SpectrumHandle) {
+        let spectra = hop.spectra(handle)
+        if firstSpectra != nil { start.add(hop) }
+        for index in 0..<spectra.count {
+            let magnitudes = spectra.magnitude(index)
+            if firstTime == nil { firstTime = spectra.center(of: index) / Double(hop.format.sampleRate) }
+            if firstSpectra == nil {
+                filter.advance(magnitudes)
+                addFrame()
+            } else {
+                firstSpectra?.append(magnitudes.indices.map { magnitudes[$0] })
+                if firstSpectra?.count == StreamStart.frameCount { addFirstFrames(onset: start.onset) }
+            }
+        }
+    }
+
+    /// Adds the frames that were held back, after silence if they begin with an onset.
+    private mutating func addFirstFrames(onset: Double?) {
+        guard let spectra = firstSpectra else { return }
+        firstSpectra = nil
+        self.onset = onset
+        if onset != nil {
+            firstTime? -= Double(Self.silentFrames) * space.frameSeconds
+            for _ in 0..<Self.silentFrames {
+                filter.advanceInSilence()
+                addFrame()
+            }
+        }
+        for magnitudes in spectra {
+            filter.advance(magnitudes.span)
+            addFrame()
+        }
+    }
+
+    private mutating func addFrame() {
         network.add(filter)
         if network.isGroupComplete {
             network.run()
@@ -37,8 +82,15 @@ struct BeatFirstPass: Sendable {
         }
     }
 
+    /// Continues after a gap.
+    mutating func interrupt() {
+        addFirstFrames(onset: nil)
+        filter.reset()
+    }
+
     /// Estimates the beats after the last frame, and releases the activations.
     mutating func finish() {
+        addFirstFrames(onset: nil)
         network.finish { outputs.append($0) }
         beats = estimatedBeats()
         outputs = []
@@ -66,8 +118,11 @@ struct BeatFirstPass: Sendable {
             let close = max(0, index - 2)...min(peaks.count - 1, index + 2)
             let interval = (peaks[close.upperBound].time - peaks[close.lowerBound].time) / Double(close.count - 1)
             guard interval > 0 else { return nil }
+            var time = firstTime + peaks[index].time * space.frameSeconds
+            // The estimate of the first beat may be earlier than the stream.
+            if let onset, time < onset, time > -RecentActivations.tolerance { time = onset }
             return EstimatedBeat(
-                time: firstTime + peaks[index].time * space.frameSeconds, beatsPerMinute: 60 / (interval * space.frameSeconds),
+                time: time, beatsPerMinute: 60 / (interval * space.frameSeconds),
                 confidence: Double(presence[frame]), position: positions[index]?.position, meter: positions[index]?.meter,
                 hypotheses: decoder.hypotheses())
         }

@@ -45,4 +45,17 @@ struct OnsetPeakPicker: Sendable {
         averageStrength += (strength - averageStrength) * (averageStrength == 0 ? 1 : 0.05)
         return strength / averageStrength
     }
+
+    /// The first frame was an onset after all. Call it while there is no other one.
+    ///
+    /// - Parameter strength: Its onset strength after silence.
+    /// - Returns: Its strength relative to the average onset, or nil if it is too small for an onset.
+    mutating func markFirst(_ strength: Float) -> Float? {
+        guard strength > Self.threshold else { return nil }
+        recent[0] = strength
+        highest = max(strength, highest)
+        lastOnsetFrame = 0
+        averageStrength = strength
+        return 1
+    }
 }
