@@ -145,6 +145,35 @@ private func notes(_ analysis: Analysis) -> [(time: Double, note: Note)] {
         #expect(abs(found[1].time - 0.7) < 0.05)
     }
 
+    @Test(arguments: [4.0, 4.5, 5, 5.5, 6, 7], [0.3, 0.5, 0.8, 1])
+    func `vibrato: one note, whose pitch is its mean`(hertz: Double, depth: Double) async throws {
+        for phase in [0, 1.6, 3.1, 4.7] {
+            let audio = voice(seconds: 2) { 330 * exp2(depth * sin(2 * .pi * hertz * $0 + phase) / 12) }
+            for wholeFile in [false, true] {
+                let found = notes(try await Analysis(of: audio, .pitch, wholeFile: wholeFile))
+                #expect(found.map(\.note.midi) == [64], "\(phase)")
+                #expect(found.allSatisfy { abs(cents(Float($0.note.frequency), 330)) < 15 && $0.note.duration > 1.8 }, "\(found)")
+            }
+        }
+    }
+
+    @Test(arguments: [0.1, 0.11, 0.125, 0.15, 0.2, 0.4], [1, -1, 2])
+    func `trill and legato steps: a note for each`(seconds: Double, step: Int) async throws {
+        // The last note is longer: its end is within the window of the last frame.
+        let audio = voice(seconds: 8 * seconds + 0.1) { 440 * exp2(Double(min(7, Int($0 / seconds)) % 2 * step) / 12) }
+        let found = notes(try await Analysis(of: audio, .pitch, "min_note_s=0.05"))
+        #expect(found.map(\.note.midi) == [69, 69 + step, 69, 69 + step, 69, 69 + step, 69, 69 + step])
+        for (index, note) in found.enumerated() { #expect(abs(note.time - Double(index) * seconds) < 0.05) }
+    }
+
+    @Test(arguments: [1.0, -1, 2, 4], [0.3, 0.5])
+    func `legato step in a voice with vibrato: two notes`(step: Double, depth: Double) async throws {
+        let audio = voice(seconds: 3) { 330 * exp2((depth * sin(2 * .pi * 5.5 * $0) + ($0 < 1.5 ? 0 : step)) / 12) }
+        let found = notes(try await Analysis(of: audio, .pitch))
+        #expect(found.map(\.note.midi) == [64, 64 + Int(step)])
+        #expect(found.count == 2 && abs(found[1].time - 1.5) < 0.1)
+    }
+
     @Test func `vibrato of a semitone: one note`() async throws {
         let audio = voice(seconds: 2) { 330 * exp2(0.5 * sin(2 * .pi * 6 * $0) / 12) }
         #expect(notes(try await Analysis(of: audio, .pitch)).map(\.note.midi) == [64])
