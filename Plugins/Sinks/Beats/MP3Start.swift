@@ -21,12 +21,12 @@ struct MP3Start {
     ///
     /// - Parameter path: The path as the system has it, with a zero at its end.
     init(_ path: [CChar]) {
-        // A named pipe must not block.
+        // Opening a device may have an effect, and a named pipe must not block.
+        var information = stat()
+        guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return }
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return }
         defer { close(file) }
-        var information = stat()
-        guard fstat(file, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return }
         var start = 0
         for _ in 0..<Self.mostTags { start += Self.tagSize(Self.read(file, at: start, 10)) ?? 0 }
         let head = Self.read(file, at: start, 4096)
