@@ -1,9 +1,11 @@
 import Dispatch
 import Hemiola
 import HemiolaLink
+import HemiolaOutput
 import HemiolaPictures
 import HemiolaPlugins
 import HemiolaSignal
+import HemiolaTesting
 import LibFuzzer
 import Synchronization
 
@@ -40,12 +42,12 @@ private enum OutputSinks {
         [picture(.png, 430, 250)],
         [picture(.png, 160, 100)],
         [
-            plugin("csv", ["path": "/dev/null", "events": "/dev/null"]), plugin("summary", ["path": "/dev/null"]),
-            plugin("summary", ["path": "/dev/null", "format": "csv"]), plugin("json-lines", ["path": "/dev/null"]),
-            plugin("notes", ["path": "/dev/null"]),
+            plugin("csv", "/dev/null,events=/dev/zero"), plugin("summary", "/dev/null"),
+            plugin("summary", "/dev/null,format=csv"), plugin("json-lines", "/dev/null"),
+            plugin("notes", "/dev/null"),
         ],
-        ["text", "audacity", "jams", "json", "midi", "rekordbox", "mixxx"].map { plugin("beats", ["path": "/dev/null", "format": $0]) },
-        [{ LiveLineSink(Console(output: { _ in })) }, { InstrumentSink() }, plugin("presets", ["mode": "beats"])],
+        ["text", "audacity", "jams", "json", "midi", "rekordbox", "mixxx"].map { plugin("beats", "/dev/null,format=\($0)") },
+        [{ LiveLineSink(Console(output: { _ in })) }, { InstrumentSink() }, plugin("presets", "mode=beats")],
     ]
 
     private static func picture(_ format: PictureOptions.Format, _ width: Int, _ height: Int) -> Make {
@@ -53,24 +55,23 @@ private enum OutputSinks {
             var options = PictureOptions()
             (options.format, options.width, options.height) = (format, width, height)
             let request = PictureRequest(options: options, name: "x", isRecording: true)
-            return make(.picture(request), ["path": "/dev/null"])
+            return make(.picture(request), "/dev/null")
         }
     }
 
-    private static func plugin(_ id: String, _ settings: [String: String]) -> Make {
+    private static func plugin(_ id: String, _ settings: String) -> Make {
         {
             guard let plugin = PluginRegistry.standard.sinks.first(where: { $0.about.id == id }) else { fatalError("no sink \(id)") }
             return make(plugin, settings)
         }
     }
 
-    private static func make(_ plugin: SinkPlugin, _ settings: [String: String]) -> any Sink {
-        var problems: [ConfigurationProblem] = []
-        let spec = PluginSpec(plugin.about.id, settings: settings.mapValues { .text($0) })
-        let values = plugin.about.values(from: spec, path: "sinks[0]", problems: &problems)
-        guard let values, let sink = try? plugin.make(values) else { fatalError("the fuzzer's own settings are wrong: \(problems)") }
+    private static func make(_ plugin: SinkPlugin, _ settings: String) -> any Sink {
+        guard let sink = try? plugin.make(settings: settings) else { fatalError("the fuzzer's own settings are wrong: \(settings)") }
         return sink
     }
+
+    private static let presets = PluginRegistry.standard.sinks.first { $0.about.id == "presets" }!
 
     /// Replays a recording in the way of `RecordingRun`.
     static func replay(_ path: String, to make: Make) async {
@@ -86,7 +87,7 @@ private enum OutputSinks {
                 switch reader.next() {
                 case .idle: fatalError("a file without data")
                 case .begin(let header):
-                    let directors = director.map { [PipelineDirector($0, PluginDescription(id: "x", summary: "x"))] } ?? []
+                    let directors = director.map { [PipelineDirector($0, presets.about)] } ?? []
                     stream = RecordedStream(header, directors: directors, derivedTypes: [], batchesPerBlock: 4, carriesSamples: false) {
                         blocks.append($0)
                     }
