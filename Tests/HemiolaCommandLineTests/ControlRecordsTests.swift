@@ -29,7 +29,7 @@ import Testing
             control("loadPreset", ["name": .text("a \"b\" \u{1F600}\n")]), control("lockPreset", ["locked": .boolean(true)]),
             control("setSpeed", ["speed": .number(0.5)]), control("ready", ["presets": .texts(["x", "y"])]),
             control("presetNames", ["names": .texts([])]), control("presetHandler", ["name": .text("é")]),
-            control("presetRefused", ["name": .text("z")]), control("speedHandler", ["speed": .number(1)]),
+            control("presetRefused", ["name": .text("z")]), control("pageClosed"), control("speedHandler", ["speed": .number(1)]),
             control("blackout", ["on": .boolean(false)]),
             KeyStroke(key: "a", note: 60, phase: .down).control, KeyStroke(key: "/", note: nil, phase: .up).control,
         ]

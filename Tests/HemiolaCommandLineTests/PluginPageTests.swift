@@ -58,7 +58,7 @@ import Testing
         let all = try #require(JSONSerialization.jsonObject(with: Data(text("presets", "--json").utf8)) as? [[String: Any]])
         let page = try #require(all.first)
         let records = try #require(page["records"] as? [[String: Any]])
-        #expect(records.map { $0["name"] as? String } == ["preset", "speed"])
+        #expect(records.map { $0["name"] as? String } == ["preset", "page_preset", "speed"])
         let controls = try #require(page["controls"] as? [[String: Any]])
         let speed = try #require(controls.first { $0["name"] as? String == "setSpeed" })
         let field = try #require((speed["fields"] as? [[String: Any]])?.first)

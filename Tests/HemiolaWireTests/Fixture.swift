@@ -77,7 +77,7 @@ enum Fixture {
 
     /// The record types and controls of a program with a beat tracker, a preset cycler, a bridge and an external plugin.
     static let catalog = RecordCatalog(
-        records: [.preset, .speed, .key, .clap],
+        records: [.preset, .pagePreset, .speed, .key, .clap],
         controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .resetTempo] + ControlType.presetControls
             + [.keyHandler, .setClap])
 
@@ -94,7 +94,8 @@ enum Fixture {
                 Control(.setDownbeat), Control(.resetTempo), Control(.nextPreset), Control(.previousPreset), Control(.randomPreset),
                 Control(.loadPreset, .text("x")), Control(.lockPreset, .boolean(true)), Control(.toggleCycle),
                 Control(.setSpeed, .number(0.5)), Control(.ready, .texts(["a", "b"])), Control(.presetNames, .texts([])),
-                Control(.presetHandler, .text("y")), Control(.presetRefused, .text("y")), Control(.speedHandler, .number(1)),
+                Control(.presetHandler, .text("y")), Control(.presetRefused, .text("y")), Control(.pageClosed),
+                Control(.speedHandler, .number(1)),
             ] + keys.map(\.control) + clapControls
         var records: [any EventRecord] =
             [
@@ -102,6 +103,7 @@ enum Fixture {
                 Beat(beatsPerMinute: 90, position: nil, confidence: 0), peaks, bare, SpeedChange(1), keys[0], keys[1],
                 DropReport(sink: "socket", client: "3", batches: 2), DropReport(sink: "json-lines", batches: 2),
                 PresetChange(name: "p", cut: .hard, blend: 0, reason: .start),
+                PagePresetChange(page: "web/2", name: "q", blend: 1, reason: .start),
             ]
             + PresetChange.Reason.allCases.map { PresetChange(name: "p", cut: .soft, blend: 2.7, reason: $0) }
             + DeviceEvent.State.allCases.map { DeviceEvent(name: "d", summary: "D", state: $0, format: format) }
