@@ -40,7 +40,8 @@ struct SpectrumRows {
             } else {
                 let place = axis.frequency(at: 1 - (Double(row) + 0.5) / Double(rowCount)) / binWidth
                 let bin = min(max(0, Int(place)), binCount - 1)
-                sources.append(.between(bin: bin, fraction: Float(place - Double(bin))))
+                // Above the last bin, its level is continued.
+                sources.append(.between(bin: bin, fraction: Float(min(1, place - Double(bin)))))
                 levelCount = max(levelCount, min(bin + 3, binCount))
             }
         }
