@@ -103,9 +103,9 @@ enum Fixture {
                 Beat(beatsPerMinute: 90, position: nil, confidence: 0), peaks, bare, SpeedChange(1), keys[0], keys[1],
                 DropReport(sink: "socket", client: "3", batches: 2), DropReport(sink: "json-lines", batches: 2),
                 PresetChange(name: "p", cut: .hard, blend: 0, reason: .start),
-                PagePresetChange(page: "web/2", name: "q", blend: 1, reason: .start),
             ]
             + PresetChange.Reason.allCases.map { PresetChange(name: "p", cut: .soft, blend: 2.7, reason: $0) }
+            + PresetChange.Reason.allCases.map { PagePresetChange(page: "web/2", name: "q", blend: 1, reason: $0) }
             + DeviceEvent.State.allCases.map { DeviceEvent(name: "d", summary: "D", state: $0, format: format) }
             + Gap.Reason.allCases.map { Gap(frames: 441, reason: $0) }
         records += Polarity.allCases.map { $0 as any EventRecord }
