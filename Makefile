@@ -26,7 +26,7 @@ SWIFT_BUILD_TESTS = swift build --build-tests $(TEST_FLAGS)
 # Tests of sound servers and of time run after all others: in parallel with computing tests, a wait of one second may take a minute. Each
 # group runs alone: sound servers; the program as a whole; the page in a browser.
 SOUND_TESTS = PulseCaptureTests|ListenTests|FootprintTests|EndToEndTests.SocketTests
-PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service|Demo|Network|Link)Tests|^(OS2L|MQTT|Link|OSC|Lights|WLED)SinkTests|^MIDIControlTests
+PROGRAM_TESTS = EndToEndTests.(Web|Recording|Service|Demo|Network|Link|Light|RealTime)Tests|^(OS2L|MQTT|Link|OSC|Lights|WLED)SinkTests|^MIDIControlTests
 BROWSER_TESTS = ^BrowserTests
 REAL_TIME = $(SOUND_TESTS)|$(PROGRAM_TESTS)|$(BROWSER_TESTS)
 
