@@ -21,7 +21,9 @@ final class NoticePrinter: Sendable {
     /// Prints a notice. In real time, one that is like an earlier one is counted.
     func print(_ notice: PipelineNotice) {
         guard pipeline.isRealTime, notice.canRepeat else { return printNow(notice) }
-        let (isNew, counts) = repetitions.withLock { $0.add(notice.text, at: System.now) }
+        var source: String?
+        if case .sinkInformation(let sink, _, _) = notice { source = sink }
+        let (isNew, counts) = repetitions.withLock { $0.add(notice.text, at: System.now, stateOf: source) }
         for count in counts { console.remark(count) }
         if isNew { printNow(notice) }
     }

@@ -16,6 +16,8 @@ struct RepeatedMessages {
     }
 
     private var kinds: [String: Kind] = [:]
+    /// The kind of the last message of each source that reports its state.
+    private var states: [String: String] = [:]
     /// Messages of further kinds.
     private var others = 0
     private var nextCounts: Double
@@ -27,8 +29,10 @@ struct RepeatedMessages {
 
     /// Adds a message.
     ///
+    /// - Parameter source: The source whose state the message reports: it is printed where its kind is another than that of the last report,
+    ///   also if there was one of this kind before. nil: the message reports no state.
     /// - Returns: Whether it is to be printed, and the lines with counts to print before.
-    mutating func add(_ text: String, at time: Double) -> (isNew: Bool, counts: [String]) {
+    mutating func add(_ text: String, at time: Double, stateOf source: String? = nil) -> (isNew: Bool, counts: [String]) {
         let text = String(text.prefix(Self.longestText))
         var counts: [String] = []
         if time >= nextCounts {
@@ -38,7 +42,10 @@ struct RepeatedMessages {
             counts = takeCounts()
         }
         let name = Self.kind(of: text)
+        var isAnotherState = false
+        if let source { isAnotherState = states.updateValue(name, forKey: source) != name }
         if kinds[name] != nil {
+            if isAnotherState { return (true, counts) }
             kinds[name]?.last = text
             kinds[name]?.count += 1
             return (false, counts)

@@ -108,12 +108,10 @@ import Testing
             }
             try peer.exchange(for: 0.01)
         }
-        // A message that repeats is printed once more with its count, at the end.
         let lines = run.errors.split(separator: "\n").filter { $0.contains("in the session") }
         #expect(
             lines == [
-                "hemiola: link: 1 peer in the session", "hemiola: link: no peers in the session",
-                "hemiola: link: 1 peer in the session (1 more time)",
+                "hemiola: link: 1 peer in the session", "hemiola: link: no peers in the session", "hemiola: link: 1 peer in the session",
             ], "\(run.errors)")
         let states = try network.finish(peer)
         let last = states.filter { $0.time > run.start + 16 && $0.time < run.start + 19 }

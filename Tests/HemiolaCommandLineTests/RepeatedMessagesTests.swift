@@ -28,6 +28,13 @@ import Testing
         #expect(messages.takeCounts() == texts.sorted().map { "\($0) (1 more time)" })
     }
 
+    @Test func `messages about a state: each change is printed, the same state again is counted`() {
+        var messages = RepeatedMessages(start: 0)
+        let texts = ["1 peer", "no peers", "1 peer", "1 peer"]
+        #expect(texts.map { messages.add($0, at: 0, stateOf: "link").isNew } == [true, true, true, false])
+        #expect(messages.takeCounts() == ["1 peer (1 more time)"])
+    }
+
     @Test func `long run: a count in every interval; what has not come again is new`() {
         var messages = RepeatedMessages(start: 100)
         #expect(printed(["gone 1", "gone 2", "other"], &messages, at: 100) == ["gone 1", "other"])
