@@ -1,10 +1,5 @@
+internal import Glibc
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The standard output of this process, as the destination of records.
 ///

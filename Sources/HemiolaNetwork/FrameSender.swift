@@ -1,11 +1,6 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Sends the frames of a source when they are due: on the thread that adds a batch where one is due with it, else on a thread of its own.
 ///
