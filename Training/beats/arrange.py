@@ -23,6 +23,9 @@ GROOVES = {
     "four": (4, False, {KICK: "x...x...x...x...", SNARE: "....x.......x...", OPEN_HAT: "..x...x...x...x."}),
     "four2": (4, False, {KICK: "x...x...x...x...", CLAP: "....x.......x...", HAT: "xxxxxxxxxxxxxxxx", TAMBOURINE: "..x...x...x...x."}),
     "half-time": (4, False, {KICK: "x.....x.........", SNARE: "........x.......", HAT: "x.x.x.x.x.x.x.x."}),
+    "half-time2": (4, False, {KICK: "x.........x.....", SNARE: "........x.......", HAT: "xxxxxxxxxxxxxxxx"}),
+    "double-time": (4, False, {KICK: "x...x...x...x...", SNARE: "..x...x...x...x.", RIDE: "x.x.x.x.x.x.x.x."}),
+    "double-time2": (4, False, {KICK: "x.x.x.x.x.x.x.x.", SNARE: "....x.......x...", CRASH: "x...x...x...x..."}),
     "hip-hop": (4, False, {KICK: "x..x......x..x..", SNARE: "....x.......x...", HAT: "x.x.x.x.x.x.x.xx"}),
     "funk": (4, False, {KICK: "x.x....x..x..x..", SNARE: "....x..x.x..x..x", HAT: "xxxxxxxxxxxxxxxx"}),
     "train": (4, False, {KICK: "x...x...x...x...", SNARE: "xxxxXxxxxxxxXxxx"}),
@@ -99,6 +102,9 @@ def drum_track(rng, count, meter, tempo):
     names = [name for name, (beats, _, _) in GROOVES.items() if beats == meter]
     if not names:
         return None, False
+    # What listeners tap under half- and double-time drums shows in their tempo only.
+    names = [name for name in names if tempo > 110 or "half-time" not in name]
+    names = [name for name in names if tempo < 130 or "double-time" not in name]
     _, swings, hits = GROOVES[rng.choice(names)]
     density, rows = rng.uniform(0, 0.06), []
     left_out = rng.choice(list(hits)) if len(hits) > 2 and rng.random() < 0.2 else None

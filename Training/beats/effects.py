@@ -63,11 +63,11 @@ def compress(rng, audio):
 
 
 def noise(rng, audio):
-    """Noise with a spectral slope of 0 to −6 dB per octave, 6 to 35 dB below the signal."""
+    """Noise with a spectral slope of 0 to −6 dB per octave, 0 to 30 dB below the signal."""
     spectrum = np.fft.rfft(rng.normal(0, 1, len(audio)))
     spectrum /= np.maximum(np.arange(len(spectrum)), 20) ** rng.uniform(0, 1)
     added = np.fft.irfft(spectrum, len(audio))
-    return audio + added / (added.std() + 1e-9) * audio.std() * 10 ** (-rng.uniform(6, 35) / 20)
+    return audio + added / (added.std() + 1e-9) * audio.std() * 10 ** (-rng.uniform(0, 30) / 20)
 
 
 def codec(rng, audio):

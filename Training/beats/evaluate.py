@@ -1,6 +1,6 @@
-"""Scores checkpoints, or the onset activation alone, on excerpts.
+"""Scores networks, or the onset activation alone, on excerpts.
 
-    python -m beats.evaluate FOLDER CHECKPOINT...    a folder of excerpts; several networks are compared with the first
+    python -m beats.evaluate FOLDER NETWORK...       a folder of excerpts; checkpoints (.pt) or weights files (.bin), compared with the first
     python -m beats.evaluate FOLDER onsets           the onset activation alone
     python -m beats.evaluate FOLDER times:DIR        beat times from DIR/NAME.beats.csv, for example of another program
 
@@ -8,13 +8,14 @@ Without --fold and --left-out-font all excerpts of the folder count.
 """
 import argparse
 import json
+import zlib
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from . import dataset, decode, metrics, model
+from . import augment, dataset, decode, export, metrics, model
 from .features import FRAME_SECONDS, from_bytes, network_input
 from .render import pause_while_present
 
@@ -42,15 +43,16 @@ def merged(times, distance=0.03):
 
 
 class Estimator:
-    """Beats, downbeats and onsets of an excerpt, from a checkpoint, from the onset activation, or from a folder of beat times."""
+    """Beats, downbeats and onsets of an excerpt, from a network, from the onset activation, or from a folder of beat times.
+    `noise`: pink noise is added, so many decibels below the excerpt."""
 
-    def __init__(self, source, is_causal=None):
-        self.hmm, self.network, self.times = decode.BeatHMM(), None, None
+    def __init__(self, source, is_causal=None, noise=None):
+        self.hmm, self.network, self.times, self.noise = decode.BeatHMM(), None, None, noise
         self.is_causal = is_causal
         if source.startswith("times:"):
             self.times = Path(source[len("times:"):])
         elif source != "onsets":
-            self.network = model.load(source)
+            self.network = export.from_file(Path(source).read_bytes()) if source.endswith(".bin") else model.load(source)
             self.is_causal = self.network.is_causal if is_causal is None else is_causal
 
     @torch.no_grad()
@@ -69,7 +71,11 @@ class Estimator:
             rows = [line.split(",") for line in (self.times / f"{excerpt.path.stem}.beats.csv").read_text().split()]
             beats = np.array([float(row[0]) for row in rows])
             return beats, np.array([float(row[0]) for row in rows if len(row) > 1 and row[1] == "1"]), np.zeros(0)
-        onset, beat, downbeat, network_beat = self.activations(from_bytes(excerpt.variants[0][0]))
+        bands = from_bytes(excerpt.variants[0][0])
+        if self.noise is not None:
+            rng = np.random.default_rng(zlib.crc32(excerpt.path.name.encode()))
+            bands = augment.mix(bands, augment.noise(rng, len(bands), augment.PINK), self.noise)
+        onset, beat, downbeat, network_beat = self.activations(bands)
         is_present = None if network_beat is None else decode.presence(network_beat, self.is_causal is not False)
         beats = self.hmm.viterbi(beat, is_present) if self.is_causal is False else self.hmm.forward(beat, is_present)
         positions = decode.bar_positions(beats, beat, downbeat)
@@ -122,6 +128,7 @@ def main():
     parser.add_argument("--fold", type=int)
     parser.add_argument("--left-out-font")
     parser.add_argument("--limit", type=int, default=200, help="number of excerpts, chosen at random (default 200)")
+    parser.add_argument("--noise", type=float, metavar="DB", help="add pink noise, so many decibels below the excerpt")
     parser.add_argument("--whole-file", action="store_true", help="decode the onset activation with the Viterbi algorithm")
     parser.add_argument("--json", help="write the rows to this file")
     parser.add_argument("--pause-file")
@@ -133,7 +140,7 @@ def main():
     excerpts = [excerpts[index] for index in np.random.default_rng(0).permutation(len(excerpts))[:options.limit]]
     results = {}
     for source in options.sources:
-        estimator = Estimator(source, False if options.whole_file else None)
+        estimator = Estimator(source, False if options.whole_file else None, options.noise)
         rows = []
         for excerpt in excerpts:
             pause_while_present(options.pause_file)

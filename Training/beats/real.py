@@ -124,7 +124,8 @@ def main():
             print(error)
             continue
         if len(beats) > 16:
-            write_excerpts(options.output, Path(path).name, options.kind, audio, beats, options.audio)
+            name = "/".join(Path(path).resolve().parts[-2:])
+            write_excerpts(options.output, name, options.kind, audio, beats, options.audio)
 
 
 if __name__ == "__main__":

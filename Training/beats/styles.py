@@ -19,13 +19,19 @@ SECONDS = 24.0
 SLOWEST, FASTEST = 55.0, 200.0
 
 
+def excluded_names(text):
+    """The file names of a list of pieces that are kept for evaluation; some lines have a folder before the name."""
+    lines = [line.strip() for line in text.splitlines()]
+    return {line.rpartition("/")[2] for line in lines if line and not line.startswith("#")}
+
+
 class Library:
     """The scores in a folder of unpacked training material, parsed once and kept in `cache`."""
 
     def __init__(self, folder, cache):
         folder = self.folder = Path(folder)
-        excluded = (folder / "DO-NOT-USE.txt").read_text().split("\n") if (folder / "DO-NOT-USE.txt").exists() else []
-        self.excluded = {line.strip() for line in excluded}
+        kept = folder / "DO-NOT-USE.txt"
+        self.excluded = excluded_names(kept.read_text()) if kept.exists() else set()
         self.cache = Path(cache)
         self.cache.mkdir(parents=True, exist_ok=True)
         self.pieces = {
@@ -170,7 +176,7 @@ def lieder(rng, library):
             track.program = int(rng.choice(arrange.CHOIR[:3] + arrange.WINDS + arrange.STRINGS[:3]))
     if is_piano_alone:
         score.tracks = score.tracks[1:]
-    freedom = rng.choice([0.008, 0.02, 0.035, 0.06])
+    freedom = rng.choice([0.008, 0.02, 0.035, 0.06, 0.09])
     return name, arrange.perform(rng, score, tempo, freedom, SECONDS, rng.uniform(0.004, 0.016), rolled=True)
 
 
@@ -182,7 +188,7 @@ def quartet(rng, library):
                 (44, 48, 45, 43), (65, 64, 66, 67), (6, 6, 6, 6)][rng.choice(10, p=[.3, .12, .12, .08, .06, .08, .08, .04, .06, .06])]
     for track, program in zip(score.tracks, ensemble):
         track.program = program
-    return name, arrange.perform(rng, score, tempo, rng.choice([0.006, 0.015, 0.03]), SECONDS, rng.uniform(0.004, 0.014))
+    return name, arrange.perform(rng, score, tempo, rng.choice([0.006, 0.015, 0.03, 0.06]), SECONDS, rng.uniform(0.004, 0.014))
 
 
 def drums(rng, library):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from . import dataset
+from . import dataset, export
 from .model import BeatNetwork
 from .render import pause_while_present
 
@@ -60,6 +60,9 @@ def main():
     parser.add_argument("--fold", type=int, help="fold of pieces kept for validation (0–4; default: train on all)")
     parser.add_argument("--left-out-font", help="soundfont kept for validation")
     parser.add_argument("--whole-file", action="store_true", help="train the variant that looks ahead")
+    parser.add_argument("--from", dest="start", metavar="FILE",
+                        help="begin with the weights of a weights file, whose variant, width and onset settings stay")
+    parser.add_argument("--rate", type=float, default=RATE, help="highest learning rate (default 5e-3; 5e-4 is right after --from)")
     parser.add_argument("--width", type=int, default=24)
     parser.add_argument("--onset-share", type=float, default=0.35)
     parser.add_argument("--no-onset-input", action="store_true")
@@ -82,10 +85,15 @@ def main():
     if options.fold is None and not options.left_out_font:
         validation = []
     torch.manual_seed(options.seed)
-    network = BeatNetwork(width=options.width, is_causal=not options.whole_file, onset_share=options.onset_share,
-                          has_onset_input=not options.no_onset_input)
+    if options.start:
+        network = export.from_file(Path(options.start).read_bytes())
+        if network.is_causal == options.whole_file:
+            parser.error(f"--from {options.start}: the network is {'causal' if network.is_causal else 'for whole files'}")
+    else:
+        network = BeatNetwork(width=options.width, is_causal=not options.whole_file, onset_share=options.onset_share,
+                              has_onset_input=not options.no_onset_input)
     average = copy.deepcopy(network)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=1e-3)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=1e-3)
     step, epoch, seconds = 0, 0, 0.0
     if Path(options.checkpoint).exists():
         state = torch.load(options.checkpoint, weights_only=True)
@@ -105,10 +113,13 @@ def main():
     while step < options.steps:
         rng = np.random.default_rng([options.seed, epoch, step])
         network.train()
+        if options.start:
+            # A weights file holds the normalization's result, not the statistics of its input.
+            network.normalization.eval()
         for batch in dataset.batches(rng, training, BATCH, FRAMES, not options.no_augmentation):
             pause_while_present(options.pause_file)
             x, onsets, y, mask = map(torch.from_numpy, batch)
-            rate = RATE * min(1, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * min(1, step / options.steps)))
+            rate = options.rate * min(1, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * min(1, step / options.steps)))
             for group in optimizer.param_groups:
                 group["lr"] = rate
             loss = loss_of(network(x, onsets), y, mask)

@@ -1,3 +1,6 @@
+import struct
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -76,6 +79,23 @@ def test_the_vectors_hold_input_and_output_of_each_network():
     assert np.allclose(np.frombuffer(data, "<f4")[-900:].reshape(300, 3), expected, atol=1e-6)
 
 
+@torch.no_grad()
+def test_the_shipped_weights_give_the_outputs_of_the_shipped_vectors():
+    root = Path(__file__).parents[2]
+    data = (root / "Tests/BeatAnalyzerTests/vectors.bin").read_bytes()
+    _, _, frames, bands, step, count = struct.unpack_from("<4sIIIII", data)
+    steps = np.frombuffer(data, np.uint8, frames * bands, 24).reshape(frames, bands)
+    x, onsets = features.network_input(features.from_bytes(steps))
+    at = 24 + steps.size + frames // step * 2 * bands * 4 + frames * 4
+    for name in ("causal", "whole-file")[:count]:
+        network = export.from_file((root / f"Sources/CBeatWeights/beats-{name}.bin").read_bytes())
+        assert network.is_causal == struct.unpack_from("<I", data, at)[0]
+        expected = np.frombuffer(data, "<f4", frames * 3, at + 4).reshape(frames, 3)
+        at += 4 + frames * 12
+        assert np.allclose(network(torch.from_numpy(x)[None], torch.from_numpy(onsets)[None])[0].T, expected, atol=1e-5)
+    assert at == len(data)
+
+
 def test_masked_frames_do_not_count_in_the_loss():
     output, targets, mask = torch.full((1, 3, 10), 0.5), torch.zeros(1, 3, 10), torch.ones(1, 3, 10)
     targets[0, 2, 5:] = 1
@@ -95,3 +115,29 @@ def test_augmented_amplitudes_are_finite_and_not_negative():
         assert result.shape == x.shape and result.dtype == np.float32
         assert np.isfinite(result).all() and result.min() >= 0
     assert augment.random_chain(rng, np.zeros_like(x)).max() == 0
+
+
+def test_noise_is_mixed_at_its_level_and_falls_with_the_frequency():
+    rng = np.random.default_rng(0)
+    x = rng.random((400, features.BANDS)).astype(np.float32)
+    for exponent in (augment.WHITE, augment.PINK, augment.BROWN):
+        noise = augment.noise(rng, 400, exponent)
+        octave = noise[:, -1].mean() / noise[:, -1 - features.BANDS_PER_OCTAVE].mean()
+        assert np.isclose(octave, 2 ** (-exponent / 2), rtol=0.1)
+        added = np.square(augment.mix(x, noise, 10)) - np.square(x)
+        assert np.isclose((added @ augment.WIDTHS).mean() / (np.square(x) @ augment.WIDTHS).mean(), 0.1, rtol=1e-3)
+
+
+def test_softened_attacks_rise_slowly_and_fall_unchanged():
+    x = np.zeros((60, features.BANDS), np.float32)
+    x[20:40] = 1
+    result = augment.soften(np.random.default_rng(0), x)
+    assert 0 < result[20, 0] < 1 and (np.diff(result[20:40, 0]) > 0).all() and result[40:].max() == 0
+
+
+def test_a_voice_has_moving_harmonics_below_the_given_level():
+    rng = np.random.default_rng(1)
+    x = np.full((600, features.BANDS), 0.1, np.float32)
+    added = augment.add_voice(rng, x) - x
+    places = added.argmax(axis=1)[added.max(axis=1) > 1e-3]
+    assert added.min() >= 0 and len(set(places)) > 3

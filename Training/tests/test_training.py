@@ -3,8 +3,9 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
-from beats import evaluate, export, features, model, render, train
+from beats import evaluate, export, features, model, render, styles, train
 
 
 def write_excerpts(folder, count=10):
@@ -43,6 +44,22 @@ def test_training_resumes_and_its_checkpoint_is_scored_and_exported(tmp_path, mo
     assert float(onsets[5]) > 0.9  # AMLt of the onset activation on steady strokes.
 
 
+def test_training_begins_with_a_weights_file(tmp_path, monkeypatch, capsys):
+    write_excerpts(tmp_path)
+    weights, checkpoint = tmp_path / "a.bin", tmp_path / "a.pt"
+    start = model.BeatNetwork(width=16, is_causal=False).eval()
+    weights.write_bytes(export.to_file(start, 32))
+    run(monkeypatch, train, tmp_path, checkpoint, "--from", weights, "--rate", "1e-6", "--whole-file", "--steps", "1")
+    x = torch.rand(1, 2, 300, features.BANDS)
+    with torch.no_grad():
+        assert torch.allclose(model.load(checkpoint)(x, x[:, 0, :, 0]), start(x, x[:, 0, :, 0]), atol=1e-4)
+    run(monkeypatch, evaluate, tmp_path / "items", weights, checkpoint, "--limit", "3", "--noise", "10")
+    assert "F against a.bin: +0.000" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        run(monkeypatch, train, tmp_path, tmp_path / "b.pt", "--from", weights, "--steps", "1")
+    assert "the network is for whole files" in capsys.readouterr().err
+
+
 def test_pieces_are_spread_over_all_folds():
     assert {render.fold_of(f"pop/{index}") for index in range(50)} == set(range(render.FOLDS))
 
@@ -65,3 +82,8 @@ def test_archives_are_unpacked_once(tmp_path, kind):
         (raw / "scores/x.txt").write_text("changed")
     render.unpack(source, folder)
     assert (raw / "scores/x.txt").read_text() == ("x" if kind == "partial" else "changed")
+
+
+def test_pieces_kept_for_evaluation_are_left_out_by_their_name_with_and_without_a_folder():
+    text = "# Kept\nharp.mid\n\nopenewld/Maple Leaf.mxl\n"
+    assert styles.excluded_names(text) == {"harp.mid", "Maple Leaf.mxl"}
