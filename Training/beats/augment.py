@@ -5,11 +5,8 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 from scipy.signal import lfilter
 
-from .features import BANDS, BANDS_PER_OCTAVE, BANK, FRAME_SECONDS, SAMPLE_RATE, SIZE, band_amplitudes
+from .features import BANDS, BANDS_PER_OCTAVE, CENTRES, FRAME_SECONDS, SAMPLE_RATE, WIDTHS, band_amplitudes
 
-# The centre of each band in hertz, and its width in bins.
-CENTRES = BANK.argmax(axis=0) * (SAMPLE_RATE / SIZE)
-WIDTHS = BANK.sum(axis=0) / BANK.max(axis=0)
 # Amplitudes of noise by frequency: power ∝ 1 / f ^ exponent.
 WHITE, PINK, BROWN = 0.0, 1.0, 2.0
 NOISE_SECONDS = 60

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import augment
 from .features import FRAME_SECONDS, LAG, from_bytes, network_input
+from .model import TEMPI
 
 # Labels are this many frames later than the note-ons, except for clicks: people mark later than attacks begin.
 LABEL_DELAY = 2
@@ -61,8 +62,19 @@ def targets(count, frames):
     return result
 
 
+def tempo_weights(beats):
+    """The weights of `TEMPI` for beats in frames: a bell of a tenth of an octave around the tempo; zeros if fewer than four are given
+    or they are unsteady."""
+    intervals = np.diff(beats)
+    if len(intervals) < 3 or intervals.std() > 0.1 * intervals.mean():
+        return np.zeros(len(TEMPI), np.float32)
+    tempo = 60 / (np.median(intervals) * FRAME_SECONDS)
+    weights = np.exp(-0.5 * np.square(np.log2(TEMPI / tempo) / 0.1))
+    return (weights / weights.sum()).astype(np.float32)
+
+
 def make_example(rng, excerpt, frames, speech, augmented=True):
-    """A random crop of an excerpt: (bands' input, onset activation, targets (3, frames), mask (3, frames))."""
+    """A random crop of an excerpt: (bands' input, onset activation, targets (3, frames), mask (3, frames), weights of the tempi)."""
     bands, hop = excerpt.variants[rng.integers(len(excerpt.variants))]
     rate = float(np.exp(rng.uniform(-0.08, 0.08))) if augmented and rng.random() < 0.4 else 1.0
     needed = int(frames * rate) + 2
@@ -89,7 +101,7 @@ def make_example(rng, excerpt, frames, speech, augmented=True):
         unknown = np.interp(np.arange(frames), beats, (excerpt.positions == 0).astype(float)) > 0
         mask[2] = ~unknown
     mask[:, length - LAG if length < frames else frames:] = 0
-    return x, onsets, y, mask
+    return x, onsets, y, mask, tempo_weights(beats[(beats >= 0) & (beats < length)])
 
 
 def batches(rng, excerpts, size, frames, augmented=True):

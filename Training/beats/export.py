@@ -40,6 +40,8 @@ def normalization(network):
 def to_file(network, bits=16):
     """The bytes of the weights file."""
     settings = network.settings
+    if network.has_harmonic_input:
+        raise ValueError("the harmonic input has no place in weights files of version 1: Hemiola cannot load this network")
     data = struct.pack(HEADER, MAGIC, VERSION, int(network.is_causal), settings["bands"], model.CHANNELS, settings["width"], model.LAYERS,
                        int(network.has_onset_input), bits, network.onset_share)
     data += b"".join(values.astype("<f4").tobytes() for values in normalization(network))

@@ -44,6 +44,9 @@ def filter_bank():
 
 BANK = filter_bank()
 BANDS = BANK.shape[1]
+# The centre of each band in hertz, and its width in bins.
+CENTRES = BANK.argmax(axis=0) * (SAMPLE_RATE / SIZE)
+WIDTHS = BANK.sum(axis=0) / BANK.max(axis=0)
 WINDOW = (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(SIZE) / SIZE)).astype(np.float32)
 
 

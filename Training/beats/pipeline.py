@@ -22,6 +22,8 @@ ABLATIONS = {
     "no-augmentation": ["--no-augmentation"],
     "no-delay": ["--no-delay"],
     "wide": ["--width", "32"],
+    "harmonic-input": ["--harmonic-input"],
+    "tempo-head": ["--tempo-head"],
 }
 LEFT_OUT_FONT = "gmbank"
 

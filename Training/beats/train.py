@@ -19,6 +19,8 @@ RATE = 5e-3
 AVERAGE = 0.995
 # The weights of the heads' losses: onset, beat, downbeat.
 HEAD_WEIGHTS = torch.tensor([0.5, 1.0, 1.0])
+# The weight of the tempo head's loss, per frame as the others'.
+TEMPO_WEIGHT = 0.02
 SAVE_SECONDS = 120
 
 
@@ -27,6 +29,12 @@ def loss_of(output, targets, mask):
     output = output.clamp(1e-5, 1 - 1e-5)
     entropy = -(targets * output.log() + (1 - targets) * (1 - output).log())
     return (entropy * mask).sum(dim=(0, 2)) / mask.sum(dim=(0, 2)).clamp(min=1)
+
+
+def tempo_loss(logits, weights):
+    """The mean cross entropy of the tempo head over the excerpts whose tempo is known."""
+    entropy = -(weights * torch.log_softmax(logits, dim=1)).sum(dim=1)
+    return entropy.sum() / (weights.sum(dim=1) > 0).sum().clamp(min=1)
 
 
 def save(path, state):
@@ -48,7 +56,7 @@ def validation_loss(network, excerpts, limit=64):
         clean = copy.copy(excerpt)
         clean.variants = excerpt.variants[:1]
         columns = dataset.make_example(rng, clean, FRAMES, None, augmented=False)
-        x, onsets, y, mask = (torch.from_numpy(column)[None] for column in columns)
+        x, onsets, y, mask, _ = (torch.from_numpy(column)[None] for column in columns)
         total.append(loss_of(network(x, onsets), y, mask))
     return torch.stack(total).mean(dim=0)
 
@@ -66,6 +74,8 @@ def main():
     parser.add_argument("--width", type=int, default=24)
     parser.add_argument("--onset-share", type=float, default=0.35)
     parser.add_argument("--no-onset-input", action="store_true")
+    parser.add_argument("--harmonic-input", action="store_true", help="the change of 12 pitch classes as input; Hemiola does not load it yet")
+    parser.add_argument("--tempo-head", action="store_true", help="learn the tempo of each excerpt too; no part of the weights file")
     parser.add_argument("--no-augmentation", action="store_true")
     parser.add_argument("--no-delay", action="store_true", help="labels at the note-ons")
     parser.add_argument("--steps", type=int, default=6000, help="number of batches (default 6000)")
@@ -91,7 +101,8 @@ def main():
             parser.error(f"--from {options.start}: the network is {'causal' if network.is_causal else 'for whole files'}")
     else:
         network = BeatNetwork(width=options.width, is_causal=not options.whole_file, onset_share=options.onset_share,
-                              has_onset_input=not options.no_onset_input)
+                              has_onset_input=not options.no_onset_input, has_harmonic_input=options.harmonic_input,
+                              has_tempo_head=options.tempo_head)
     average = copy.deepcopy(network)
     optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=1e-3)
     step, epoch, seconds = 0, 0, 0.0
@@ -118,13 +129,17 @@ def main():
             network.normalization.eval()
         for batch in dataset.batches(rng, training, BATCH, FRAMES, not options.no_augmentation):
             pause_while_present(options.pause_file)
-            x, onsets, y, mask = map(torch.from_numpy, batch)
+            x, onsets, y, mask, tempi = map(torch.from_numpy, batch)
             rate = options.rate * min(1, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * min(1, step / options.steps)))
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            loss = loss_of(network(x, onsets), y, mask)
+            hidden = network.hidden(x, onsets)
+            loss = loss_of(network.outputs(hidden, onsets), y, mask)
+            total = (loss * HEAD_WEIGHTS).sum()
+            if network.tempo_head is not None:
+                total = total + TEMPO_WEIGHT * tempo_loss(network.tempo(hidden), tempi)
             optimizer.zero_grad()
-            (loss * HEAD_WEIGHTS).sum().backward()
+            total.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             step += 1

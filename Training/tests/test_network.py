@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from beats import augment, dataset, export, features, model
-from beats.train import loss_of
+from beats.train import loss_of, tempo_loss
 
 
 def example(frames=300, seed=0):
@@ -125,7 +125,7 @@ def test_noise_is_mixed_at_its_level_and_falls_with_the_frequency():
         octave = noise[:, -1].mean() / noise[:, -1 - features.BANDS_PER_OCTAVE].mean()
         assert np.isclose(octave, 2 ** (-exponent / 2), rtol=0.1)
         added = np.square(augment.mix(x, noise, 10)) - np.square(x)
-        assert np.isclose((added @ augment.WIDTHS).mean() / (np.square(x) @ augment.WIDTHS).mean(), 0.1, rtol=1e-3)
+        assert np.isclose((added @ features.WIDTHS).mean() / (np.square(x) @ features.WIDTHS).mean(), 0.1, rtol=1e-3)
 
 
 def test_softened_attacks_rise_slowly_and_fall_unchanged():
@@ -141,3 +141,38 @@ def test_a_voice_has_moving_harmonics_below_the_given_level():
     added = augment.add_voice(rng, x) - x
     places = added.argmax(axis=1)[added.max(axis=1) > 1e-3]
     assert added.min() >= 0 and len(set(places)) > 3
+
+
+def test_a_new_chord_is_a_harmonic_change_for_200_ms_and_a_louder_or_held_one_is_not():
+    levels = torch.zeros(1, 300, features.BANDS)
+    low, high = (int(np.argmin(abs(features.CENTRES - hertz))) for hertz in (440, 660))
+    levels[:, :150, low] = 2
+    levels[:, 150:, high] = 2
+    change = model.harmonic_change(levels)[0]
+    assert change.shape == (12, 300) and change[:, :150].max() == 0 and change[:, 180:].max() == 0
+    assert (change[:, 165] > 0).sum() == 1
+    assert torch.equal(model.harmonic_change(levels[:, :160])[0], change[:, :160])  # causal
+
+
+@torch.no_grad()
+def test_the_harmonic_input_changes_the_output_and_is_refused_at_export():
+    _, x, onsets = example()
+    for is_causal in (True, False):
+        network = trained(is_causal, width=32, has_harmonic_input=True)
+        assert network(x, onsets).shape == (1, 3, 300)
+        network.entry.weight[:, -12:] = 0
+        assert not torch.equal(network(x, onsets), trained(is_causal, width=32, has_harmonic_input=True)(x, onsets))
+        with pytest.raises(ValueError, match="cannot load"):
+            export.to_file(network)
+
+
+@torch.no_grad()
+def test_the_tempo_head_is_trained_on_steady_beats_and_is_no_part_of_the_weights_file():
+    _, x, onsets = example()
+    network = trained(True, has_tempo_head=True)
+    weights = torch.from_numpy(np.stack([dataset.tempo_weights(np.arange(8) * 50.0), dataset.tempo_weights(np.array([0.0, 50, 51, 200]))]))
+    assert np.isclose(model.TEMPI[weights[0].argmax()], 120, rtol=0.05) and weights[1].max() == 0
+    right = torch.log(weights + 1e-6)
+    assert tempo_loss(right, weights) < tempo_loss(right.roll(5, 1), weights)
+    assert network.tempo(network.hidden(x, onsets)).shape == (1, len(model.TEMPI))
+    assert export.to_file(network) == export.to_file(trained(True))
