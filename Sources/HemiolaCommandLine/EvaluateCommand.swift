@@ -102,7 +102,7 @@ struct EvaluateCommand: Command {
             return counts + Self.figures(of: matching)
                 + [estimate.actionable].compactMap { $0 }.map {
                     let late = Self.matching(reference.times, $0, from: start, window: Self.onsetWindow)
-                    return Figure(key: "f_when_told", name: "F when emitted", value: .ratio(late.fMeasure))
+                    return Figure(key: "f_when_emitted", name: "F when emitted", value: .ratio(late.fMeasure))
                 }
         }
         let score = BeatScore(reference: reference.times, estimate: estimate.times, from: start)
@@ -120,7 +120,7 @@ struct EvaluateCommand: Command {
         }
         if let actionable = estimate.actionable {
             let late = Self.matching(reference.times, actionable, from: start, window: BeatScore.window)
-            figures.append(Figure(key: "f_when_told", name: "F when emitted", value: .ratio(late.fMeasure)))
+            figures.append(Figure(key: "f_when_emitted", name: "F when emitted", value: .ratio(late.fMeasure)))
         }
         return figures
     }

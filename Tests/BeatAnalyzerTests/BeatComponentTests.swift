@@ -112,8 +112,26 @@ enum PreparedAnalyzer {
             // If two states are equally likely, single precision may select the other one.
             let isAsLikely = abs(Double(decoder.estimate.probability) - probability) < 1e-3
             if !isNear || !isAsLikely { differences += 1 }
+            #expect(abs(Double(decoder.evidence) - reference.evidence) < 1e-3)
         }
         #expect(differences <= 3)
+    }
+
+    @Test func `ForwardDecoder: the evidence is positive for a pulse, not for random activations, and 0 where frames were lost`() {
+        let space = BeatStateSpace(frameSeconds: 0.01, tempi: 30...240)
+        var random = SplitMix64(seed: 3)
+        let times = Set((0..<60).map { _ in Int.random(in: 0..<3000, using: &random) })
+        var (pulse, strokes) = (ForwardDecoder(space), ForwardDecoder(space))
+        var (regular, irregular): (Float, Float) = (0, 0)
+        for (frame, beat) in Self.pulses(50, frames: 3000).enumerated() {
+            pulse.advance(BeatStateSpace.likelihoodRatio(beat))
+            strokes.advance(BeatStateSpace.likelihoodRatio(times.contains(frame) ? 0.9 : 0.005))
+            if frame >= 300 { (regular, irregular) = (regular + pulse.evidence, irregular + strokes.evidence) }
+        }
+        #expect(regular / 2700 > 0.08)
+        #expect(irregular / 2700 < 0.02)
+        pulse.advance(1)
+        #expect(pulse.evidence == 0)
     }
 
     @Test func `ForwardDecoder: 50 s of silence leave a valid estimate, and a pulse after it is found`() {
@@ -168,23 +186,30 @@ enum PreparedAnalyzer {
         #expect(steady.refine(next: 0.437 * 20 + 0.1, period: 0.44).next == 0.437 * 20 + 0.1)
     }
 
-    @Test func `BeatPresence: rises with beats, falls without them, and equals the definition`() {
+    @Test func `BeatPresence: rises with beats or evidence, falls without them, and equals the definition`() {
         var presence = BeatPresence(frameSeconds: 0.01)
         let beats = (0..<3000).map { $0 < 1500 && $0 % 50 == 0 ? Float(0.7) : 0.01 }
-        var probabilities: [Float] = []
-        for value in beats {
-            presence.advance(value)
-            probabilities.append(presence.probability)
+        let evidence = (0..<3000).map { $0 < 1000 ? Float(-0.02) : $0 < 2000 ? 0.11 : $0 % 3 == 0 ? -0.1 : 0.01 }
+        var (activity, regularity): ([Float], [Float]) = ([], [])
+        for (value, evidence) in zip(beats, evidence) {
+            presence.advance(value, evidence: evidence)
+            activity.append(presence.activity)
+            regularity.append(presence.regularity)
         }
-        #expect(probabilities[900] > 0.95 && probabilities[2990] < 0.05)
-        // The definition in double precision: a chain of two states, and the largest value of the last two seconds.
-        var expected = 0.01
+        #expect(activity[900] > 0.9 && activity[2990] < 0.05)
+        #expect(regularity[990] < 0.3 && regularity[1400] > 0.95 && regularity[2990] < 0.05)
+        // The definition in double precision: chains of two states, and the largest value of the last two seconds.
+        func updated(_ probability: Double, _ odds: Double) -> Double {
+            let prior = probability * 0.9999 + (1 - probability) * 0.0001
+            return prior * odds / (prior * odds + 1 - prior)
+        }
+        var expected = (activity: 0.01, regularity: 0.01)
         for frame in beats.indices {
             let maximum = Double(beats[max(0, frame - 199)...frame].max()!)
-            let prior = expected * 0.9999 + (1 - expected) * 0.0001
-            let odds = pow(maximum / 0.3, 0.04)
-            expected = prior * odds / (prior * odds + 1 - prior)
-            #expect(abs(Double(probabilities[frame]) - expected) < 1e-3)
+            expected.activity = updated(expected.activity, pow(maximum / 0.4, 0.04))
+            expected.regularity = updated(expected.regularity, pow(maximum / 0.3, 0.01) * exp(0.5 * (Double(evidence[frame]) - 0.03)))
+            #expect(abs(Double(activity[frame]) - expected.activity) < 1e-3)
+            #expect(abs(Double(regularity[frame]) - expected.regularity) < 1e-3)
         }
         let smoothed = BeatPresence.smoothed(beats, frameSeconds: 0.01)
         #expect(smoothed.count == beats.count)

@@ -9,6 +9,8 @@ struct ReferenceForwardDecoder {
     private let initial: [Double]
     /// State probabilities by tempo and age.
     private var states: [[Double]]
+    /// As ``ForwardDecoder/evidence``, without its limit.
+    private(set) var evidence = 0.0
 
     init(_ space: BeatStateSpace) {
         self.space = space
@@ -32,18 +34,21 @@ struct ReferenceForwardDecoder {
         var ending: [Double] = []
         for tempo in states.indices { ending.append(states[tempo].removeLast() * priorsPerBeat[tempo]) }
         let total = ending.reduce(0, +)
+        var (before, after) = (0.0, 0.0)
         for tempo in states.indices {
             var sum = initial[tempo] * total * Double(BeatStateSpace.newTempoProbability)
             for from in states.indices where abs(from - tempo) <= space.transitionReach {
                 sum += ending[from] * Double(space.transitions[(from - tempo + space.transitionReach) * space.laneCount + tempo])
             }
             states[tempo].insert(sum, at: 0)
+            before += states[tempo].reduce(0, +)
             for age in 0..<space.observationFrames[tempo] {
                 states[tempo][age] *= likelihoodRatio
             }
+            after += states[tempo].reduce(0, +)
         }
-        let all = states.reduce(0) { $1.reduce($0, +) }
-        for tempo in states.indices { for age in states[tempo].indices { states[tempo][age] /= all } }
+        evidence = log(after / before) - log(1 + (likelihoodRatio - 1) / 16)
+        for tempo in states.indices { for age in states[tempo].indices { states[tempo][age] /= after } }
 
         let peaks = states.map { $0.max() ?? 0 }
         let best = peaks.firstIndex(of: peaks.max() ?? 0) ?? 0

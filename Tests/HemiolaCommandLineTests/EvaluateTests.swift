@@ -80,7 +80,7 @@ import Testing
         let figures = try command().figures(
             try EventTimes(beats, kind: .beat), try EventTimes(records.joined(separator: "\n"), kind: .beat))
         #expect(value("f", figures) == 1 && value("amlt", figures) == 1)
-        #expect(value("downbeat_f", figures) == 0 && value("f_when_told", figures) == 0)
+        #expect(value("downbeat_f", figures) == 0 && value("f_when_emitted", figures) == 0)
         #expect(EvaluateCommand.table(figures).hasPrefix("annotated       30\nestimated       30\nF               1.000\n"))
         #expect(EvaluateCommand.json(figures).line.hasPrefix(#"{"reference":30,"estimate":30,"f":1.0,"#))
     }

@@ -9,6 +9,8 @@ struct BarTracker: Sendable {
     private static let leastShare = 0.02
     /// Minimum probability of the most likely position, about twice that of seven equal ones. Below it the position is unknown.
     private static let minimumProbability = 0.3
+    /// Beats before the first position, two bars of four: with fewer, most positions are wrong.
+    private static let leastBeats = 8
     private static let stateCount = 7
     private static let uniform = SIMD8<Double>(1, 1, 1, 1, 1, 1, 1, 0) / 7
     /// The states of bars of three, and of bars of four.
@@ -16,11 +18,14 @@ struct BarTracker: Sendable {
 
     /// The state probabilities.
     private var probabilities = Self.uniform
+    /// The number of beats so far; enough after a downbeat of the user.
+    private var beatCount = 0
 
     /// Processes a beat, `steps` beats after the previous one.
     ///
     /// - Parameter share: The largest downbeat probability near the beat, divided by the largest beat probability.
     mutating func advance(steps: Int, share: Double) {
+        beatCount += 1
         for _ in 0..<min(steps, 12) { predict() }
         let share = min(max(share, Self.leastShare), 1 - Self.leastShare)
         for state in 0..<Self.stateCount { probabilities[state] *= state == 0 || state == 3 ? share : 1 - share }
@@ -65,12 +70,16 @@ struct BarTracker: Sendable {
                 }
                 bar.probabilities /= bar.probabilities.sum()
             }
-            return bar.position(stepsAhead: 0)
+            return bar.mostLikely(stepsAhead: 0)
         }
     }
 
     /// The position of the beat `stepsAhead` beats after the last processed one; nil if unknown.
     func position(stepsAhead: Int) -> (position: Int, meter: Int)? {
+        beatCount < Self.leastBeats ? nil : mostLikely(stepsAhead: stepsAhead)
+    }
+
+    private func mostLikely(stepsAhead: Int) -> (position: Int, meter: Int)? {
         var best = 0
         for state in 1..<Self.stateCount where probabilities[state] > probabilities[best] { best = state }
         guard probabilities[best] > Self.minimumProbability else { return nil }
@@ -82,6 +91,7 @@ struct BarTracker: Sendable {
     /// Makes the beat `stepsAhead` beats after the last processed one a downbeat, as requested by the user.
     mutating func setDownbeat(stepsAhead: Int) {
         let three = probabilities[0] + probabilities[1] + probabilities[2]
+        beatCount = Self.leastBeats
         probabilities = Self.uniform / 100
         // The control does not include the meter: it stays three if that is likely, otherwise it becomes four.
         probabilities[((-stepsAhead % 3) + 3) % 3] = three > 0.6 ? 1 : 0.2

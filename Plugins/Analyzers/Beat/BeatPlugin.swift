@@ -5,7 +5,7 @@ extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
         "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
-        version: 3, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
+        version: 4, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
     ) { settings throws(ConfigurationError) in
         BeatAnalyzer(try BeatSettings(settings))
     }

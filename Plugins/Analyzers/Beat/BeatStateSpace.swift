@@ -22,7 +22,7 @@ struct BeatStateSpace: Sendable {
     /// Transitions less likely than this are left out of the table.
     private static let minimumProbability = 1e-6
     /// The first 1/16 of the beat interval are beat states (observation lambda of the paper).
-    private static let observationLambda = 16.0
+    static let observationLambda: Float = 16
     /// Tempi in this range, in BPM, are equally likely. Outside it, an octave costs `tempoSlope` nats per second.
     private static let usualTempi = 55.0...215.0
     private static let tempoSlope = 5.0
@@ -60,7 +60,7 @@ struct BeatStateSpace: Sendable {
         while let last = intervals.last, last < longest {
             intervals.append(min(longest, max(last + 1, Int((Double(last) * (1 + 1 / Self.finestCount)).rounded()))))
         }
-        observationFrames = intervals.map { Int((Double($0) / Self.observationLambda).rounded(.up)) }
+        observationFrames = intervals.map { Int((Double($0) / Double(Self.observationLambda)).rounded(.up)) }
         self.intervals = intervals
         laneCount = (intervals.count + 7) & ~7
         (blockReaches, transitions) = Self.transitions(intervals, lanes: laneCount)
@@ -92,7 +92,7 @@ struct BeatStateSpace: Sendable {
     /// The likelihood ratio of an activation, "beat state" against "other state": b to (1 − b) / 15.
     static func likelihoodRatio(_ activation: Float) -> Float {
         let beat = min(max(activation, leastActivation), 1 - leastActivation)
-        return beat * Float(observationLambda - 1) / (1 - beat)
+        return beat * (observationLambda - 1) / (1 - beat)
     }
 
     /// The tempo at an index, in BPM.

@@ -7,22 +7,21 @@ struct BeatTracker: Sendable {
     static let leadTime = 0.1
     /// The audio that is known at a frame reaches this far beyond its time, in seconds: half a window.
     private static let halfWindow = Double(BandFilter.size) / 2 / Double(BandFilter.sampleRate)
-    /// Delay after a beat before it is compared with the activation around it, in seconds, because the attack may be late. Beats of an
-    /// unsteady tempo are emitted then.
+    /// Delay after a beat before it is compared with the activation around it, in seconds, because the attack may be late.
     private static let evaluationDelay = 0.05
     /// Emission deadline after a beat, in seconds: later beats are dropped, because the event would no longer coincide with the sound.
     private static let emissionDeadline = 0.13
     /// The tempo is steady, and beats are predicted, while the mean prediction error is below this, in seconds: a third of the
     /// tolerance of beat evaluation.
     private static let steadyPredictionError = 0.0225
-    /// Tempo and beats are reported after one beat interval in which the probabilities of beats and of the estimated beat are above
-    /// these values, until the latter falls below the third value.
-    private static let sufficientPresence: Float = 0.8
-    private static let sufficientConfidence = 0.5
-    private static let lostConfidence = 0.25
-    /// Seconds of sound before the first beat: with three, no more of the first beats are wrong than with the rules of version 0.1, measured
-    /// on recordings and rendered pieces that were not trained on.
-    private static let warmUp = 3.0
+    /// Tempo and beats are reported while beats are regular: from the first of these probabilities on, until it falls below the second.
+    private static let sufficientRegularity: Float = 0.5
+    private static let lostRegularity: Float = 0.25
+    /// They are also reported where expressive music is active: after one beat interval in which the probabilities of activity and of
+    /// the estimated beat are above these values, until their product falls below the third one.
+    private static let sufficientActivity: Float = 0.8
+    private static let sufficientConfidence = 0.2
+    private static let lostConfidence = 0.05
     /// Beats after the last tap for which a tapped tempo is kept.
     private static let tapHoldBeats = 8.0
     /// Maximum relative deviation from a tapped tempo while it is kept, because taps are not exact.
@@ -47,7 +46,7 @@ struct BeatTracker: Sendable {
     /// Time of the first sound, and duration of the current silence, in seconds.
     private var soundTime: Double?
     private var silence = 0.0
-    /// The last time at which the estimate was not sufficiently probable.
+    /// The last time at which the estimate was not sufficiently probable for expressive music.
     private var uncertainTime = 0.0
     /// Mean distance between predicted beats and their activations, in seconds.
     var predictionError = 0.1
@@ -58,6 +57,9 @@ struct BeatTracker: Sendable {
     var nextTime = 0.0
     /// Whether tempo and beats are reported.
     var isKnown = false
+    /// Whether beats are regular, and whether they are active: each is a reason to report them.
+    private var isRegular = false
+    private var isActive = false
 
     /// Tempi set by controls, in BPM: the locked tempo, and the preferred tempo.
     var lockedTempo: Double?
@@ -80,7 +82,9 @@ struct BeatTracker: Sendable {
 
     /// The probability of the reported beat, 0…1: that there are beats, and that they have the estimated tempo and phase. 0 while
     /// nothing is reported.
-    var confidence: Double { isKnown ? Double(presence.probability * decoder.estimate.probability) : 0 }
+    var confidence: Double {
+        isKnown ? Double(max(presence.regularity, presence.activity) * decoder.estimate.probability) : 0
+    }
 
     /// The tempo in BPM; nil while it is unknown.
     var beatsPerMinute: Double? { isKnown ? 60 / period : nil }
@@ -111,18 +115,18 @@ struct BeatTracker: Sendable {
         if !correction.isEmpty { applyCorrection() }
         bridgeGap(to: time)
         decoder.advance(BeatStateSpace.likelihoodRatio(activation.beat))
-        presence.advance(activation.networkBeat)
+        presence.advance(activation.networkBeat, evidence: decoder.evidence)
         recent.add(activation, at: time)
         silence = activation.isSilent ? silence + frameSeconds : 0
         if silence > Self.silenceTimeout, soundTime != nil { restart() }
         if soundTime == nil, !activation.isSilent { soundTime = time }
         guard let soundTime, decoder.estimate.interval > 0 else { return nil }
         predict()
-        let probability = Double(presence.probability * decoder.estimate.probability)
-        if probability <= Self.sufficientConfidence || presence.probability <= Self.sufficientPresence { uncertainTime = time }
-        isKnown =
-            lockedTempo != nil || isTapHeld
-            || (isKnown ? probability > Self.lostConfidence : time - max(uncertainTime, soundTime + Self.warmUp) > period)
+        isRegular = presence.regularity > (isRegular ? Self.lostRegularity : Self.sufficientRegularity)
+        let probability = Double(presence.activity * decoder.estimate.probability)
+        if probability <= Self.sufficientConfidence || presence.activity <= Self.sufficientActivity { uncertainTime = time }
+        isActive = isActive ? probability > Self.lostConfidence : time - max(uncertainTime, soundTime) > period
+        isKnown = isRegular || isActive || lockedTempo != nil || isTapHeld
         return beatToEmit()
     }
 
@@ -168,14 +172,15 @@ struct BeatTracker: Sendable {
         bar.advance(steps: passed, share: peak.downbeatShare)
     }
 
-    /// The next beat if the tempo is steady and the beat is within the lead time, or the last beat before its deadline; nil if there
-    /// is none, or if it has been emitted.
+    /// The beat to emit: if the tempo is steady, the next one as soon as it is within the lead time; otherwise as soon as the audio has
+    /// reached it. A beat that is found later is emitted up to its deadline. nil if there is none, or if it has been emitted.
     private mutating func beatToEmit() -> EstimatedBeat? {
         let last = nextTime - period
+        let lead = predictionError < Self.steadyPredictionError ? Self.leadTime : 0
         let beat: Double
-        if predictionError < Self.steadyPredictionError, nextTime + beatOffset - time <= Self.leadTime + Self.halfWindow {
+        if nextTime + beatOffset - time <= lead + Self.halfWindow {
             beat = nextTime
-        } else if time - last >= Self.evaluationDelay, time - last - beatOffset <= Self.emissionDeadline {
+        } else if time - last - beatOffset <= Self.emissionDeadline {
             beat = last
         } else {
             return nil
@@ -219,7 +224,7 @@ struct BeatTracker: Sendable {
         predictionError = 0.1
         period = 0
         nextTime = 0
-        isKnown = false
+        (isKnown, isRegular, isActive) = (false, false, false)
         releaseTap()
     }
 }

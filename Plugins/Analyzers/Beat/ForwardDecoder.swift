@@ -28,6 +28,8 @@ struct ForwardDecoder: Sendable {
     /// Tempi within this relative distance of the most likely tempo, and phases within this part of a beat, are averaged.
     private static let tempoTolerance: Float = 0.06
     private static let phaseTolerance: Float = 0.08
+    /// The limit of the evidence of one frame, in nats.
+    private static let evidenceLimit: Float = 5
     /// The range of the largest probability. Outside it all are scaled by a power of two, which does not change the mantissas.
     private static let range: ClosedRange<Float> = 0x1p-24...0x1p24
 
@@ -120,7 +122,12 @@ struct ForwardDecoder: Sendable {
     /// The maximum and the sum over the states of each tempo.
     private var maxima: [Float]
     private var sums: [Float]
+    /// The sum over all states.
+    private var total: Float = 0
     private(set) var estimate = Estimate()
+    /// The log likelihood ratio of the last observation, "beats as this model predicts them" against "beats at random times", in nats,
+    /// limited to ±``evidenceLimit``. Positive where beats are periodic; about 0 in speech and noise.
+    private(set) var evidence: Float = 0
 
     init(_ space: BeatStateSpace) {
         self.space = space
@@ -206,8 +213,9 @@ struct ForwardDecoder: Sendable {
     mutating func advance(_ likelihoodRatio: Float) {
         endBeats()
         startBeats()
-        observe(likelihoodRatio)
+        let beatMass = observe(likelihoodRatio)
         summarize()
+        updateEvidence(likelihoodRatio, beatMass: beatMass)
         updateEstimate()
     }
 }
@@ -262,30 +270,49 @@ extension ForwardDecoder {
     }
 
     /// Multiplies the beat states by the likelihood ratio of the observation.
-    private mutating func observe(_ likelihoodRatio: Float) {
-        let (one, ratio) = (Lanes(repeating: 1), Lanes(repeating: likelihoodRatio))
-        ring.withUnsafeMutableBufferPointer { ring in
+    ///
+    /// - Returns: The sum over the beat states.
+    private mutating func observe(_ likelihoodRatio: Float) -> Float {
+        let (zero, ratio) = (Lanes.zero, Lanes(repeating: likelihoodRatio))
+        return ring.withUnsafeMutableBufferPointer { ring in
+            var sum = zero
             for block in blocks {
                 for age in 0..<block.widest {
                     let row = 8 * block.row(age)
-                    ring.store(ring.lanes(row) * one.replacing(with: ratio, where: block.widths .> Float(age)), row)
+                    let (old, isBeat) = (ring.lanes(row), block.widths .> Float(age))
+                    let beat = (old * ratio).replacing(with: zero, where: .!isBeat)
+                    sum += beat
+                    ring.store(old.replacing(with: beat, where: isBeat), row)
                 }
             }
+            return sum.sum()
         }
     }
 
-    /// Updates the maximum and the sum over the states of each tempo.
+    /// Compares how probable the observation was with how probable it is at a random time.
+    ///
+    /// - Parameter beatMass: The sum over the beat states after the observation.
+    private mutating func updateEvidence(_ likelihoodRatio: Float, beatMass: Float) {
+        let before = total - beatMass * (1 - 1 / likelihoodRatio)
+        let ratio = total / (before * (1 + (likelihoodRatio - 1) / BeatStateSpace.observationLambda))
+        evidence = ratio > 0 && ratio.isFinite ? min(max(log(ratio), -Self.evidenceLimit), Self.evidenceLimit) : 0
+    }
+
+    /// Updates the maximum and the sum over the states of each tempo, and the sum over all.
     private mutating func summarize() {
         blocks.withUnsafeMutableBufferPointer { blocks in
             ring.withUnsafeMutableBufferPointer { ring in
                 older.withUnsafeMutableBufferPointer { older in
                     maxima.withUnsafeMutableBufferPointer { maxima in
                         sums.withUnsafeMutableBufferPointer { sums in
+                            var all = Lanes.zero
                             for index in blocks.indices {
                                 let summary = blocks[index].summarize(ring, older)
                                 maxima.store(summary.maximum, 8 * index)
                                 sums.store(summary.sum, 8 * index)
+                                all += summary.sum
                             }
+                            total = all.sum()
                         }
                     }
                 }
@@ -307,6 +334,7 @@ extension ForwardDecoder {
     }
 
     private mutating func scale(by factor: Float) {
+        total *= factor
         let factor = Lanes(repeating: factor)
         ring.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
         maxima.withUnsafeMutableBufferPointer { $0.scale(by: factor) }
@@ -339,20 +367,10 @@ extension ForwardDecoder {
             mass > 0 ? Estimate(framesToBeat: time / mass, interval: period / mass, probability: min(1, mass / total)) : Estimate()
     }
 
-    /// The sum over all states.
-    private var total: Float {
-        sums.withUnsafeBufferPointer { sums in
-            var total = Lanes.zero
-            for index in stride(from: 0, to: sums.count, by: 8) { total += sums.lanes(index) }
-            return total.sum()
-        }
-    }
-
     /// The most probable tempi: intervals in frames, and the probability of the tempi within `tempoTolerance` of each, in descending
     /// order. An interval of 0 has no tempo.
     func hypotheses() -> TempoHypotheses {
         var result = TempoHypotheses()
-        let total = total
         guard total > 0 else { return result }
         for rank in 0..<TempoHypotheses.count {
             var best = -1

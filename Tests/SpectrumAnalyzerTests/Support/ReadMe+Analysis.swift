@@ -51,7 +51,7 @@ extension ReadMe {
             let values = analysis.values(feature.name)[batch].map(Double.init)
             let slack = slack(feature.unit)
             let isNear = zip(given ?? [], values).allSatisfy { abs($0 - $1) <= max(slack, 2e-5 * abs($1)) }
-            if given?.count != values.count || !isNear { faults.append(feature.name) }
+            if given?.count != values.count || !isNear { faults.append("\(feature.name): it is \(values)") }
             if row(of: feature.name) == nil { faults.append("the table: \(feature.name)") }
         }
         return faults
