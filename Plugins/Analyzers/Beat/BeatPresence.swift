@@ -8,9 +8,9 @@ internal import HemiolaSignal
 
 /// Whether there are beats: the probabilities of two chains of two states each, beats and none, with different evidence.
 ///
-/// *Regularity* asks how well the tempo model predicts the activations (`ForwardDecoder.evidence`): .11 nats a frame in steady music
-/// (.04 in its weakest twentieth), at most .022 in speech, noise, applause and held chords. *Activity* asks for the network's largest
-/// beat probability in the last two seconds: expressive music has it without being regular.
+/// *Regularity*: how well the tempo model predicts the activations (`ForwardDecoder.evidence`): 0.11 nats a frame in steady music (0.04 in
+/// its weakest twentieth), at most 0.022 in speech, noise, applause and held chords. *Activity*: the network's largest beat probability
+/// in the last two seconds, which expressive music has without being regular.
 struct BeatPresence: Sendable {
     /// Length of the window of the maximum, in seconds: the longest beat interval of the default tempo range.
     static let windowSeconds = 2.0
