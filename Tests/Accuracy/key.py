@@ -2,13 +2,16 @@
 """Compares the analyzer `musical-key` with Essentia's KeyExtractor on rendered music with a known key.
 
     key.py [--hemiola PROGRAM] [--sheets DIR ...] [--scores DIR ...] [--count N] [--half 0|1] [--folder DIR]
+    key.py [--hemiola PROGRAM] --data DIR
 
 Pieces with a certain key are made as described in tonal_pieces.py, at most N of each kind. The figure of a piece is that of MIREX: 1 for the key, 0.5 for
 its dominant or subdominant of the same mode, 0.3 for the relative key, 0.2 for the parallel key, else 0. The constants were chosen with
-half 0 of the pieces; half 1 is reported. Needs Python with essentia, and fluidsynth with a soundfont.
+half 0 of the pieces; half 1 is reported. With --data, recordings: DIR has audio/ID.* and keys.tsv, with the columns id and key
+("A minor"; "none": there is no key, and none should be reported). Needs Python with essentia, and fluidsynth with a soundfont.
 """
 
 import argparse
+import csv
 import pathlib
 import tempfile
 
@@ -44,18 +47,48 @@ def key_of(values):
     return int(values["tonic"]), ("major", "minor")[int(values["mode"])]
 
 
-def ours(program, path, truth, profile):
-    """The score of the whole stream, and the mean over time of that of the causal key from 5 s on."""
+def keys(program, path, profile):
+    """The key of the whole stream, and the causal keys from 5 s on."""
     lines = records(program, path, f"musical-key:profile={profile}", "--select", "musical-key,end")
     batches = [line for line in lines if line["type"] == "batch" and line["t"] >= 5]
-    causal = [score(key_of(line["musical-key"]), truth) for line in batches[::10]]
-    return score(key_of(lines[-1]["summaries"]["musical-key"]), truth), sum(causal) / max(1, len(causal))
+    return key_of(lines[-1]["summaries"]["musical-key"]), [key_of(line["musical-key"]) for line in batches[::10]]
+
+
+def ours(program, path, truth, profile):
+    """The score of the whole stream, and the mean over time of that of the causal key from 5 s on."""
+    whole, causal = keys(program, path, profile)
+    return score(whole, truth), sum(score(key, truth) for key in causal) / max(1, len(causal))
 
 
 def essentia_key(path):
     audio = essentia.standard.MonoLoader(filename=str(path), sampleRate=44_100)()
     tonic, mode, _ = essentia.standard.KeyExtractor()(audio)
     return PITCHES[tonic], mode
+
+
+def key_named(name):
+    tonic, mode = name.split()
+    return PITCHES[tonic], mode
+
+
+def recordings(program, folder):
+    """Prints the scores of the recordings with a key, and how many of those without one get a key."""
+    with open(folder / "keys.tsv", newline="") as table:
+        named = {row["id"]: row["key"] for row in csv.DictReader(table, delimiter="\t")}
+    scores, missing, given, silent = [], 0, 0, 0
+    for name, key in named.items():
+        audio = next((folder / "audio").glob(f"{name}.*"))
+        whole, causal = keys(program, audio, "general")
+        if key == "none":
+            silent += 1
+            given += whole is not None or any(other is not None for other in causal)
+        else:
+            truth = key_named(key)
+            scores.append((score(whole, truth), sum(score(other, truth) for other in causal) / max(1, len(causal))))
+            missing += whole is None
+    means = [sum(column) / len(scores) for column in zip(*scores)]
+    print(f"{len(scores)} with a key: whole file {means[0]:.3f}, causal {means[1]:.3f}, {missing} get none; "
+          f"{silent} without: {given} get one")
 
 
 def main():
@@ -68,20 +101,22 @@ def main():
     parser.add_argument("--count", type=int, default=50, help="pieces of each kind")
     parser.add_argument("--half", type=int, choices=(0, 1), default=1)
     parser.add_argument("--folder", type=pathlib.Path, metavar="DIR", help="keep the pieces in DIR")
+    parser.add_argument("--data", type=pathlib.Path, metavar="DIR", help="recordings: audio/ID.* and keys.tsv")
     arguments = parser.parse_args()
+    if arguments.data:
+        return recordings(arguments.hemiola, arguments.data)
     essentia.log.infoActive = False
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or pathlib.Path(temporary)
         names = tonal_pieces.make_all(
             folder, arguments.sheets, arguments.scores, arguments.count, arguments.half, needs_key=True)
-        columns = ["KeyExtractor", "temperley", "krumhansl", "edma", "causal"]
+        columns = ["KeyExtractor", "general", "temperley", "krumhansl", "edma", "causal"]
         rows = {}
         for kind, name in ((kind, name) for kind, made in names.items() for name in made):
-            tonic, mode = (folder / f"{name}.key").read_text().split()
-            truth = (PITCHES[tonic], mode)
+            truth = key_named((folder / f"{name}.key").read_text())
             audio = folder / "audio" / f"{name}.wav"
-            whole, causal = ours(arguments.hemiola, audio, truth, "temperley")
-            others = [ours(arguments.hemiola, audio, truth, profile)[0] for profile in columns[2:4]]
+            whole, causal = ours(arguments.hemiola, audio, truth, "general")
+            others = [ours(arguments.hemiola, audio, truth, profile)[0] for profile in columns[2:5]]
             rows.setdefault(kind, []).append([score(essentia_key(audio), truth), whole, *others, causal])
     print("music\tpieces\t" + "\t".join(columns))
     for kind, values in [*rows.items(), ("all", [row for values in rows.values() for row in values])]:
