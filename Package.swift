@@ -262,10 +262,16 @@ let package = Package(
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChromaAnalyzer", "Hemiola", "HemiolaSignal"]),
         tests(
             "ChordAnalyzerTests",
-            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChordAnalyzer", "Hemiola", "HemiolaSignal"]),
+            uses: [
+                "AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ChordAnalyzer", "HemiolaTonal", "Hemiola",
+                "HemiolaSignal",
+            ]),
         tests(
             "MusicalKeyAnalyzerTests",
-            uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "MusicalKeyAnalyzer", "Hemiola", "HemiolaSignal"]),
+            uses: [
+                "AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "MusicalKeyAnalyzer", "HemiolaTonal", "Hemiola",
+                "HemiolaSignal",
+            ]),
         tests(
             "ConstantQAnalyzerTests",
             uses: ["AnalysisSupport", "TestSupport", "HemiolaTesting", "References", "ConstantQAnalyzer", "Hemiola", "HemiolaSignal"]),

@@ -10,7 +10,7 @@ public import HemiolaSignal
 ///
 /// The spectral peaks of a constant-Q transform with three bins per semitone are assigned to notes at the estimated tuning. The chroma
 /// sums the logarithmically compressed magnitudes of the notes of each pitch class. Notes that coincide with the third, fifth, sixth or
-/// seventh harmonic of lower notes, and high notes, have a smaller weight.
+/// seventh harmonic of lower notes, and high notes, have a smaller weight: ``Weighting``.
 ///
 /// Each analyzer has its own extractor. Those with the same `hop` share the spectrum.
 ///
@@ -47,13 +47,26 @@ public final class ChromaExtractor {
     private static let lowestTuningNote: Float = 12
     /// The distance of a harmonic in semitones, and its assumed magnitude relative to the fundamental. Chosen on rendered music.
     private static let harmonics: [(distance: Int, weight: Float)] = [(19, 0.4), (28, 0.3), (31, 0.2), (34, 0.15)]
-    /// The decay of the weight of a note per semitone. Chosen on rendered music.
-    private static let slope = 0.02
-    /// The compression log(1 + a·m/max). Chosen on rendered music.
-    private static let compression: Float = 3
     /// The decay of the weight of a note in the bass, per semitone, and the number of notes there.
     private static let bassSlope = 0.06
     private static let bassCount = 24
+
+    /// How the notes of a frame add up to its chroma.
+    public struct Weighting: Sendable {
+        /// The decay of the weight of a note per semitone.
+        let slope: Double
+        /// A factor of the assumed magnitudes of the harmonics.
+        let harmonics: Float
+        /// The compression log(1 + a·m/max).
+        let compression: Float
+
+        /// For single frames, as chords need them. Chosen on rendered music.
+        public static let frames = Weighting(slope: 0.02, harmonics: 1, compression: 3)
+        /// For the mean of many frames, as a key needs it: harmonics add up over time, bass drums are as loud as the bass. On 300 rendered
+        /// pieces mixed with drums, distortion, speech and noise, the score of the key of the whole piece is 0.028 higher than with
+        /// `frames` (95 % interval 0.012 to 0.046), and 0.004 higher without (−0.005 to 0.011). Notes below C2 bring nothing there.
+        public static let mean = Weighting(slope: 0, harmonics: 2, compression: 5)
+    }
 
     /// Frames of the stream from the centre of the windows to their end.
     public let latencyFrames: Int64
@@ -71,6 +84,7 @@ public final class ChromaExtractor {
 
     private let transform: ConstantQTransform
     private let bins: Int
+    private let weighting: Weighting
     private var tuning: TuningEstimate
     // Unsafe pointers: the buffers of the hot path, allocated once, indexed without exclusivity checks.
     /// log₂ of each bin's power, up to a whole number of vectors.
@@ -92,13 +106,15 @@ public final class ChromaExtractor {
     ///   - hopFrames: Frames per hop of the stream.
     ///   - hop: How often a frame is computed.
     ///   - binsPerOctave: The bins of the chroma: 12, 24 or 36.
+    ///   - weighting: How the notes add up to the chroma.
     ///   - outputs: The outputs of the analyzer, to which the request is added.
     public init(
         sampleRate: Int, hopFrames: Int, hop: SpectrumHop = .seconds(ChromaExtractor.frameSeconds), binsPerOctave: Int = 12,
-        outputs: inout AnalyzerOutputs
+        weighting: Weighting = .frames, outputs: inout AnalyzerOutputs
     ) {
         precondition([12, 24, 36].contains(binsPerOctave), "chroma has 12, 24 or 36 bins")
         bins = binsPerOctave
+        self.weighting = weighting
         let lowest = 440 * exp2((Double(Self.lowestNote - 69) * Double(Self.binsPerNote) - 2) / (12 * Double(Self.binsPerNote)))
         let layout = ConstantQLayout(
             lowest: lowest, binsPerOctave: 12 * Self.binsPerNote, count: Self.binCount, quality: Self.quality,
@@ -120,7 +136,7 @@ public final class ChromaExtractor {
         noteValues = buffer(Self.vectorCount)
         deviations = buffer(Self.vectorCount)
         salience = buffer(Self.vectorCount)
-        slopes = buffer(Self.vectorCount) { Float(exp(-Self.slope * Double($0))) }
+        slopes = buffer(Self.vectorCount) { Float(exp(-weighting.slope * Double($0))) }
         bassWeights = buffer(Self.bassCount) { Float(exp(-Self.bassSlope * Double($0))) }
         chromaValues = buffer(binsPerOctave)
         bassValues = buffer(12)
@@ -248,10 +264,10 @@ extension ChromaExtractor {
             }
             var harmonic: Float = 0
             for (distance, weight) in Self.harmonics where note >= distance { harmonic += weight * noteValues[note - distance] }
-            salience[note] = value * value / (value + harmonic) * slopes[note]
+            salience[note] = value * value / (value + weighting.harmonics * harmonic) * slopes[note]
             largest = max(largest, salience[note])
         }
-        let scale = Self.compression / largest
+        let scale = weighting.compression / largest
         for index in stride(from: 0, to: Self.vectorCount, by: 8) {
             salience.store((salience.lanes(index) * scale + 1).approximateLog2, index)
         }

@@ -29,12 +29,13 @@ private struct Chord: Equatable {
     var time: Double
     var duration: Double
     var label: String
+    var reason: String?
 }
 
 extension Analysis {
     fileprivate var chords: [Chord] {
         stream.events.filter { $0.type.name == "chord" }.map {
-            Chord(time: $0.time, duration: $0["duration_s"].number ?? .nan, label: $0["label"].string ?? "")
+            Chord(time: $0.time, duration: $0["duration_s"].number ?? .nan, label: $0["label"].string ?? "", reason: $0["reason"].string)
         }
     }
 }
@@ -43,7 +44,7 @@ extension Analysis {
     @Test(arguments: [false, true])
     func `triads and sevenths: a record each, with start and duration within 0,15 s`(wholeFile: Bool) async throws {
         let found = try await Analysis(of: chords(song), .chords, wholeFile: wholeFile).chords
-        #expect(found.map(\.label) == labels)
+        #expect(found.map(\.label) == labels && found.allSatisfy { $0.reason == nil })
         for (index, chord) in found.enumerated() {
             #expect(abs(chord.time - 2 * Double(index)) < 0.15)
             #expect(abs(chord.duration - 2) < 0.3)
@@ -68,6 +69,7 @@ extension Analysis {
         #expect(analysis.value("root")[80] == Float(root) && analysis.value("quality")[80] == 0)
         #expect(analysis.value("root").last == Float(root) && analysis.value("quality").last == 1)
         #expect(analysis.value("confidence").last! > 0.7)
+        #expect(zip(analysis.value("status"), analysis.value("root")).allSatisfy { ($0 == 0) != $1.isNaN })
     }
 
     @Test func `without sevenths: triads only`() async throws {
@@ -96,8 +98,12 @@ extension Analysis {
         for signal in [Audio.silence(frames: 220_500), .noise(amplitude: 0.3, frames: 220_500)] {
             let analysis = try await Analysis(of: signal, .chords)
             #expect(analysis.chords.map(\.label) == ["N"])
+            #expect(analysis.stream.events.map { $0["reason"].string } == ["no tones"])
             #expect(analysis.chords[0].time == 0 && abs(analysis.chords[0].duration - 5) < 1e-6)
             #expect(analysis.value("root").allSatisfy(\.isNaN) && analysis.value("confidence").allSatisfy(\.isNaN))
+            // Nothing is decided before the delay.
+            let status = analysis.value("status")
+            #expect(status[..<20].allSatisfy { $0 == 1 } && status[40...].allSatisfy { $0 == 2 })
         }
     }
 

@@ -54,7 +54,7 @@ extension Analysis {
         #expect(try await Analysis(of: audio, .musicalKey, "window_s=8").keys == ["C major"])
     }
 
-    @Test(arguments: ["krumhansl", "temperley", "edma"])
+    @Test(arguments: ["krumhansl", "temperley", "edma", "general"])
     func `each profile: the key of a cadence`(profile: String) async throws {
         let analysis = try await Analysis(of: chords(majorCadence, transposition: 3, seconds: 8), .musicalKey, "profile=\(profile)")
         #expect(analysis.keys == ["Eb major"])
@@ -71,6 +71,11 @@ extension Analysis {
     @Test func `before three seconds of tones: no key`() async throws {
         let analysis = try await Analysis(of: chords(majorCadence, seconds: 8), .musicalKey)
         #expect(analysis.value("tonic")[..<125].allSatisfy(\.isNaN) && analysis.value("confidence")[..<125].allSatisfy(\.isNaN))
+        // Too little sound, undecided until a key has been the most probable one for 2 s, and a key.
+        let status = analysis.value("status")
+        #expect(status[..<125].allSatisfy { $0 == 1 } && status.last == 0)
+        #expect(status.reduce(into: [Float]()) { if $0.last != $1 { $0.append($1) } } == [1, 3, 0])
+        #expect(zip(status, analysis.value("tonic")).allSatisfy { ($0 == 0) != $1.isNaN })
     }
 
     @Test(arguments: [8_000, 22_050, 96_000])
@@ -93,15 +98,29 @@ extension Analysis {
 
 @Suite struct `MusicalKeyAnalyzer, no key` {
     @Test func `silence, noise, clicks and a steady tone: no record, no values`() async throws {
-        let signals = [
-            Audio.silence(frames: 441_000), .noise(amplitude: 0.3, frames: 441_000), .sine(440, amplitude: 0.5, frames: 441_000),
-            Audio(TestSignal.clicks(beatsPerMinute: 120, frames: 441_000)),
+        let signals: [(Audio, status: Float)] = [
+            (.silence(frames: 441_000), 1), (.noise(amplitude: 0.3, frames: 441_000), 2), (.sine(440, amplitude: 0.5, frames: 441_000), 3),
+            (Audio(TestSignal.clicks(beatsPerMinute: 120, frames: 441_000)), 2),
         ]
-        for signal in signals {
+        for (signal, status) in signals {
             let analysis = try await Analysis(of: signal, .musicalKey)
             #expect(analysis.keys.isEmpty)
             #expect(analysis.value("tonic").allSatisfy(\.isNaN) && analysis.value("mode").allSatisfy(\.isNaN))
+            #expect(analysis.value("status").last == status)
+            #expect(analysis.stream.summary?.sections.first?.values.last == SummaryValue("status", Double(status), .none))
+            let whole = try await Analysis(of: signal, .musicalKey, wholeFile: true)
+            #expect(whole.keys.isEmpty && whole.value("status").allSatisfy { $0 == status })
         }
+    }
+
+    @Test func `cadence below a loud beat of noise: its key; the beat alone: no tones`() async throws {
+        let noise = TestSignal.noise(seed: 9, frames: 20 * 44_100)
+        let beat = noise.indices.map { noise[$0] * 0.8 * Float(exp(-Double($0 % 11_025) / 3000)) }
+        let music = chords(majorCadence, transposition: 5, seconds: 20).samples
+        let mix = try await Analysis(of: Audio(zip(beat, music).map { $0 + $1 }), .musicalKey)
+        #expect(mix.keys == ["F major"])
+        let alone = try await Analysis(of: Audio(beat), .musicalKey)
+        #expect(alone.keys.isEmpty && alone.value("status").last == 2)
     }
 
     @Test func `long silence after music: the key ends, and begins anew with the music`() async throws {

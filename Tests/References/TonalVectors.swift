@@ -45,7 +45,7 @@ extension TonalVectors {
     /// Correlations of mean chromas with the profiles of keys.
     public struct Keys: Decodable, Sendable {
         public struct Case: Decodable, Sendable {
-            /// `krumhansl`, `temperley` or `edma`.
+            /// `krumhansl`, `temperley`, `edma` or `general`.
             public let profile: String
             /// The time constant; nil: all frames count alike.
             public let windowS: Double?
@@ -75,6 +75,8 @@ extension TonalVectors {
         /// 12 values from C on, for each frame; 0 in silence.
         public let chroma: [[Double]]
         public let bass: [[Double]]
+        /// The autocorrelation of the chroma at a lag of 0.2 s, at each frame.
+        public let persistence: [Double]
         /// That of some of the frames.
         public let agreement: [Agreement]
         /// The most probable path: the state of each frame.

@@ -5,7 +5,7 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// Chords with start and duration.
     public static let chords = AnalyzerPlugin(
-        "chords", "Chords: root, quality, start and duration.", settings: ChordSettings.declared, version: 1, records: [.chord]
+        "chords", "Chords: root, quality, start and duration.", settings: ChordSettings.declared, version: 2, records: [.chord]
     ) { settings throws(ConfigurationError) in
         ChordAnalyzer(ChordSettings(settings))
     }
@@ -21,6 +21,7 @@ extension RecordType {
             .integer("root", nullable: true, in: 0...11, "The root, 0 = C … 11 = B; null: no chord."),
             .text("quality", nullable: true, "maj, min, 7, min7 or maj7; null: no chord."),
             .number("confidence", in: 0...1, "The mean correlation of the chroma with the chord, or 1 minus that of the best chord."),
+            .text("reason", nullable: true, "Why there is no chord: no tones or undecided; null: there is one."),
             .emittedTime,
         ])
 }
@@ -51,6 +52,8 @@ struct ChordSettings: Sendable {
 ///   time; no allocation without a first pass, 180 bytes per second of audio with one.
 final class ChordAnalyzer: OfflineAnalyzer {
     private static let frameSeconds = ChromaExtractor.frameSeconds
+    /// The time constant of the persistence of the chroma, in seconds. Chosen on rendered lead sheets, drums and speech.
+    private static let persistenceWindow = 5.0
 
     /// What is stored of a frame.
     private struct Frame {
@@ -63,6 +66,8 @@ final class ChordAnalyzer: OfflineAnalyzer {
     /// Frames after a frame at which its chord is decided.
     private let delay: Int
     private var extractor: ChromaExtractor?
+    private var persistence = ChromaPersistence(
+        window: ChordAnalyzer.persistenceWindow, frameSeconds: ChordAnalyzer.frameSeconds)
     private var sampleRate = 1.0
     private let templates: ChordTemplates
     private var decoder: ChordDecoder
@@ -82,6 +87,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
     private var root = FeatureHandle(offset: 0, count: 0)
     private var quality = FeatureHandle(offset: 0, count: 0)
     private var confidence = FeatureHandle(offset: 0, count: 0)
+    private var status = FeatureHandle(offset: 0, count: 0)
 
     init(_ settings: ChordSettings) {
         self.settings = settings
@@ -101,6 +107,8 @@ final class ChordAnalyzer: OfflineAnalyzer {
         root = outputs.add(Feature("root", .none, in: 0...11, "Root of the chord: 0 = C, 1 = C sharp or D flat, … 11 = B."))
         quality = outputs.add(Feature("quality", .none, in: 0...4, "Quality of the chord: 0 = maj, 1 = min, 2 = 7, 3 = min7, 4 = maj7."))
         confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "Mean correlation of the chroma with the chord so far."))
+        status = outputs.add(
+            Feature("status", .none, in: 0...3, "0 = there is a chord; none: 1 = nothing decided yet, 2 = no tones, 3 = undecided."))
         outputs.add(.chord)
         return outputs
     }
@@ -111,12 +119,12 @@ final class ChordAnalyzer: OfflineAnalyzer {
             flush(into: &events)
             decoder.reset()
             extractor.skip()
+            persistence.skip()
             run.resume(at: Double(hop.frame) / sampleRate)
             isInterrupted = false
         }
         for index in 0..<extractor.frameCount(in: hop) {
-            extractor.update(from: hop, index)
-            let agreement = templates.agreement(extractor.chroma, extractor.bass)
+            let agreement = agreement(from: hop, index, extractor)
             let time = extractor.center / sampleRate
             if let path {
                 while place + 1 < path.count, path[place + 1].first <= frame { place += 1 }
@@ -129,10 +137,18 @@ final class ChordAnalyzer: OfflineAnalyzer {
             }
         }
         end = Double(hop.frame + Int64(hop.frameCount)) / sampleRate
+        row[status] = Float(run.status.rawValue)
         guard let state = run.state, state != ChordVocabulary.none else { return }
         row[root] = Float(state % 12)
         row[quality] = Float(state / 12)
         row[confidence] = run.confidence
+    }
+
+    /// Computes the next frame.
+    private func agreement(from hop: borrowing Hop, _ index: Int, _ extractor: ChromaExtractor) -> ChordAgreement {
+        extractor.update(from: hop, index)
+        persistence.add(extractor.chroma)
+        return templates.agreement(extractor.chroma, extractor.bass, persistence: persistence.value)
     }
 
     /// Decides the chord of the frame that is `count` frames before the last one.
@@ -159,8 +175,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
             firstPass = ChordDecoder(meanSeconds: settings.meanDuration, frameSeconds: Self.frameSeconds, capacity: nil)
         }
         for index in 0..<extractor.frameCount(in: hop) {
-            extractor.update(from: hop, index)
-            firstPass?.add(templates.agreement(extractor.chroma, extractor.bass))
+            firstPass?.add(agreement(from: hop, index, extractor))
         }
     }
 
@@ -168,6 +183,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
         if let firstPass, firstPass.count > 0 { path = firstPass.path() }
         firstPass = nil
         extractor?.reset()
+        persistence.reset()
     }
 
     func skip(_ gap: Gap) {
@@ -182,6 +198,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
 
     private func clear() {
         decoder.reset()
+        persistence.reset()
         run = ChordRun()
         (end, firstPass, path, frame, place, isInterrupted) = (0, nil, nil, 0, 0, false)
     }

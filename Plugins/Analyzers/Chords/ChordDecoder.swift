@@ -20,6 +20,8 @@ enum ChordVocabulary {
 
 /// The agreement of a frame with each chord, and with no chord.
 struct ChordAgreement: Sendable {
+    /// Whether there are tones.
+    fileprivate(set) var hasTones = false
     /// Of each state; of chords that are left out, and in silence, −1.
     fileprivate(set) var values = InlineArray<61, Float>(repeating: -1)
 }
@@ -31,8 +33,14 @@ struct ChordTemplates: Sendable {
     private static let seventh: Float = 0.5
     /// The weight of the root's share in the bass. Chosen on rendered lead sheets.
     private static let bassWeight: Float = 0.1
-    /// The agreement of no chord: chords below it are not reported. Noise has less.
-    private static let noChord: Float = 0.4
+    /// The agreement of no chord, below which chords are not reported: so much without tones, so much less with them. Rendered music with
+    /// drums needs the lower value, speech and drums the higher one.
+    private static let noChord: Float = 0.5
+    private static let noChordRange: Float = 0.22
+    /// The persistence of the chroma up to which there are no tones, and by how much more there certainly are. Drums have up to the one,
+    /// nine tenths of rendered music more than both.
+    private static let leastPersistence: Float = 0.2
+    private static let persistenceRange: Float = 0.15
 
     /// The templates on C, each with mean 0 and norm 1.
     private let templates: InlineArray<5, InlineArray<12, Float>>
@@ -56,9 +64,11 @@ struct ChordTemplates: Sendable {
     /// - Parameters:
     ///   - chroma: 12 values from C on; all 0 in silence.
     ///   - bass: 12 values of the low notes from C on; all 0 without bass.
-    func agreement(_ chroma: Span<Float>, _ bass: Span<Float>) -> ChordAgreement {
+    ///   - persistence: That of the chroma in the last seconds.
+    func agreement(_ chroma: Span<Float>, _ bass: Span<Float>, persistence: Float) -> ChordAgreement {
         var agreement = ChordAgreement()
-        agreement.values[ChordVocabulary.none] = Self.noChord
+        let tones = min(1, max(0, (persistence - Self.leastPersistence) / Self.persistenceRange))
+        agreement.values[ChordVocabulary.none] = Self.noChord - Self.noChordRange * tones
         var (sum, bassSum): (Float, Float) = (0, 0)
         for index in 0..<12 {
             sum += chroma[index]
@@ -68,6 +78,7 @@ struct ChordTemplates: Sendable {
         var square: Float = 0
         for index in 0..<12 { square += (chroma[index] - mean) * (chroma[index] - mean) }
         guard square > 0 else { return agreement }
+        agreement.hasTones = tones > 0
         let scale = 1 / square.squareRoot()
         let bassScale = Self.bassWeight / max(bassSum, 1e-6)
         for quality in 0..<qualityCount {

@@ -9,6 +9,8 @@ struct ChordRun: Sendable {
     private var start = 0.0
     private var sum: Float = 0
     private var count: Float = 0
+    /// Frames with tones.
+    private var tonalCount: Float = 0
     /// The names of the qualities and of all states, made before the stream: a global table would be allocated at its first use.
     private let qualities: [String]
     private let labels: [String]
@@ -21,6 +23,12 @@ struct ChordRun: Sendable {
     /// The mean correlation of the frames with the chord, 0…1; of no chord, 1 minus that of the best chord.
     var confidence: Float { count > 0 ? min(1, max(0, sum / count)) : 0 }
 
+    /// Whether there is a chord; without one, whether at least half of the frames have tones.
+    var status: TonalStatus {
+        guard let state else { return .tooLittleSound }
+        return state != ChordVocabulary.none ? .found : 2 * tonalCount >= count ? .undecided : .noTones
+    }
+
     /// Adds a frame.
     ///
     /// - Parameters:
@@ -31,7 +39,7 @@ struct ChordRun: Sendable {
         if state != self.state {
             // The chord changes half-way between two frames.
             if self.state != nil { finish(at: time - ChromaExtractor.frameSeconds / 2, into: &events) }
-            (self.state, sum, count) = (state, 0, 0)
+            (self.state, sum, count, tonalCount) = (state, 0, 0, 0)
         }
         if state == ChordVocabulary.none {
             var highest: Float = 0
@@ -41,6 +49,7 @@ struct ChordRun: Sendable {
             sum += min(1, agreement.values[state])
         }
         count += 1
+        if agreement.hasTones { tonalCount += 1 }
     }
 
     /// Ends the chord.
@@ -49,10 +58,11 @@ struct ChordRun: Sendable {
         guard let state, time > start else { return }
         let isChord = state != ChordVocabulary.none
         let quality: ParameterValue = isChord ? .text(qualities[state / 12]) : .none
+        let reason: ParameterValue = isChord ? .none : .text(status == .noTones ? "no tones" : "undecided")
         events.append(
             Event(
                 at: start, .chord, .number(time - start), .text(labels[state]), isChord ? .integer(state % 12) : .none, quality,
-                .number(Double(confidence))))
+                .number(Double(confidence)), reason))
         start = time
     }
 

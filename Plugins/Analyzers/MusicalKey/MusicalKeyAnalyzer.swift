@@ -5,7 +5,7 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// The key of the music: tonic, mode and confidence.
     public static let musicalKey = AnalyzerPlugin(
-        "musical-key", "Key of the music: tonic, mode and confidence.", settings: MusicalKeySettings.declared, version: 1,
+        "musical-key", "Key of the music: tonic, mode and confidence.", settings: MusicalKeySettings.declared, version: 2,
         records: [.musicalKey]
     ) { settings throws(ConfigurationError) in
         MusicalKeyAnalyzer(MusicalKeySettings(settings))
@@ -27,7 +27,7 @@ extension RecordType {
 
 /// The settings of the key analyzer.
 struct MusicalKeySettings: Sendable {
-    private static let profile = Setting("profile", default: KeyProfile.temperley, "Weights of the pitch classes in a key.")
+    private static let profile = Setting("profile", default: KeyProfile.general, "Weights of the pitch classes in a key.")
     private static let window = Setting(
         "window_s", default: 30.0, in: 2...600, unit: .seconds, "Time after which a sound counts 1/e; unused with --whole-file.")
 
@@ -70,7 +70,7 @@ struct MusicalKeyNames: Sendable {
 /// The key in the last seconds, as reported: another key replaces it when it has been more probable for some time.
 struct ReportedKey: Sendable {
     /// The confidence from which on a key is reported.
-    private static let least: Float = 0.4
+    private static let least: Float = 0.35
     /// The time for which another key has to be the most probable one, in seconds.
     private static let holdSeconds = 2.0
 
@@ -131,6 +131,7 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer, SummarizingAnalyzer {
     private var fileKey: KeyEstimate?
     private var isFileKeyReported = false
 
+    private var status = FeatureHandle(offset: 0, count: 0)
     private var tonic = FeatureHandle(offset: 0, count: 0)
     private var mode = FeatureHandle(offset: 0, count: 0)
     private var confidence = FeatureHandle(offset: 0, count: 0)
@@ -142,7 +143,8 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer, SummarizingAnalyzer {
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
-        let extractor = ChromaExtractor(sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, outputs: &outputs)
+        let extractor = ChromaExtractor(
+            sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, weighting: .mean, outputs: &outputs)
         self.extractor = extractor
         sampleRate = Double(stream.sampleRate)
         clear()
@@ -150,6 +152,8 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer, SummarizingAnalyzer {
         tonic = outputs.add(Feature("tonic", .none, in: 0...11, "Tonic of the key: 0 = C, 1 = C sharp or D flat, … 11 = B."))
         mode = outputs.add(Feature("mode", .none, in: 0...1, "Mode of the key: 0 = major, 1 = minor."))
         confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "Probability of this key, among all 24."))
+        status = outputs.add(
+            Feature("status", .none, in: 0...3, "0 = there is a key; none: 1 = less than 3 s of sound, 2 = no tones, 3 = undecided."))
         outputs.add(.musicalKey)
         return outputs
     }
@@ -161,24 +165,23 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer, SummarizingAnalyzer {
                 isFileKeyReported = true
                 events.append(names.event(fileKey, at: 0))
             }
-            return write(fileKey, into: &row)
+            return write(fileKey, whole.status, into: &row)
         }
         for index in 0..<extractor.frameCount(in: hop) {
             extractor.update(from: hop, index)
-            if extractor.isSilent {
-                recent.addSilence()
-            } else {
-                recent.add(extractor.chroma)
-                whole.add(extractor.chroma)
-            }
+            recent.add(extractor.chroma)
+            whole.add(extractor.chroma)
             if reported.update(recent.estimate(), recent.probabilities), let key = reported.current {
                 events.append(names.event(key, at: max(0, extractor.center / sampleRate)))
             }
         }
-        write(reported.current, into: &row)
+        // A key that has not been the most probable one for long enough is not reported yet.
+        write(reported.current, recent.status == .found ? .undecided : recent.status, into: &row)
     }
 
-    private func write(_ key: KeyEstimate?, into row: inout FeatureRow) {
+    /// - Parameter reason: The status if there is no key.
+    private func write(_ key: KeyEstimate?, _ reason: TonalStatus, into row: inout FeatureRow) {
+        row[status] = Float((key == nil ? reason : .found).rawValue)
         guard let key else { return }
         row[tonic] = Float(key.tonic)
         row[mode] = Float(key.mode)
@@ -189,7 +192,7 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer, SummarizingAnalyzer {
         guard let extractor else { return }
         for index in 0..<extractor.frameCount(in: hop) {
             extractor.update(from: hop, index)
-            if !extractor.isSilent { whole.add(extractor.chroma) }
+            whole.add(extractor.chroma)
         }
     }
 
@@ -205,12 +208,15 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer, SummarizingAnalyzer {
             SummaryValue("tonic", key.map { Double($0.tonic) } ?? .nan, .none),
             SummaryValue("mode", key.map { Double($0.mode) } ?? .nan, .none),
             SummaryValue("confidence", key.map { Double($0.confidence) } ?? .nan, .ratio),
+            SummaryValue("status", Double(whole.status.rawValue), .none),
         ]
     }
 
     /// After a gap the key of the audio before it counts on.
     func skip(_ gap: Gap) {
         extractor?.skip()
+        recent.skip()
+        whole.skip()
     }
 
     func reset() {
