@@ -60,12 +60,16 @@ public final class ChromaExtractor {
         /// The compression log(1 + a·m/max).
         let compression: Float
 
-        /// For single frames, as chords need them. Chosen on rendered music.
-        public static let frames = Weighting(slope: 0.02, harmonics: 1, compression: 3)
-        /// For the mean of many frames, as a key needs it: harmonics add up over time, bass drums are as loud as the bass. On 300 rendered
-        /// pieces mixed with drums, distortion, speech and noise, the score of the key of the whole piece is 0.028 higher than with
-        /// `frames` (95 % interval 0.012 to 0.046), and 0.004 higher without (−0.005 to 0.011). Notes below C2 bring nothing there.
-        public static let mean = Weighting(slope: 0, harmonics: 2, compression: 5)
+        /// The chroma itself: the most similar one to the notes that sound, on rendered music.
+        public static let standard = Weighting(slope: 0.02, harmonics: 1, compression: 3)
+        /// For chords: the third of a chord counts although the bass is louder. On 200 rendered pieces, 1.3 % more of the time has the right
+        /// major or minor chord than with `standard` (95 % interval 0.7 to 2.0), and 1.8 % more (1.1 to 2.5) where they are mixed with drums,
+        /// distortion, speech and noise.
+        public static let chords = Weighting(slope: 0.02, harmonics: 1, compression: 20)
+        /// For the key, from the mean of many frames: harmonics add up over time, and bass drums are as loud as the bass. On 300 rendered
+        /// pieces with drums, distortion, speech and noise, the score of the key of the whole piece is 0.028 higher than with `standard`
+        /// (95 % interval 0.012 to 0.046), and 0.004 higher without (−0.005 to 0.011). Notes below C2 bring nothing there.
+        public static let key = Weighting(slope: 0, harmonics: 2, compression: 5)
     }
 
     /// Frames of the stream from the centre of the windows to their end.
@@ -110,7 +114,7 @@ public final class ChromaExtractor {
     ///   - outputs: The outputs of the analyzer, to which the request is added.
     public init(
         sampleRate: Int, hopFrames: Int, hop: SpectrumHop = .seconds(ChromaExtractor.frameSeconds), binsPerOctave: Int = 12,
-        weighting: Weighting = .frames, outputs: inout AnalyzerOutputs
+        weighting: Weighting = .standard, outputs: inout AnalyzerOutputs
     ) {
         precondition([12, 24, 36].contains(binsPerOctave), "chroma has 12, 24 or 36 bins")
         bins = binsPerOctave

@@ -66,7 +66,7 @@ import Testing
         return (status, try #require(events.events.first))
     }
 
-    @Test(arguments: [(Float(0), false), (0.2, false), (0.25, true), (0.9, true)])
+    @Test(arguments: [(Float(0), false), (0.15, false), (0.2, true), (0.9, true)])
     func `frames that resemble a chord: no tones unless the pitch classes last`(persistence: Float, hasTones: Bool) throws {
         let (status, event) = try run(chroma, persistence: persistence)
         #expect(status == (hasTones ? .undecided : .noTones))

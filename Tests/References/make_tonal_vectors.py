@@ -183,9 +183,9 @@ def chroma_persistence(chroma_frames):
 
 
 def chord_agreement(chroma_values, bass, persistence):
-    """The correlation with each template and a tenth of the root's share of the bass; 0.5 to 0.28 for no chord."""
+    """The correlation with each template and a tenth of the root's share of the bass; 0.5 to 0.26 for no chord."""
     values = np.full(61, -1.0)
-    values[NO_CHORD] = 0.5 - 0.22 * np.clip((persistence - 0.2) / 0.15, 0, 1)
+    values[NO_CHORD] = 0.5 - 0.24 * np.clip((persistence - 0.15) / 0.15, 0, 1)
     if chroma_values.std() > 0:
         for state in range(60):
             template = chord_notes(state % 12, QUALITIES[state // 12])

@@ -99,7 +99,8 @@ final class ChordAnalyzer: OfflineAnalyzer {
 
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
-        let extractor = ChromaExtractor(sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, outputs: &outputs)
+        let extractor = ChromaExtractor(
+            sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, weighting: .chords, outputs: &outputs)
         self.extractor = extractor
         sampleRate = Double(stream.sampleRate)
         clear()

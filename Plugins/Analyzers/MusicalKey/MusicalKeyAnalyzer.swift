@@ -144,7 +144,7 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer, SummarizingAnalyzer {
     func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         let extractor = ChromaExtractor(
-            sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, weighting: .mean, outputs: &outputs)
+            sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, weighting: .key, outputs: &outputs)
         self.extractor = extractor
         sampleRate = Double(stream.sampleRate)
         clear()
