@@ -183,10 +183,8 @@ bench-tonal: setup ## Compare CPU time and memory of chroma, key, chords, pitch 
 bench-peers: setup ## Compare CPU time and memory with other programs: DATA=DIR, PYTHON=python3; installs them in .build/peers.
 	Tests/Benchmarks/peers.py "$$(packaging/build 2>/dev/null)" $(if $(DATA),--data "$(DATA)") $(if $(PYTHON),--python "$(PYTHON)") $(OPTIONS)
 
-lint: ## Check the sources' format, their words (scripts/language), and the links, charts and versions of the documents.
+lint: ## Check the sources' format, and the links, charts and versions of the documents.
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
-	scripts/language --self-test
-	scripts/language
 	scripts/check-links --self-test
 	scripts/check-links
 	scripts/check-commands --self-test
