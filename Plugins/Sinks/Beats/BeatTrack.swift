@@ -87,12 +87,15 @@ struct BeatTrack {
             buffer.append(#","bpm":"#)
             buffer.append(fixed: item.beat.beatsPerMinute, decimals: 3)
             buffer.append(#","confidence":"#)
-            buffer.append(fixed: item.beat.confidence, decimals: 3)
+            buffer.append(fixed: Self.recorded(item.beat.confidence), decimals: 3)
             buffer.append("}")
         }
         buffer.append("]}\n")
         return buffer.withUnsafeBytes { Array($0) }
     }
+
+    /// A confidence as a recording has it, with six digits: rounding it again to three gives the same file from a replay.
+    private static func recorded(_ confidence: Double) -> Double { (confidence * 1e6).rounded() / 1e6 }
 
     private func jams(duration: Double) -> [UInt8] {
         var buffer = JSONBuffer(capacity: 4096)
@@ -104,7 +107,7 @@ struct BeatTrack {
             buffer.append(#","duration":0.0,"value":"#)
             append(item.beat.position, to: &buffer)
             buffer.append(#","confidence":"#)
-            buffer.append(fixed: item.beat.confidence, decimals: 3)
+            buffer.append(fixed: Self.recorded(item.beat.confidence), decimals: 3)
             buffer.append("}")
         }
         buffer.append(#"],"annotation_metadata":{"annotator":{},"annotation_tools":"#)
