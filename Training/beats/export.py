@@ -2,6 +2,7 @@
 
     python -m beats.export weights CHECKPOINT OUTPUT [--bits 16]
     python -m beats.export vectors EXCERPT OUTPUT WEIGHTS...    outputs of PyTorch with the weights of the exported files
+    python -m beats.export blend FIRST SECOND SHARE OUTPUT      a network between two weights files, one trained from the other
 
 The layouts are documented in FEATURES.md.
 """
@@ -90,6 +91,18 @@ def from_file(data):
 
 
 @torch.no_grad()
+def blend(first, second, share):
+    """The network whose weights lie between those of two networks, at `share` of the way to the second, which was trained from the first:
+    it keeps most of what each does better (M. Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022)."""
+    if first.settings != second.settings:
+        raise ValueError("the networks differ in more than their weights")
+    states = first.state_dict(), second.state_dict()
+    first.load_state_dict({name: torch.lerp(value, states[1][name], share) if value.dtype.is_floating_point else value
+                           for name, value in states[0].items()})
+    return first
+
+
+@torch.no_grad()
 def vectors(steps, networks):
     """The bytes of the test vectors: the bands' bytes, the networks' input, and each network's output."""
     steps = steps[:VECTOR_FRAMES]
@@ -113,8 +126,16 @@ def main():
     test.add_argument("excerpt")
     test.add_argument("output")
     test.add_argument("weights", nargs="+")
+    between = commands.add_parser("blend")
+    between.add_argument("first")
+    between.add_argument("second")
+    between.add_argument("share", type=float)
+    between.add_argument("output")
     options = parser.parse_args()
-    if options.command == "weights":
+    if options.command == "blend":
+        first, second = (from_file(Path(path).read_bytes()) for path in (options.first, options.second))
+        Path(options.output).write_bytes(to_file(blend(first, second, options.share)))
+    elif options.command == "weights":
         Path(options.output).write_bytes(to_file(model.load(options.checkpoint), options.bits))
     else:
         with np.load(options.excerpt) as arrays:

@@ -59,6 +59,18 @@ def test_a_weights_file_gives_the_same_output(bits, tolerance):
         assert abs(restored(x, onsets) - network(x, onsets)).max() < tolerance
 
 
+@torch.no_grad()
+def test_a_blend_lies_between_two_networks_of_one_kind():
+    _, x, onsets = example()
+    first, second = trained(True), trained(True)
+    second.heads.bias += 1
+    half = export.blend(trained(True), second, 0.5)
+    assert torch.allclose(half.heads.bias, (first.heads.bias + second.heads.bias) / 2)
+    assert torch.equal(export.blend(trained(True), second, 1)(x, onsets), second(x, onsets))
+    with pytest.raises(ValueError):
+        export.blend(first, trained(False), 0.5)
+
+
 def test_a_damaged_weights_file_is_refused():
     data = export.to_file(trained(True))
     with pytest.raises(ValueError):
