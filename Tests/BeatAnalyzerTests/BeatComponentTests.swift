@@ -143,14 +143,29 @@ enum PreparedAnalyzer {
         #expect(abs(decoder.estimate.interval - 50) < 1)
     }
 
-    @Test func `OnsetPeakPicker: reports peaks, not the frame after them or ripples`() {
+    @Test func `OnsetPeakPicker: reports peaks, not the frame after them or weak ones`() {
         var picker = OnsetPeakPicker(frameSeconds: 0.01)
+        let activations: [Float] = (0..<400).map { frame in
+            if frame % 50 == 20 { return 0.8 }
+            return frame % 50 == 21 ? 0.5 : 0.1 * Float(frame % 3)
+        }
         var found: [Int] = []
-        for frame in 0..<400 {
-            let value: Float = frame % 50 == 20 ? 0.8 : frame % 50 == 21 ? 0.5 : 0.004 * Float(frame % 3)
-            if picker.advance(value) != nil { found.append(frame) }
+        for (frame, activation) in activations.enumerated() {
+            if let strength = picker.advance(activation, strength: 2 * activation) {
+                found.append(frame)
+                #expect(abs(strength - 1) < 1e-5)
+            }
         }
         #expect(found == Array(stride(from: 20, to: 400, by: 50)))
+        #expect(OnsetPeakPicker.onsets(activations, frameSeconds: 0.01) == found)
+    }
+
+    @Test func `OnsetPeakPicker: of two onsets within 30 ms, live the first one counts, in a whole file the stronger one`() {
+        var picker = OnsetPeakPicker(frameSeconds: 0.01)
+        let activations: [Float] = [0, 0, 0.4, 0.1, 0.9, 0.1, 0, 0, 0]
+        #expect(activations.indices.filter { picker.advance(activations[$0], strength: 1) != nil } == [2])
+        #expect(OnsetPeakPicker.onsets(activations, frameSeconds: 0.01) == [4])
+        #expect(OnsetPeakPicker.onsets([], frameSeconds: 0.01).isEmpty)
     }
 
     @Test func `RecentActivations: the peak has the time of the activations' centroid, and the downbeat's share`() {

@@ -70,9 +70,6 @@ struct BeatState {
 
 /// The analysis of a stream.
 private struct BeatStream {
-    /// Mean time from an onset to the end of the window in which the onset strength peaks, in seconds.
-    private static let onsetDelay = 0.010
-
     let sampleRate: Double
     /// Half the window, in seconds.
     let halfWindow = Double(BandFilter.size) / 2 / Double(BandFilter.sampleRate)
@@ -118,11 +115,18 @@ private struct BeatStream {
                 onsetFilter.advance(spectra.magnitude(index))
                 strength = index == 0 ? onsetFilter.strength : max(strength, onsetFilter.strength)
                 if frameCount < StreamStart.frameCount { advanceStart(&events) }
-                if let marked = picker.advance(onsetFilter.strength) {
-                    onsetCount += 1
-                    events.append(Onset(strength: Double(marked)), at: max(0, end - Self.onsetDelay))
+                if timeline == nil {
+                    let output = network.outputs[index - first]
+                    if let marked = picker.advance(output.onset, strength: onsetFilter.strength), center >= StreamStart.end {
+                        emit(marked, at: center, &events)
+                    }
+                    if let beat = tracker.advance(output, at: center) { emit(beat, &events) }
+                } else {
+                    let onset = timeline?.nextOnset(before: center)
+                    if let marked = picker.advance(isOnset: onset != nil, strength: onsetFilter.strength) {
+                        emit(marked, at: onset ?? center, &events)
+                    }
                 }
-                if timeline == nil, let beat = tracker.advance(network.outputs[index - first], at: center) { emit(beat, &events) }
                 while let beat = timeline?.next(before: end + BeatTracker.leadTime) { emit(beat, &events) }
             }
         }
@@ -139,9 +143,14 @@ private struct BeatStream {
         guard frameCount == StreamStart.frameCount, onsetCount == 0, let onset = start.onset,
             let marked = picker.markFirst(startStrength)
         else { return }
-        onsetCount += 1
         strength = max(strength, startStrength)
-        events.append(Onset(strength: Double(marked)), at: onset)
+        emit(marked, at: onset, &events)
+    }
+
+    /// - Parameter strength: That of the onset.
+    private mutating func emit(_ strength: Float, at time: Double, _ events: inout EventList) {
+        onsetCount += 1
+        events.append(Onset(strength: Double(strength)), at: time)
     }
 
     private mutating func emit(_ beat: EstimatedBeat, _ events: inout EventList) {
@@ -159,7 +168,7 @@ private struct BeatStream {
 
     mutating func finishFirstPass() {
         firstPass?.finish()
-        timeline = BeatTimeline(firstPass?.beats ?? [])
+        timeline = BeatTimeline(firstPass?.beats ?? [], onsets: firstPass?.onsets ?? [])
         firstPass = nil
     }
 

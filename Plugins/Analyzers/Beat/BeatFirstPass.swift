@@ -32,6 +32,8 @@ struct BeatFirstPass: Sendable {
     private var onset: Double?
     /// The beats of the stream; empty before `finish()`, and if there are none.
     private(set) var beats: [EstimatedBeat] = []
+    /// The times of the onsets of the stream, in seconds; empty before `finish()`.
+    private(set) var onsets: [Double] = []
 
     init(_ space: BeatStateSpace, sampleRate: Double) {
         self.space = space
@@ -93,6 +95,13 @@ struct BeatFirstPass: Sendable {
         addFirstFrames(onset: nil)
         network.finish { outputs.append($0) }
         beats = estimatedBeats()
+        if let firstTime {
+            onsets = OnsetPeakPicker.onsets(outputs.map(\.onset), frameSeconds: space.frameSeconds)
+                .map { firstTime + Double($0) * space.frameSeconds }
+            // The network does not know whether the stream was cut; the first frame stands for what is before it.
+            onsets.removeAll { time in time < (onset.map { $0 + OnsetPeakPicker.leastDistance } ?? StreamStart.end) }
+            if let onset { onsets.insert(onset, at: 0) }
+        }
         outputs = []
     }
 
@@ -129,14 +138,26 @@ struct BeatFirstPass: Sendable {
     }
 }
 
-/// The beats of a stream that was analyzed in two passes, and how many of them have been emitted.
+/// The beats and onsets of a stream that was analyzed in two passes, and how many of them have been emitted.
 struct BeatTimeline: Sendable {
     private let beats: [EstimatedBeat]
     private var emittedCount = 0
+    private let onsets: [Double]
+    private var emittedOnsets = 0
 
-    /// - Parameter beats: In order of time.
-    init(_ beats: [EstimatedBeat]) {
+    /// - Parameters:
+    ///   - beats: In order of time.
+    ///   - onsets: In seconds, in order.
+    init(_ beats: [EstimatedBeat], onsets: [Double] = []) {
         self.beats = beats
+        self.onsets = onsets
+    }
+
+    /// Returns the next onset that has not been emitted, if it is not later than `time`, and marks it as emitted.
+    mutating func nextOnset(before time: Double) -> Double? {
+        guard emittedOnsets < onsets.count, onsets[emittedOnsets] <= time else { return nil }
+        defer { emittedOnsets += 1 }
+        return onsets[emittedOnsets]
     }
 
     /// Returns the next beat that has not been emitted, if it is not later than `time`, and marks it as emitted.

@@ -1,49 +1,62 @@
-/// Online peak picking: detects onsets in the onset strength without look-ahead.
+/// Peak picking in the network's onset activation, live without look-ahead.
 ///
-/// A frame is an onset if it is a maximum of the last 30 ms and exceeds the moving mean of the last 100 ms by a threshold
-/// (S. Böck, F. Krebs and M. Schedl, "Evaluating the Online Capabilities of Onset Detection Methods", ISMIR 2012).
+/// On annotated recordings (`onsets-dev`) the network's activation gives F 0.95 where the onset strength of `BandFilter` gives 0.87, and in
+/// noise 2 onsets a minute in place of 900. That strength says how strong an onset is.
 struct OnsetPeakPicker: Sendable {
-    /// Length of the moving mean, in seconds.
-    private static let meanSeconds = 0.1
-    /// Length of the moving maximum, in seconds; also the minimum time between onsets.
-    private static let maximumSeconds = 0.03
-    /// Minimum height above the moving mean, relative to the decaying maximum of the last seconds.
-    private static let relativeThreshold: Float = 0.03
-    /// Minimum onset strength, in octaves of amplitude.
-    private static let threshold: Float = 0.02
+    /// The least activation of an onset. Chosen on rendered music that was left out of the training: 0.2 to 0.4 differ by less than 0.01.
+    private static let threshold: Float = 0.3
+    /// The minimum time between onsets, in seconds; also the length of the moving maximum.
+    static let leastDistance = 0.03
+    /// Minimum onset strength of a first frame, in octaves of amplitude.
+    private static let leastFirstStrength: Float = 0.02
 
-    private let meanFrames: Int
     private let maximumFrames: Int
-    private let decayPerFrame: Float
-    private var recent = [Float](repeating: 0, count: 64)
+    /// Activations and onset strengths of the last frames.
+    private var activations = [Float](repeating: 0, count: 16)
+    private var strengths = [Float](repeating: 0, count: 16)
     private var frame = 0
     private var lastOnsetFrame = -1 << 32
-    private var highest: Float = 0
     /// Moving average of the onset strength of detected onsets; 0 before the first one.
     private(set) var averageStrength: Float = 0
 
     init(frameSeconds: Double) {
-        meanFrames = min(60, max(1, Int((Self.meanSeconds / frameSeconds).rounded())))
-        maximumFrames = min(60, max(1, Int((Self.maximumSeconds / frameSeconds).rounded())))
-        decayPerFrame = Float(1 - frameSeconds / 5)
+        maximumFrames = Self.maximumFrames(frameSeconds)
     }
 
-    /// Processes the onset strength of the next frame.
+    private static func maximumFrames(_ frameSeconds: Double) -> Int {
+        min(15, max(1, Int((leastDistance / frameSeconds).rounded())))
+    }
+
+    /// Processes the next frame: an onset if its activation is sufficient and a maximum of the last 30 ms.
     ///
+    /// - Parameters:
+    ///   - activation: The network's.
+    ///   - strength: Of `BandFilter`.
     /// - Returns: The strength of the onset relative to the average onset, or nil if the frame is not an onset.
-    mutating func advance(_ strength: Float) -> Float? {
-        recent[frame & 63] = strength
-        highest = max(strength, highest * decayPerFrame)
+    mutating func advance(_ activation: Float, strength: Float) -> Float? {
         defer { frame += 1 }
-        var sum: Float = 0
-        for age in 0...meanFrames { sum += recent[(frame - age) & 63] }
-        for age in 1...maximumFrames where recent[(frame - age) & 63] > strength { return nil }
-        let mean = sum / Float(meanFrames + 1)
-        guard strength > Self.threshold, strength >= mean + Self.relativeThreshold * highest, frame - lastOnsetFrame > maximumFrames
-        else { return nil }
+        activations[frame & 15] = activation
+        strengths[frame & 15] = strength
+        guard activation >= Self.threshold, frame - lastOnsetFrame > maximumFrames else { return nil }
+        for age in 1...maximumFrames where activations[(frame - age) & 15] > activation { return nil }
+        return mark()
+    }
+
+    /// Processes a frame of a stream whose onsets are known.
+    ///
+    /// - Returns: As above.
+    mutating func advance(isOnset: Bool, strength: Float) -> Float? {
+        defer { frame += 1 }
+        strengths[frame & 15] = strength
+        return isOnset ? mark() : nil
+    }
+
+    private mutating func mark() -> Float {
         lastOnsetFrame = frame
+        var strength: Float = 0
+        for age in 0...maximumFrames { strength = max(strength, strengths[(frame - age) & 15]) }
         averageStrength += (strength - averageStrength) * (averageStrength == 0 ? 1 : 0.05)
-        return strength / averageStrength
+        return averageStrength > 0 ? strength / averageStrength : 1
     }
 
     /// The first frame was an onset after all. Call it while there is no other one.
@@ -51,11 +64,21 @@ struct OnsetPeakPicker: Sendable {
     /// - Parameter strength: Its onset strength after silence.
     /// - Returns: Its strength relative to the average onset, or nil if it is too small for an onset.
     mutating func markFirst(_ strength: Float) -> Float? {
-        guard strength > Self.threshold else { return nil }
-        recent[0] = strength
-        highest = max(strength, highest)
+        guard strength > Self.leastFirstStrength else { return nil }
         lastOnsetFrame = 0
         averageStrength = strength
         return 1
+    }
+
+    /// The onsets of a whole recording, as indices of frames: local maxima of the activations.
+    static func onsets(_ activations: [Float], frameSeconds: Double) -> [Int] {
+        let radius = maximumFrames(frameSeconds)
+        var found: [Int] = []
+        for frame in activations.indices where activations[frame] >= threshold {
+            let near = max(0, frame - radius)...min(activations.count - 1, frame + radius)
+            let isMaximum = near.allSatisfy { activations[$0] <= activations[frame] }
+            if isMaximum, found.last.map({ frame - $0 > radius }) ?? true { found.append(frame) }
+        }
+        return found
     }
 }

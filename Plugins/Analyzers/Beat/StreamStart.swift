@@ -12,8 +12,10 @@ struct StreamStart: Sendable {
     /// The blocks whose power is measured, of 1 ms each.
     private static let blockCount = 60
     private static let blocksPerSecond = 1000.0
-    /// The blocks in which the onset lies: later ones are found by their increase.
+    /// The blocks in which the onset lies: later ones are found by the network.
     private static let first = 0..<10
+    /// The end of those blocks, in seconds.
+    static let end = Double(first.upperBound) / blocksPerSecond
     /// The blocks after them, one of which may be the loudest of a stroke, and those in which it has fallen.
     private static let second = 10..<20
     private static let last = 40..<60
