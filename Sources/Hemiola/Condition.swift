@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// A mutex and its condition variable, which the standard library does not have together. A wait can end at a monotonic time.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The two clocks of the system. Outputs only: nothing that is analysed depends on them.
 public enum MonotonicTime {

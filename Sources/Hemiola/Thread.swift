@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    public import Glibc
-#else
-    public import Musl
-#endif
+public import Glibc
 
 /// Runs a closure on a new thread, which ends with the closure. Traps if the system cannot create a thread.
 public func startThread(_ body: @escaping @Sendable () -> Void) {

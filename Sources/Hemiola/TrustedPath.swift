@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    package import Glibc
-#else
-    package import Musl
-#endif
+package import Glibc
 
 /// Checks every folder and symbolic link on a path, so that no other user can change or replace what is there: a socket, or a file that
 /// decides what the program runs.

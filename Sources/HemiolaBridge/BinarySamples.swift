@@ -1,11 +1,6 @@
+internal import Glibc
 internal import HemiolaSignal
 internal import NIOCore
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A message of samples in the payload `binary`: 24 bytes of header and 2048 samples, everything little-endian.
 ///

@@ -1,14 +1,9 @@
+internal import Glibc
 public import Hemiola
 public import HemiolaSignal
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The settings of a bridge.
 public struct BridgeSettings: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The limit of open file descriptors, which bounds the number of clients.
 public enum DescriptorLimit {
@@ -32,9 +28,5 @@ public enum DescriptorLimit {
         )
     }
 
-    #if canImport(Glibc)
-        private static let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
-    #else
-        private static let resource = RLIMIT_NOFILE
-    #endif
+    private static let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
 }

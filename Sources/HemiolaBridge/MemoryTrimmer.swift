@@ -1,11 +1,6 @@
+internal import Glibc
 internal import NIOCore
 internal import NIOPosix
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Returns freed memory to the system after clients have left. glibc's allocator keeps it otherwise.
 ///
@@ -14,7 +9,7 @@ final class MemoryTrimmer {
     /// Time between the request and the trimming. Clients often leave together; they share one trimming.
     private static let delay = TimeAmount.seconds(1)
 
-    /// glibc's `malloc_trim`, looked up by name, because Swift's Glibc module does not have it; nil if there is none, as in musl.
+    /// glibc's `malloc_trim`, looked up by name, because Swift's Glibc module does not have it.
     private static let mallocTrim: (@convention(c) (Int) -> Int32)? = dlsym(nil, "malloc_trim").map {
         // Unsafe: that is its declaration in malloc.h.
         unsafeBitCast($0, to: (@convention(c) (Int) -> Int32).self)

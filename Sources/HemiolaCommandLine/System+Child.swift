@@ -1,11 +1,6 @@
+internal import Glibc
 internal import HemiolaProcesses
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension System {
     /// A child process of this program, whose standard output is read line by line.
@@ -72,11 +67,7 @@ extension System {
             guard isRunning, rest > 0, poll(&request, 1, Int32(rest.rounded(.up))) > 0 else { return false }
             lastRead = System.now
             var buffer = [UInt8](repeating: 0, count: 65_536)
-            #if canImport(Glibc)
-                let count = Glibc.read(output, &buffer, buffer.count)
-            #else
-                let count = Musl.read(output, &buffer, buffer.count)
-            #endif
+            let count = Glibc.read(output, &buffer, buffer.count)
             guard count > 0 else {
                 isRunning = false
                 return false

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import Hemiola
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Reads the system properties for `hemiola doctor`.
 extension System {

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension System {
     /// A file that lines are appended to, each by one call of write(2). Used by one thread at a time.
@@ -37,11 +32,7 @@ extension System {
 
     /// Replaces a file by another one, which is renamed.
     static func moveFile(_ path: String, to target: String) throws(CallError) {
-        #if canImport(Glibc)
-            let code = Glibc.rename(PathText.systemPath(path), PathText.systemPath(target))
-        #else
-            let code = Musl.rename(PathText.systemPath(path), PathText.systemPath(target))
-        #endif
+        let code = Glibc.rename(PathText.systemPath(path), PathText.systemPath(target))
         guard code == 0 else { throw CallError(number: errno) }
     }
 

@@ -1,13 +1,8 @@
 internal import CBuildRecord
+internal import Glibc
 internal import HemiolaOutput
 internal import HemiolaPictures
 internal import HemiolaYAML
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The compiler, the commit and the libraries of the program, for `hemiola doctor` and `hemiola --version --verbose`.
 extension System {

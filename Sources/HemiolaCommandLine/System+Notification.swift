@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaVisualizer
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension System {
     /// The datagram socket of a service manager, by the protocol of `sd_notify(3)`. Thread-safe; never blocks.

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaProcesses
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension System {
     /// A program that plays samples on the default output: the first of `pacat`, `pw-cat` and `aplay` that is installed.
@@ -54,11 +49,7 @@ extension System {
             while !rest.isEmpty {
                 var request = pollfd(fd: input, events: Int16(POLLOUT), revents: 0)
                 guard poll(&request, 1, 1000) > 0, request.revents & Int16(POLLERR) == 0 else { return false }
-                #if canImport(Glibc)
-                    let count = rest.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
-                #else
-                    let count = rest.withUnsafeBytes { Musl.write(input, $0.baseAddress, $0.count) }
-                #endif
+                let count = rest.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
                 if count > 0 {
                     rest = rest.dropFirst(count)
                 } else if errno != EAGAIN, errno != EINTR {

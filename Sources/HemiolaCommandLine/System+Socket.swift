@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaVisualizer
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension System {
     /// A connection to a Unix socket; closed with this object.
@@ -51,11 +46,7 @@ extension System {
             guard setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
                 return errno
             }
-            #if canImport(Glibc)
-                let code = Glibc.connect(descriptor, address, length)
-            #else
-                let code = Musl.connect(descriptor, address, length)
-            #endif
+            let code = Glibc.connect(descriptor, address, length)
             if code == 0 { return 0 }
             return errno == EAGAIN ? ETIMEDOUT : errno
         }

@@ -1,11 +1,6 @@
+internal import Glibc
 internal import Hemiola
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension System {
     /// Reads single keys from the terminal at standard input, on a separate thread, until `stop`.
@@ -55,11 +50,7 @@ extension System {
                     pollfd(fd: isInForeground ? standardInput : -1, events: Int16(POLLIN), revents: 0),
                 ]
                 guard poll(&requests, 2, Int32(Self.interval * 1000)) > 0, requests[1].revents != 0 else { continue }
-                #if canImport(Glibc)
-                    let count = Glibc.read(standardInput, &buffer, buffer.count)
-                #else
-                    let count = Musl.read(standardInput, &buffer, buffer.count)
-                #endif
+                let count = Glibc.read(standardInput, &buffer, buffer.count)
                 if count > 0 {
                     process(buffer[..<count])
                 } else if count == 0 || errno != EINTR && errno != EAGAIN {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 extension System {
     /// Wakes a thread that waits in `poll(2)`. Several wake-ups before a wait count as one. Never closed: for objects that exist as
@@ -26,11 +22,7 @@ extension System {
         func wakeUp() {
             var byte: UInt8 = 0
             // A full pipe wakes the reader as well.
-            #if canImport(Glibc)
-                _ = Glibc.write(writer, &byte, 1)
-            #else
-                _ = Musl.write(writer, &byte, 1)
-            #endif
+            _ = Glibc.write(writer, &byte, 1)
         }
 
         /// - Parameter seconds: nil: no limit.

@@ -1,14 +1,9 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaForeign
 internal import HemiolaProcesses
 internal import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The system calls of the command line. All unsafe code of this module is in this file and in `System+*.swift`.
 enum System {
@@ -72,7 +67,7 @@ enum System {
     /// Lets all threads allocate from glibc's main arena, which saves each thread a reservation of 128 MiB and system calls. For runs
     /// that analyse one file at a time: with several jobs, the threads would wait for each other.
     static func useOneArena() {
-        // Swift's Glibc module has no mallopt; where there is none, as in musl, nothing is to be done.
+        // Swift's Glibc module has no mallopt.
         guard let address = dlsym(nil, "mallopt") else { return }
         // Unsafe: that is its declaration in malloc.h. -8 is M_ARENA_MAX.
         _ = unsafeBitCast(address, to: (@convention(c) (Int32, Int32) -> Int32).self)(-8, 1)
@@ -91,11 +86,7 @@ enum System {
     static func exit(_ status: CommandStatus) -> Never {
         isEnding.store(true, ordering: .releasing)
         restoreTerminal()
-        #if canImport(Glibc)
-            Glibc.exit(status.rawValue)
-        #else
-            Musl.exit(status.rawValue)
-        #endif
+        Glibc.exit(status.rawValue)
     }
 
     /// Exits without cleanup and without waiting for other threads.
@@ -127,11 +118,7 @@ extension System {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { buffer in
-                #if canImport(Glibc)
-                    Glibc.write(descriptor, buffer.baseAddress, buffer.count)
-                #else
-                    Musl.write(descriptor, buffer.baseAddress, buffer.count)
-                #endif
+                Glibc.write(descriptor, buffer.baseAddress, buffer.count)
             }
             if count >= 0 {
                 bytes = bytes.dropFirst(count)

@@ -1,14 +1,9 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaForeign
 internal import HemiolaProcesses
 internal import HemiolaSignal
 internal import HemiolaWire
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The installed Vamp plugins, for `hemiola plugins --vamp`.
 ///

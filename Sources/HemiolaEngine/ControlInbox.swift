@@ -57,8 +57,6 @@ final class ControlInbox: Sendable {
     private let state = Mutex(State())
     /// The number of items that `drain` returns: an empty inbox costs one atomic read per batch and no lock.
     private let waiting = Atomic<Int>(0)
-    /// Controls answered `busy` because the inbox was full.
-    let refusedCount = Atomic<Int>(0)
 
     /// - Parameter capacity: Maximum number of controls per batch.
     init(capacity: Int = ControlInbox.fileCapacity) {
@@ -139,7 +137,6 @@ final class ControlInbox: Sendable {
         }
         if startsThread { startThread { [self] in prepareAll() } }
         guard let answered else { return }
-        if answered.reply == .busy { refusedCount.add(1, ordering: .relaxed) }
         answered.entry.reply?(answered.reply)
     }
 

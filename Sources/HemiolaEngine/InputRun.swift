@@ -1,12 +1,7 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSpectrum
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Analyses inputs one after another: opens each, divides it into streams, and calls `StreamAnalysis`. Used by one thread.
 final class InputRun {

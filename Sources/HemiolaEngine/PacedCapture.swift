@@ -1,11 +1,6 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Delays the reads of a capture to real time. The read results are the same; none is lost.
 final class PacedCapture: Capture {

@@ -1,12 +1,7 @@
+internal import Glibc
 public import Hemiola
 public import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A checked pipeline, which opens nothing until it runs: `registry.assemble(configuration)`.
 ///

@@ -1,11 +1,6 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Replays a recording: sends its streams to the sinks, each batch when its audio has ended, or as fast as the sinks accept them. Used by
 /// the analysis thread only.

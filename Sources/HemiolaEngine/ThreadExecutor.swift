@@ -1,19 +1,10 @@
+internal import Glibc
 internal import Hemiola
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Lowers the priority of the calling thread (nice 10), so that other threads run first when processors are busy.
 func yieldToOtherThreads() {
     // On Linux 0 is the calling thread, not the process.
-    #if canImport(Glibc)
-        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-    #else
-        _ = setpriority(Int32(PRIO_PROCESS), 0, 10)
-    #endif
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
 }
 
 /// A serial executor with its own thread: an actor on it may block without delaying other actors.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Agreement of estimated beats with annotated ones: the measures of Davies, Degara & Plumbley, "Evaluation methods for musical
 /// audio beat tracking algorithms" (2009), as `mir_eval` (Raffel et al., ISMIR 2014) computes them.

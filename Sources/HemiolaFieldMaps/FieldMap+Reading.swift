@@ -1,12 +1,7 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 package import HemiolaYAML
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 // Limits: the text has at most `maxByteCount` bytes, so that the time and the memory for a map are bounded too.
 

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The spectrum of a block as Vamp plugins of the frequency domain read it: Hann window, the second half of the block before the first
 /// one, so that phases refer to its centre, discrete Fourier transform.

@@ -1,10 +1,6 @@
+internal import Glibc
 internal import HemiolaSignal
 
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 /// The folders in which Vamp libraries are installed.
 public enum VampFolders {
     /// The folders that are searched, in order: `$VAMP_PATH`, or if it is unset `$HOME/vamp`, `$HOME/.vamp`, `/usr/local/lib/vamp` and

@@ -1,13 +1,8 @@
 internal import CVamp
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A library of Vamp plugins that is loaded into this process. It stays loaded until the process ends.
 ///

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaVisualizer
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A UDP socket that receives datagrams. Closed on deinitialization.
 public struct DatagramListener: ~Copyable, Sendable {

@@ -1,12 +1,7 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaVisualizer
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Sends messages as UDP datagrams to one host or group. Thread-safe; no call blocks.
 ///

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaVisualizer
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A resolved address of a socket.
 struct SocketAddress: Sendable {

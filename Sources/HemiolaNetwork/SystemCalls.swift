@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaVisualizer
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 // The calls of the system under names that differ from those of the senders' methods.
 

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import Hemiola
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A TCP connection to a server, which never blocks once it is established. Closed on deinitialization.
 public struct TCPSocket: ~Copyable, Sendable {
@@ -24,13 +19,8 @@ public struct TCPSocket: ~Copyable, Sendable {
         case broken
     }
 
-    #if canImport(Glibc)
-        private static let stream = Int32(SOCK_STREAM.rawValue)
-        static let type = stream | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    #else
-        private static let stream = SOCK_STREAM
-        static let type = stream | SOCK_NONBLOCK | SOCK_CLOEXEC
-    #endif
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+    static let type = stream | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
 
     /// For ``WakeUp/wait(seconds:for:writing:)``.
     public let descriptor: Int32

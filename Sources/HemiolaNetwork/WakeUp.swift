@@ -1,10 +1,5 @@
+internal import Glibc
 public import Hemiola
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Wakes a thread that waits for time or for a socket. Thread-safe.
 public final class WakeUp: Sendable {

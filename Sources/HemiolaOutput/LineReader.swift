@@ -1,11 +1,6 @@
+internal import Glibc
 public import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Reads the lines of a file, a pipe or standard input, plain or compressed with zstd, in bounded memory.
 ///

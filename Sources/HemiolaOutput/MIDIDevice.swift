@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Opens MIDI devices, which carry the raw bytes of MIDI 1.0: character devices, pseudo-terminals and named pipes.
 public enum MIDIDevice {

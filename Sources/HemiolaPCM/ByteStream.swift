@@ -1,12 +1,7 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaRIFF
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A buffered reader of a file descriptor.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The spacing of the frequency axis.
 public enum FrequencyScale: String, CaseIterable, Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 extension Picture {
     /// The amplitude at the edges of the panel, in steps of 6 dB: the smallest that the waveform does not exceed.

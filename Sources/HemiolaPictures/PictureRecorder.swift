@@ -1,10 +1,5 @@
+internal import Glibc
 public import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Collects what a picture of a stream shows, in memory that is bounded by the size of the picture.
 ///

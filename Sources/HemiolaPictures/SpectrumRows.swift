@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The largest amplitude that a picture distinguishes: far beyond any sound, and such that powers and their sums are finite.
 enum AmplitudeLimit {

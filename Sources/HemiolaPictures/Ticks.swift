@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A mark of an axis at a round value.
 struct Tick: Equatable {

@@ -1,12 +1,7 @@
+internal import Glibc
 public import Hemiola
 public import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// An analyzer in a child process of this program, for one that may crash or hang, such as a plugin of another project.
 ///

@@ -1,11 +1,6 @@
+internal import Glibc
 public import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The child's side of an ``IsolatedAnalyzer``.
 public enum IsolatedAnalyzerService {
@@ -136,11 +131,7 @@ private struct Connection {
         var filled = 0
         while filled < count {
             let taken = bytes.withUnsafeMutableBytes { buffer in
-                #if canImport(Glibc)
-                    Glibc.read(input, buffer.baseAddress! + filled, count - filled)
-                #else
-                    Musl.read(input, buffer.baseAddress! + filled, count - filled)
-                #endif
+                Glibc.read(input, buffer.baseAddress! + filled, count - filled)
             }
             if taken < 0, errno == EINTR { continue }
             guard taken > 0 else { return nil }
@@ -154,11 +145,7 @@ private struct Connection {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
-                #if canImport(Glibc)
-                    Glibc.write(output, buffer.baseAddress! + sent, bytes.count - sent)
-                #else
-                    Musl.write(output, buffer.baseAddress! + sent, bytes.count - sent)
-                #endif
+                Glibc.write(output, buffer.baseAddress! + sent, bytes.count - sent)
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { _exit(1) }

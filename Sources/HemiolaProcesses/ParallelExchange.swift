@@ -1,12 +1,7 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// In real time: a thread waits for the answers. Of the blocks that wait for it, the newest are kept.
 ///

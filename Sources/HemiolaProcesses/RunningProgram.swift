@@ -1,12 +1,7 @@
+public import Glibc
 public import Hemiola
 internal import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    public import Glibc
-#else
-    public import Musl
-#endif
 
 /// A running program, with pipes to its standard streams, that leads a process group of its own.
 ///
@@ -146,11 +141,7 @@ public final class RunningProgram {
         guard input >= 0 else { return .closed }
         let deadline = MonotonicTime.now + seconds
         while true {
-            #if canImport(Glibc)
-                let count = Glibc.write(input, bytes.baseAddress, bytes.count)
-            #else
-                let count = Musl.write(input, bytes.baseAddress, bytes.count)
-            #endif
+            let count = Glibc.write(input, bytes.baseAddress, bytes.count)
             if count > 0 { return .bytes(count) }
             guard count == 0 || errno == EAGAIN || errno == EINTR else { return .closed }
             guard wait(for: input, Int16(POLLOUT), until: deadline) else { return .timeout }
@@ -166,11 +157,7 @@ public final class RunningProgram {
         guard output >= 0 else { return .end }
         let deadline = seconds > 0 ? MonotonicTime.now + seconds : 0
         while true {
-            #if canImport(Glibc)
-                let count = Glibc.read(output, bytes.baseAddress, bytes.count)
-            #else
-                let count = Musl.read(output, bytes.baseAddress, bytes.count)
-            #endif
+            let count = Glibc.read(output, bytes.baseAddress, bytes.count)
             if count > 0 { return .bytes(count) }
             guard count < 0, errno == EAGAIN || errno == EINTR else { return .end }
             guard seconds > 0, wait(for: output, Int16(POLLIN), until: deadline) else { return .timeout }
@@ -202,11 +189,7 @@ public final class RunningProgram {
         let time = MonotonicTime.now
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             for _ in 0..<64 {
-                #if canImport(Glibc)
-                    let count = Glibc.read(errors, buffer.baseAddress, buffer.count)
-                #else
-                    let count = Musl.read(errors, buffer.baseAddress, buffer.count)
-                #endif
+                let count = Glibc.read(errors, buffer.baseAddress, buffer.count)
                 if count > 0 {
                     log.add(buffer.prefix(count), at: time, report: report)
                     continue

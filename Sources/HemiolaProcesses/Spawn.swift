@@ -1,10 +1,5 @@
+public import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    public import Glibc
-#else
-    public import Musl
-#endif
 
 /// A system call failed.
 public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {

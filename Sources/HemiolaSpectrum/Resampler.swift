@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Resamples a signal for spectra: images and aliases are 80 dB below the signal up to a quarter of the new sample rate, and remain
 /// above.

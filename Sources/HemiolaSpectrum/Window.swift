@@ -1,10 +1,5 @@
+internal import Glibc
 public import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension WindowShape {
     /// The values of the periodic window of this size, 0…1.

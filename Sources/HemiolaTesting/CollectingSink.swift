@@ -1,12 +1,7 @@
+internal import Glibc
 public import Hemiola
 public import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A sink that stores all that it receives. On demand it is slow, blocks, fails, and submits controls.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Blocks threads and suspends tasks until it is opened: a one-time event. Thread-safe.
 ///

@@ -1,11 +1,6 @@
+internal import Glibc
 public import Hemiola
 public import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A step of a scripted capture: what one or several reads return.
 public enum CaptureStep: Sendable {

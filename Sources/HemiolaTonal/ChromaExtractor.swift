@@ -1,10 +1,5 @@
+internal import Glibc
 public import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Magnitudes of notes, chroma and tuning, frame by frame.
 ///

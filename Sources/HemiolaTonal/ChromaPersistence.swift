@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Whether the pitch classes of a sound persist: the autocorrelation of the chroma at a lag of 0.2 s, each frame without its mean.
 ///

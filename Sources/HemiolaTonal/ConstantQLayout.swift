@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The bins of a constant-Q transform: their frequencies, and the length and position of the window of each.
 public struct ConstantQLayout: Sendable, Hashable {

@@ -1,10 +1,5 @@
+internal import Glibc
 public import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The constant-Q transform of the mono mix, from spectra of the bank.
 ///

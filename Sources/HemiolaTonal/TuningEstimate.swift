@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The tuning of the music: the mean deviation of its partials from the equal-tempered scale, on a circle of one semitone, over the
 /// last seconds.

@@ -1,11 +1,6 @@
 public import CVamp
+internal import Glibc
 internal import Hemiola
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The function by which hosts find the plugins: `hemiola:beat`, `hemiola:spectrum`, `hemiola:chroma`, `hemiola:musical-key`.
 ///

@@ -1,10 +1,5 @@
 internal import CVamp
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The features that a call returns, in the memory that the host reads. The memory belongs to this object, which keeps it until the next
 /// call.

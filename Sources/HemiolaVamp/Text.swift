@@ -1,11 +1,6 @@
 internal import CVamp
+internal import Glibc
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Texts for C. They stay in memory until the process ends, each once, because hosts keep pointers to them.
 enum Text {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    public import Glibc
-#else
-    public import Musl
-#endif
+public import Glibc
 
 /// The path of the socket. The sink and `hemiola send` use the same default.
 public struct SocketPath: Sendable, Hashable {
@@ -54,17 +50,10 @@ public struct SocketPath: Sendable, Hashable {
     }
 }
 
-/// The types of sockets, and their flags, as socket(2) takes them: Glibc declares some of them as an enumeration, Musl as numbers.
+/// The types of sockets, and their flags, as socket(2) takes them: Glibc declares some of them as an enumeration.
 package enum SocketType {
-    #if canImport(Glibc)
-        package static let stream = Int32(SOCK_STREAM.rawValue)
-        package static let datagram = Int32(SOCK_DGRAM.rawValue)
-        package static let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
-        package static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
-    #else
-        package static let stream = SOCK_STREAM
-        package static let datagram = SOCK_DGRAM
-        package static let nonBlocking = SOCK_NONBLOCK
-        package static let closeOnExec = SOCK_CLOEXEC
-    #endif
+    package static let stream = Int32(SOCK_STREAM.rawValue)
+    package static let datagram = Int32(SOCK_DGRAM.rawValue)
+    package static let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
+    package static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
 }

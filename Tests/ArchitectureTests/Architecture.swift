@@ -48,7 +48,7 @@ struct Architecture {
     ]
     /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
     /// about 40 MB, into the program.
-    static let everywhere: Set = ["Glibc", "Musl", "Synchronization", "FoundationEssentials"]
+    static let everywhere: Set = ["Glibc", "Synchronization", "FoundationEssentials"]
     static let outside = [
         "ArgumentParser": "HemiolaCommandLine", "NIOCore": "HemiolaBridge", "NIOPosix": "HemiolaBridge", "NIOHTTP1": "HemiolaBridge",
         "NIOWebSocket": "HemiolaBridge",

@@ -1,12 +1,7 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// `--realtime` and `replay`: the pace after a pause, and at the end of inputs that are cut off.
 @Suite(.mayNotHang) struct RealTimeTests {

@@ -1,12 +1,7 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// Notifications to a service manager (systemd's `Type=notify`).
 @Suite(.mayNotHang) struct ServiceTests {

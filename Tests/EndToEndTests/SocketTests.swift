@@ -1,12 +1,7 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// The program with visualizers at its socket, and `hemiola send`.
 @Suite(.mayNotHang) struct SocketTests {

@@ -1,24 +1,15 @@
+import Glibc
 import HemiolaVisualizer
 import TestSupport
 import Testing
 
 @testable import HemiolaCommandLine
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
-
 @Suite(.mayNotHang) struct UnixConnectionTests {
     @Test func `server with a full backlog: connecting fails at the deadline`() throws {
         let folder = try TemporaryFolder()
         let path = folder("s")
-        #if canImport(Glibc)
-            let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            let server = socket(AF_UNIX, SOCK_STREAM, 0)
-        #endif
+        let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(server) }
         try #require(SocketPath.withAddress(of: path) { bind(server, $0, $1) } == 0)
         try #require(listen(server, 0) == 0)

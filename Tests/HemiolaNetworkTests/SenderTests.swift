@@ -1,15 +1,10 @@
+import Glibc
 import Hemiola
 import HemiolaNetwork
 import HemiolaSignal
 import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// Sends to real sockets on the loopback interface.
 @Suite(.serialized) struct SenderTests {

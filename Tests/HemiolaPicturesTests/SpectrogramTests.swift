@@ -1,13 +1,8 @@
+import Glibc
 import HemiolaSignal
 import Testing
 
 @testable import HemiolaPictures
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 @Suite struct SpectrogramTests {
     private static let rate = 44_100

@@ -1,12 +1,7 @@
+import Glibc
 import Testing
 
 @testable import MQTTSink
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 @Suite struct PublishPacketsTests {
     /// Two connected sockets; what one has not read, up to about `bufferSize` bytes, the other can send.

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Hemiola
 import HemiolaSignal
 import TestSupport
@@ -6,12 +7,6 @@ import Testing
 
 @testable import HemiolaPCM
 @testable import PCMCapture
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// Builds the bytes of a WAV stream.
 struct WAVBytes {

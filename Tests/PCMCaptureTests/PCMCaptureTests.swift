@@ -1,3 +1,4 @@
+import Glibc
 import Hemiola
 import HemiolaSignal
 import TestSupport
@@ -5,12 +6,6 @@ import Testing
 
 @testable import HemiolaPCM
 @testable import PCMCapture
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 @Suite struct PCMCaptureTests {
     static let ramp = (0..<5_000).map { Float($0) / 8_192 }

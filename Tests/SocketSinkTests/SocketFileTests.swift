@@ -1,17 +1,12 @@
 import BridgeSupport
 import Foundation
+import Glibc
 import Hemiola
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import SocketSink
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// The socket's file and its permissions.
 @Suite(.mayNotHang) struct SocketFileTests {

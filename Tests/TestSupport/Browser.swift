@@ -1,10 +1,5 @@
 public import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
+import Glibc
 
 /// A headless Chromium with its own profile. It is killed with its children on deinitialization, and shortly after the end of this process
 /// however the process ends.

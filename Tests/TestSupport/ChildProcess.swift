@@ -1,11 +1,6 @@
 public import Foundation
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// A child process with pipes for its standard streams. It is killed when this object is deinitialized.
 ///

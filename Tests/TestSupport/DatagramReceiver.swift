@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
+import Glibc
 
 /// A UDP socket that receives datagrams on this machine. Use from one thread.
 public final class DatagramReceiver {
@@ -112,11 +108,7 @@ public final class StreamReceiver {
     public func accept(timeout seconds: Double = 5) -> Bool {
         guard wait(listener, seconds) else { return false }
         closeConnection()
-        #if canImport(Glibc)
-            connection = Glibc.accept(listener, nil, nil)
-        #else
-            connection = Musl.accept(listener, nil, nil)
-        #endif
+        connection = Glibc.accept(listener, nil, nil)
         return connection >= 0
     }
 

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
+import Glibc
 
 /// A datagram socket that receives messages, such as that of a service manager. Use from one thread.
 public final class DatagramSocket {

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
+import Glibc
 
 /// A private mosquitto on a port of the loopback interface. Use from one thread.
 public final class MQTTBroker {

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
+import Glibc
 
 /// A client of a Unix or TCP socket that sends and receives lines or bytes. Use from one thread. All calls block it, each with a time limit.
 public final class SocketClient {

@@ -1,10 +1,5 @@
 public import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
+import Glibc
 
 /// A private sound server with a temporary folder. It is killed on deinitialization, and shortly after the end of this process however
 /// the process ends.

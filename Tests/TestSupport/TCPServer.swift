@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
+import Glibc
 
 /// A TCP server on the loopback interface. Use from one thread. All calls block it, each with a time limit.
 public final class TCPServer {

@@ -1,10 +1,5 @@
 public import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
+import Glibc
 
 /// A child process on a pseudo-terminal, which is its controlling terminal. It is killed when this object is deinitialized.
 ///

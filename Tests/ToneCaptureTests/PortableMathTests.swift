@@ -1,12 +1,7 @@
+import Glibc
 import Testing
 
 @testable import ToneCapture
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 @Suite struct PortableMathTests {
     @Test func `sine: equal to that of the C library within 1e-13`() {

@@ -1,16 +1,11 @@
 import BridgeSupport
 import Foundation
+import Glibc
 import Hemiola
 import TestSupport
 import Testing
 
 @testable import WebSink
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// The port, the address, the token file and the settings.
 @Suite(.mayNotHang) struct OpeningTests {

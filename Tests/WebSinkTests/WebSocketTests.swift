@@ -1,4 +1,5 @@
 import BridgeSupport
+import Glibc
 import Hemiola
 import HemiolaSignal
 import HemiolaVisualizer
@@ -6,12 +7,6 @@ import TestSupport
 import Testing
 
 @testable import WebSink
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
 
 /// The messages of WebSocket clients, and their framing.
 @Suite(.mayNotHang) struct WebSocketTests {

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Levels of bands, their increases, and their mean increase as onset strength (SuperFlux: S. Böck and G. Widmer, "Maximum Filter
 /// Vibrato Suppression for Onset Detection", DAFx 2013): the earlier levels are maximum-filtered over three bands, so that vibrato does

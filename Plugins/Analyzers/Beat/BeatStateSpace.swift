@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The state space of the bar pointer model (F. Krebs, S. Böck and G. Widmer, "An Efficient State-Space Model for Joint Tempo and
 /// Meter Tracking", ISMIR 2015). A state is a tempo, given as the beat interval in frames, and an age: the frames since the last

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Changes of the state probabilities by controls. A change computes every state again (0.3 ms), so all controls between two frames
 /// are combined into one change.

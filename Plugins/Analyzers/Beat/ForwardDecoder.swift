@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The HMM forward algorithm: the probability of each tempo and phase, given the observations up to the current frame.
 ///

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Triangular bands, a constant number per octave, over magnitude spectra of a periodic Hann window.
 struct TriangularFilterBank: Sendable {

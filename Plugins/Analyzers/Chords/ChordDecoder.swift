@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The chords that are distinguished: five qualities on 12 roots, and no chord.
 enum ChordVocabulary {

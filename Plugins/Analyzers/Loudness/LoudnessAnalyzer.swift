@@ -1,11 +1,6 @@
+internal import Glibc
 public import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension AnalyzerPlugin {
     /// Loudness and true peak as in EBU R 128 and ITU-R BS.1770-4.

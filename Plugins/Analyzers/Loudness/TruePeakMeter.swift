@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The true peak of each channel as in ITU-R BS.1770-4, annex 2: the largest magnitude after interpolation to four times the sample
 /// rate (twice from 96 kHz on, none from 192 kHz on).

@@ -1,12 +1,7 @@
 internal import CEBUR128
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The energy of a stream after the K-weighting of ITU-R BS.1770, through libebur128.
 struct WeightedEnergy: ~Copyable {

@@ -1,11 +1,6 @@
+internal import Glibc
 internal import HemiolaSignal
 internal import HemiolaTonal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A key with its probability.
 struct KeyEstimate: Equatable, Sendable {

@@ -1,12 +1,7 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaTonal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Estimates the fundamental frequency of a single voice or instrument, and its notes.
 ///

@@ -1,11 +1,6 @@
+internal import Glibc
 internal import HemiolaSignal
 internal import HemiolaSpectrum
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A possible pitch of a frame.
 struct PitchCandidate: Sendable {

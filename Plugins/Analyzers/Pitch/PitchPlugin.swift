@@ -1,12 +1,7 @@
+internal import Glibc
 public import Hemiola
 internal import HemiolaSignal
 internal import HemiolaTonal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension AnalyzerPlugin {
     /// The fundamental frequency of a single voice or instrument, its voicing, and notes.

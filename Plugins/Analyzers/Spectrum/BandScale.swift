@@ -1,11 +1,6 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// How the bands of a spectrum are spaced.
 enum BandScale: String, CaseIterable, SettingChoice {

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Mel-frequency cepstral coefficients, exactly as `librosa.feature.mfcc` defines them: 128 Slaney mel bands of |X|² from DC
 /// to Nyquist, 10·log₁₀ with a floor of 10⁻¹⁰, orthonormal DCT-II. Unlike librosa's default, values more than 80 dB

@@ -1,12 +1,7 @@
+internal import Glibc
 public import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSpectrum
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension AnalyzerPlugin {
     /// Bands, centroid, rolloff, flatness and flux of the spectrum.

@@ -1,12 +1,7 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaTonal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Computes frames of 0.1 s: the powers of 24 bands from a short spectrum, and the chroma of `ChromaExtractor`.
 ///

@@ -1,11 +1,6 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Divides a stream into silence and sound, to the frame: a silence begins after the last sample whose magnitude reaches the threshold,
 /// in any channel, and ends with the first one that reaches the threshold plus the hysteresis.

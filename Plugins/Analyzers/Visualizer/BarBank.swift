@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The filter bank of the bars: bands of equal width in log frequency. The value of a bar is the mean magnitude between its edges.
 ///

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Automatic gain and motion of the bars: a bar rises at once, falls with constant acceleration ("gravity"), and is smoothed.
 ///

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import Hemiola
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The program whose levels are computed. It determines signal, window, bands and initial averages.
 ///

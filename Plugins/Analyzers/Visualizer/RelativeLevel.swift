@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The level of a band relative to its long-term average: 1 is normal, below 0.7 quiet, above 1.3 loud.
 ///

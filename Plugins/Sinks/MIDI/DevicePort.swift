@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaOutput
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Raw MIDI bytes to a character device or a named pipe.
 ///

@@ -1,11 +1,6 @@
 internal import CALSA
+internal import Glibc
 internal import HemiolaOutput
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A port of the ALSA sequencer, which other programs connect to.
 ///

@@ -1,14 +1,9 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The thread that reads a MIDI device and submits controls.
 final class MIDIControlLoop: Sendable {

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import Hemiola
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// User and password for a broker. The password is never a setting: other users see the command line of a process.
 struct Credentials {

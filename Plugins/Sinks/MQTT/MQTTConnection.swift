@@ -1,13 +1,8 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The connection to a broker. A thread of its own connects, reads the broker's answers, and connects again. A message is published by the
 /// thread that adds it, unless there is no connection or the connection accepts no more: then the connection's thread publishes it later.

@@ -1,12 +1,7 @@
 internal import CMosquitto
+internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The settings of a connection to a broker.
 struct BrokerSettings: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// PUBLISH packets with QoS 0 that the socket has not accepted yet, as in section 3.3 of MQTT 3.1.1. Its memory is used again.
 struct PublishPackets {

@@ -1,13 +1,8 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaSignal
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The connection to a receiver, on a thread of its own: connects, and sends each message when it is due.
 ///

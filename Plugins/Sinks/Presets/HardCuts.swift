@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 enum HardCut {
     /// Seconds at the start of every stream without hard cuts. The long-term averages of the levels start at 0, so the first relative

@@ -1,10 +1,5 @@
 internal import FoundationEssentials
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Reads preset names from a file or folder.
 enum PresetList {

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaSignal
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Distributions, implemented here and not taken from the standard library, so that a plan does not change with the library's version.
 extension SplitMix64 {

@@ -1,14 +1,9 @@
+internal import Glibc
 public import Hemiola
 internal import HemiolaBridge
 internal import HemiolaSignal
 internal import HemiolaVisualizer
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 extension SinkPlugin {
     private static let path = Setting<String?>(

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import HemiolaProcesses
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The default browser of a desktop session, which `xdg-open` starts.
 struct DesktopBrowser: Sendable {

@@ -1,11 +1,6 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaVisualizer
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// A listening TCP socket.
 struct ListeningSocket {

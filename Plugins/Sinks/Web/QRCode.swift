@@ -1,10 +1,5 @@
 internal import CQREncode
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// A QR code (ISO/IEC 18004) for a terminal.
 struct QRCode {

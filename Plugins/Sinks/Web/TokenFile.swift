@@ -1,10 +1,5 @@
+internal import Glibc
 internal import Hemiola
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The file that keeps the token of the web server, so that a bookmark remains valid.
 struct TokenFile {

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import NIOHTTP1
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Decides who may read the page and connect to the WebSocket.
 ///

@@ -1,10 +1,5 @@
 public import FoundationEssentials
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// What a window stores between two starts.
 public struct SavedState: Sendable, Hashable {
