@@ -119,9 +119,9 @@ struct LatencyReport {
         return .object([
             .init("server", .text(server)), .init("batch_frames", .integer(batchFrames)),
             .init("batch_ms", .number((batchSeconds * 1e6).rounded() / 1000)), .init("clicks", .integer(clickCount)),
-            .init("heard", .integer(times.count)), .init("least_ms", figure(0)), .init("median_ms", figure(0.5)),
+            .init("received", .integer(times.count)), .init("min_ms", figure(0)), .init("median_ms", figure(0.5)),
             .init("p99_ms", figure(0.99)),
-            .init("most_ms", figure(1)), .init("times_ms", .list(times.map { .number(($0 * 1e6).rounded() / 1000) })),
+            .init("max_ms", figure(1)), .init("times_ms", .list(times.map { .number(($0 * 1e6).rounded() / 1000) })),
         ])
     }
 

@@ -317,7 +317,7 @@ import Testing
         let outcome = try start(["doctor", "--latency", "--clicks", "5", "--json"], with: server).finish(timeout: 40)
         #expect(outcome.status == 0, "\(outcome.errors)")
         let report = try JSON(document: outcome.output)
-        #expect(report["heard"]?.int == 5 && report["batch_frames"]?.int == 1024)
+        #expect(report["received"]?.int == 5 && report["batch_frames"]?.int == 1024)
         let median = try #require(report["median_ms"]?.double)
         // Latencies are measured on an idle machine only.
         #expect(median > 1 && median < 500)

@@ -90,7 +90,7 @@ struct BeatOutputs {
         weights = outputs.add(
             Feature("candidate_weight", .ratio, count: TempoHypotheses.count, in: 0...1, "The probabilities of candidate_bpm."))
         outputs.add(EventOutput("onset", .none, "A note or stroke begins."))
-        outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, as a rule told before it sounds."))
+        outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, usually reported before it sounds."))
         return outputs
     }
 
