@@ -1,6 +1,6 @@
 import Foundation
 
-/// The layers of the architecture diagram, and the rules for imports.
+/// The layers of docs/architecture.md, and the rules for imports.
 struct Architecture {
     /// Module → layer. Plugins are on `pluginLayer` and are found by their folders.
     static let layers = [
