@@ -40,7 +40,7 @@ import ToneCapture
 
     @Test func `clicks: the session has their tempo within 0.1 %; start_stop starts and stops the peers`() async throws {
         let session = SimulatedSession(beatsPerMinute: 97, peers: 1)
-        _ = try await play("bpm=128,seconds=8", sender(session), "start_stop=true")
+        _ = try await play("bpm=128,seconds=12", sender(session), "start_stop=true")
         let state = session.state(at: 0, quantum: 4)
         #expect(session.hasPlayed && !state.isPlaying)
         #expect(abs(state.beatsPerMinute / 128 - 1) < 0.001, "\(state)")
