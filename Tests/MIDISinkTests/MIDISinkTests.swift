@@ -52,8 +52,8 @@ import ToneCapture
         #expect(bytes.first == 0xFA)
         #expect(bytes.dropFirst().dropLast().allSatisfy { $0 == 0xF8 })
         let pulses = receiver.pulses
-        // The tracker needs one to three seconds, and up to two seconds pass to the next downbeat.
-        #expect((250...530).contains(pulses.count), "\(pulses.count)")
+        // 48 pulses a second, after the one to three seconds that the tracker needs, and up to two seconds to the next downbeat.
+        #expect((330...530).contains(pulses.count), "\(pulses.count)")
         // The tempo: a pulse that is late because the processor was busy changes the slope little.
         let tempo = 60 / 24 / (pulses[pulses.count - 1] - pulses[0]) * Double(pulses.count - 1)
         #expect(abs(tempo - 120) < 0.5, "\(tempo)")

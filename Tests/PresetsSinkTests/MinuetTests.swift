@@ -40,14 +40,14 @@ import Testing
         return sink.streams[0].events
     }
 
-    @Test func `minuet, mode bars: changes within 40 ms of annotated downbeats`() async throws {
+    @Test func `minuet, mode bars: changes within 35 ms of annotated downbeats`() async throws {
         let downbeats = try annotations().filter { $0.position == 1 }.map(\.time)
         let events = try await changes(["bars": .integer(2)])
         // The first bar that is reported, after eight beats, may be wrong.
         let times = zip(events.presets, events.presetTimes).filter { $0.0.reason == .bar }.map(\.1)
             .filter { $0 > 5.5 && $0 < Self.steadyEnd }
         #expect(times.count >= 5)
-        for time in times { #expect(downbeats.contains { abs($0 - time) < 0.04 }, "\(time) s is no downbeat") }
+        for time in times { #expect(downbeats.contains { abs($0 - time) < 0.035 }, "\(time) s is no downbeat") }
     }
 
     @Test func `minuet, mode beats: changes within 50 ms of annotated beats`() async throws {
