@@ -81,6 +81,17 @@ import Testing
         #expect(new.handle(Control(.loadPreset, .text("p0")), at: 0, preparation: preparation) == .done)
     }
 
+    @Test func `page that is ready before the schedule begins, and one after it: both are known`() {
+        let preparer = PresetControlPreparer(settings(nil))
+        let (first, second) = (Control(.ready, .texts(["a"])), Control(.ready, .texts(["x"])))
+        let early = preparer.preparation(for: first, from: "web/1")
+        var schedule = PresetSchedule(settings(nil), preparer: preparer, seed: 0)
+        let late = preparer.preparation(for: second, from: "web/2")
+        #expect(schedule.handle(first, from: "web/1", at: 0, preparation: early) == .done)
+        #expect(schedule.handle(second, from: "web/2", at: 0, preparation: late) == .done)
+        #expect(schedule.names.sorted() == ["a", "x"])
+    }
+
     @Test func `unknown name of 1 kB: quoted truncated and without a suggestion`() {
         let preparer = PresetControlPreparer(settings(Self.many))
         let long = String(repeating: "x", count: 1024)

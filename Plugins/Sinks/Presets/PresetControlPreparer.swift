@@ -8,8 +8,8 @@ internal import Synchronization
 final class PresetControlPreparer: ControlPreparer {
     /// The library's state after a control, and the preset that the control names.
     struct Preparation: Sendable {
-        /// Changes with `reset`. A preparation of an earlier generation is invalid.
-        var generation: Int
+        /// Grows with every change of the library. A preparation that is older than one that the schedule has used is invalid.
+        var revision: Int
         /// All presets that can be loaded.
         var known: PresetNames
         /// The presets for automatic changes.
@@ -23,8 +23,8 @@ final class PresetControlPreparer: ControlPreparer {
     }
 
     fileprivate struct State {
-        var library: PresetLibrary
-        var generation = 0
+        var library: PresetLibrary { didSet { revision += 1 } }
+        var revision = 0
     }
 
     private let initial: PresetLibrary
@@ -38,7 +38,7 @@ final class PresetControlPreparer: ControlPreparer {
     /// Restores the user's lists for a new schedule and invalidates the preparations made before.
     func reset() -> Preparation {
         state.withLock { state in
-            state = State(library: initial, generation: state.generation + 1)
+            state = State(library: initial, revision: state.revision + 1)
             return Preparation(state)
         }
     }
@@ -97,6 +97,6 @@ final class PresetControlPreparer: ControlPreparer {
 
 extension PresetControlPreparer.Preparation {
     fileprivate init(_ state: PresetControlPreparer.State) {
-        self.init(generation: state.generation, known: state.library.known, chosen: state.library.chosen, pages: state.library.pagePresets)
+        self.init(revision: state.revision, known: state.library.known, chosen: state.library.chosen, pages: state.library.pagePresets)
     }
 }

@@ -73,7 +73,8 @@ struct PresetSchedule: Sendable {
     private let preparer: PresetControlPreparer
     /// All presets of the library.
     private var known: PresetNames
-    private var generation: Int
+    /// The revision of the library that it was last set to.
+    private var revision: Int
     /// Events caused by controls since the last batch.
     private var pending: [PendingEvent] = []
     private var echoFilter = EchoFilter()
@@ -88,7 +89,7 @@ struct PresetSchedule: Sendable {
         timing = settings.timing
         self.preparer = preparer ?? PresetControlPreparer(settings)
         let lists = self.preparer.reset()
-        (known, generation) = (lists.known, lists.generation)
+        (known, revision) = (lists.known, lists.revision)
         // Two random sequences from one seed, so that requests from clients do not change the random times.
         timer = ChangeTimer(settings.timing, seed: seed)
         order = PresetOrder(settings.order, seed: ~seed)
@@ -273,12 +274,14 @@ struct PresetSchedule: Sendable {
             .pagePreset(PagePresetChange(page: pages[index].presets.page, name: name, blend: timing.requestBlend, reason: reason)))
     }
 
-    /// Sets the lists to those after a control. A preparation made before the schedule began is repeated.
+    /// Sets the lists to those after a control. A preparation made before the schedule began is repeated, and so are those made
+    /// before the repetition: they lack what it has added.
     private mutating func updateLists(
         after control: Control, from origin: String, _ preparation: PresetControlPreparer.Preparation?
     ) -> PresetControlPreparer.Preparation {
         var lists = preparation ?? preparer.preparation(for: control, from: origin)
-        if lists.generation != generation { lists = preparer.preparation(for: control, from: origin) }
+        if lists.revision < revision { lists = preparer.preparation(for: control, from: origin) }
+        revision = lists.revision
         known = lists.known
         order.replace(lists.chosen)
         pages = lists.pages.map { presets in
