@@ -152,8 +152,7 @@ import Testing
     }
 
     @Test func `built-in maps: those of the folder, all valid`() throws {
-        let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-        let folder = root.appending(path: "Sources/CFieldMaps/Maps").path
+        let folder = Repository.root.appending(path: "Libraries/CFieldMaps/Maps").path
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
         #expect(FieldMap.builtInNames().map { "\($0).yaml" } == files)
         for direction in [FieldMap.Direction.output, .input] {

@@ -94,13 +94,13 @@ def test_the_vectors_hold_input_and_output_of_each_network():
 @torch.no_grad()
 def test_the_shipped_weights_give_the_outputs_of_the_shipped_vectors():
     root = Path(__file__).parents[2]
-    data = (root / "Tests/BeatAnalyzerTests/vectors.bin").read_bytes()
+    data = (root / "Plugins/Analyzers/Beat/Tests/vectors.bin").read_bytes()
     _, _, frames, bands, step, count = struct.unpack_from("<4sIIIII", data)
     steps = np.frombuffer(data, np.uint8, frames * bands, 24).reshape(frames, bands)
     x, onsets = features.network_input(features.from_bytes(steps))
     at = 24 + steps.size + frames // step * 2 * bands * 4 + frames * 4
     for name in ("causal", "whole-file")[:count]:
-        network = export.from_file((root / f"Sources/CBeatWeights/beats-{name}.bin").read_bytes())
+        network = export.from_file((root / f"Libraries/CBeatWeights/beats-{name}.bin").read_bytes())
         assert network.is_causal == struct.unpack_from("<I", data, at)[0]
         expected = np.frombuffer(data, "<f4", frames * 3, at + 4).reshape(frames, 3)
         at += 4 + frames * 12

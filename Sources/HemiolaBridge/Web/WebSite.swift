@@ -10,7 +10,7 @@ public struct WebSite: Sendable {
     public var origins: [String]
     /// The names of message handlers that the page script adds to `window.webkit.messageHandlers`, besides those of the protocol.
     public var handlers: [String]
-    /// The files of the built-in page by their paths: `/index.html`, `/js/app.js`. `/hemiola.js` is the page script, and its first line is
+    /// The files of the built-in page by their paths: `/index.html`, `/app/app.js`. `/hemiola.js` is the page script, and its first line is
     /// replaced by the current state.
     public var files: [String: [UInt8]]
     /// The user's page, which is served instead of the built-in page; nil: none.

@@ -1,2 +1,2 @@
 // The page of the web sink: the file of the main package, compiled for this package too.
-#include "../../../Sources/CWebPage/CWebPage.c"
+#include "../../../Libraries/CWebPage/CWebPage.c"

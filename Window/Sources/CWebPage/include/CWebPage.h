@@ -1,2 +1,2 @@
 // The page of the web sink, as the main package declares it.
-#include "../../../../Sources/CWebPage/include/CWebPage.h"
+#include "../../../../Libraries/CWebPage/include/CWebPage.h"

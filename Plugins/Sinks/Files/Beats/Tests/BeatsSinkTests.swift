@@ -1,0 +1,338 @@
+import BeatsSink
+import Foundation
+import Hemiola
+import HemiolaSignal
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct BeatsSinkTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private static let beats = [
+        Event(at: 0.464399, Beat(beatsPerMinute: 120, position: 1, confidence: 0.5)),
+        Event(at: 0.75, Onset(strength: 1)),
+        Event(at: 1.25, Beat(beatsPerMinute: 76.25, position: 2, confidence: 0.75)),
+        Event(at: 1.75, Beat(beatsPerMinute: 120, position: nil, confidence: 1)),
+    ]
+
+    private func header(_ name: String = "music/song.flac", file: String? = nil) -> StreamHeader {
+        StreamHeader(
+            source: StreamSource(format: StreamFormat(sampleRate: 1024, channelCount: 1), kind: "file", name: name), file: file,
+            isLive: false, batching: .standard, seed: 0, analyzers: [])
+    }
+
+    private func sink(_ path: String, format: String? = nil) throws -> any Sink {
+        var spec = PluginSpec("beats", primary: .text(path))
+        spec.settings["format"] = format.map { .text($0) }
+        return try SinkPlugin.beats.make(SinkPlugin.beats.about.values(from: spec))
+    }
+
+    /// Opens a sink, writes a stream per header and closes the sink. The last beat follows the last batch.
+    private func run(_ sink: any Sink, headers: [StreamHeader], beats: [Event] = beats) async throws {
+        try await sink.open(SinkContext(name: "beats"))
+        for header in headers {
+            try await sink.begin(header)
+            let storage = BatchStorage(capacity: 1, width: 0, samplesPerBatch: 0, channelCount: 1)
+            var list = EventList()
+            for event in beats.dropLast() { list.append(event) }
+            storage.complete(.init(number: 0, frame: 0, frameCount: 1024, isPartial: false), events: &list)
+            try await sink.write(BatchBlock(storage))
+            try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput, lateEvents: Array(beats.suffix(1))))
+        }
+        try await sink.close()
+    }
+
+    // MARK: - Lines
+
+    @Test func `text: time in seconds, tab, position in the bar`() async throws {
+        try await run(sink(folder("a.txt")), headers: [header()])
+        #expect(
+            try folder.text(of: "a.txt")
+                == "0.464399\t1\n1.25\t2\n1.75\n")
+    }
+
+    @Test func `audacity: start, end and position of each label`() async throws {
+        try await run(sink(folder("a.txt"), format: "audacity"), headers: [header()])
+        #expect(
+            try folder.text(of: "a.txt")
+                == "0.464399\t0.464399\t1\n1.25\t1.25\t2\n1.75\t1.75\tbeat\n")
+    }
+
+    @Test func `several inputs in one file: a comment line before each`() async throws {
+        try await run(sink(folder("a.txt")), headers: [header(file: "one.wav"), header(file: "two\n.wav")])
+        let lines = try folder.text(of: "a.txt").split(separator: "\n")
+        #expect(lines.count == 8 && lines[0] == "# one.wav" && lines[4] == "# two .wav")
+    }
+
+    @Test func `stem in the path: one file per input`() async throws {
+        try await run(
+            sink(folder("{stem}.beats")), headers: [header("a/one.wav", file: "a/one.wav"), header("b/two.x.mp3", file: "b/two.x.mp3")])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["one.beats", "two.x.beats"])
+        #expect(try folder.text(of: "one.beats").hasPrefix("0.464399\t1\n"))
+    }
+
+    @Test func `live, per-input path: another device and the return of the first continue the first device's file`() async throws {
+        let sink = try sink(folder("{stem}.beats"))
+        try await sink.open(SinkContext(name: "beats", isLive: true))
+        for name in ["one", "two", "one"] { try await live(sink, name) }
+        try await sink.close()
+        #expect(folder.names == ["one.beats"])
+        #expect(try folder.text(of: "one.beats") == String(repeating: "0.464399\t1\n1.25\t2\n1.75\n", count: 3))
+    }
+
+    @Test(arguments: ["mid", "jams"]) func `live document, the device changes: a numbered file for each later stream`(ending: String)
+        async throws
+    {
+        try folder.write("old", to: "a.0002.\(ending)")
+        let sink = try sink(folder("a.\(ending)"))
+        let remarks = Mutex<[String]>([])
+        try await sink.open(SinkContext(name: "beats", isLive: true, warn: { text in remarks.withLock { $0.append(text) } }))
+        try await live(sink, "one")
+        try await live(sink, "two")
+        try await sink.close()
+        #expect(folder.names == ["a.0002.\(ending)", "a.0003.\(ending)", "a.\(ending)"])
+        #expect(try folder.text(of: "a.0002.\(ending)") == "old")
+        #expect(remarks.withLock { $0.count } == 1 && remarks.withLock { $0[0].hasPrefix("\(folder("a.\(ending)")) ends here: ") })
+        if ending == "mid" {
+            for name in ["a.mid", "a.0003.mid"] {
+                #expect(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder(name)))))?.clicks.count == 3)
+            }
+        }
+    }
+
+    /// A live stream with all beats that ends because the device or its format changes.
+    private func live(_ sink: any Sink, _ name: String) async throws {
+        var header = header(name)
+        header.isLive = true
+        try await sink.begin(header)
+        try await sink.write(Self.beats)
+        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .formatChange))
+    }
+
+    // MARK: - Documents
+
+    private func object(_ name: String) throws -> [String: Any] {
+        let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: folder(name))))
+        return try #require(object as? [String: Any])
+    }
+
+    @Test func `json: file, duration, and all fields of each beat`() async throws {
+        try await run(sink(folder("a.json")), headers: [header()])
+        let object = try object("a.json")
+        #expect(object["file"] as? String == "music/song.flac" && object["duration_s"] as? Double == 2)
+        let beats = try #require(object["beats"] as? [[String: Any]])
+        #expect(beats.map { $0["t"] as? Double } == [0.464399, 1.25, 1.75])
+        #expect(beats[1]["bpm"] as? Double == 76.25 && beats[1]["confidence"] as? Double == 0.75)
+        #expect(beats[0]["position"] as? Int == 1 && beats[2]["position"] is NSNull)
+    }
+
+    @Test func `jams: one beat annotation`() async throws {
+        try await run(sink(folder("a.jams")), headers: [header()])
+        let object = try object("a.jams")
+        let annotations = try #require(object["annotations"] as? [[String: Any]])
+        #expect(annotations.count == 1 && annotations[0]["namespace"] as? String == "beat")
+        let data = try #require(annotations[0]["data"] as? [[String: Any]])
+        #expect(data.map { $0["time"] as? Double } == [0.464399, 1.25, 1.75] && data[0]["value"] as? Int == 1)
+        #expect((object["file_metadata"] as? [String: Any])?["duration"] as? Double == 2)
+    }
+
+    @Test func `midi: a tempo map and a note on each beat`() async throws {
+        try await run(sink(folder("a.mid")), headers: [header()])
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))
+        let file = try #require(MIDIReader(bytes))
+        #expect(file.clicks.map(\.note) == [34, 33, 33])
+        for (click, time) in zip(file.clicks, [0.464399, 1.25, 1.75]) {
+            #expect(abs(click.time - time) < 2e-6)
+        }
+    }
+
+    @Test func `midi, first beat at 0: no quarter note before it`() async throws {
+        let beats = [0, 0.5, 1.0].map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
+        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
+        #expect(file.clicks.map(\.time) == [0, 0.5, 1.0])
+    }
+
+    @Test(arguments: [
+        [20.0, 20.5, 21], [60, 60.5, 61], [0, 0.5, 40.25, 40.75, 120.000001], [16.777215, 33.55443, 50.331646], [3600, 3600.5],
+        (0..<2000).map { 0.123456 + Double($0) * 0.4687501 },
+    ])
+    func `midi, beats far apart: each note at its time`(times: [Double]) async throws {
+        let beats = times.map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
+        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
+        #expect(file.clicks.count == times.count)
+        for (click, time) in zip(file.clicks, times) { #expect(abs(click.time - time) < 2e-6, "\(click.time), not \(time)") }
+    }
+
+    @Test func `midi, beats centuries apart, as in a damaged recording: delays of at most four bytes`() async throws {
+        let beats = [-1e11, 1, 1e10].map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
+        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))
+        let file = try #require(MIDIReader(bytes))
+        #expect(file.clicks.count == 3 && bytes.count < 100_000)
+        #expect(abs(file.clicks[2].time - 1e10) < 1)
+    }
+
+    // MARK: - Interrupted
+
+    private func interrupt(_ sink: any Sink, live: Bool) async throws {
+        try await sink.open(SinkContext(name: "beats", isLive: live, isRunComplete: { false }))
+        var header = header()
+        header.isLive = live
+        try await sink.begin(header)
+        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .interrupted, lateEvents: Array(Self.beats.suffix(1))))
+        try await sink.close()
+    }
+
+    @Test(arguments: ["text", "audacity", "json", "jams", "midi"])
+    func `interrupted run from files: an old file is unchanged, and no document is written`(format: String) async throws {
+        try folder.write("old", to: "a")
+        try await interrupt(sink(folder("a"), format: format), live: false)
+        #expect(try folder.text(of: "a") == "old")
+        try await interrupt(sink(folder("b"), format: format), live: false)
+        #expect(FileManager.default.fileExists(atPath: folder("b")) == ["text", "audacity"].contains(format))
+    }
+
+    @Test(arguments: ["text", "json", "jams", "midi"])
+    func `live: an interruption completes the file, and an existing file is refused`(format: String) async throws {
+        try await interrupt(sink(folder("a"), format: format), live: true)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder("a")))
+        #expect(!bytes.isEmpty)
+        let error = await #expect(throws: SinkError.self) { try await interrupt(sink(folder("a"), format: format), live: true) }
+        #expect(error?.message.contains("the file exists") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder("a"))) == bytes)
+    }
+
+    @Test(arguments: ["song.flac", "song.WAV", "{stem}.mp3", "table.csv", "a.beats.zst"])
+    func `path with the extension of another kind of file: refused, unless the format is set`(path: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try sink(folder(path)) }
+        #expect(error.map(String.init(describing:))?.contains("unsupported extension") == true)
+        _ = try sink(folder("song.flac"), format: "text")
+    }
+
+    @Test(arguments: ["a", "a.txt", "a.beats", "a.LAB", "a.tsv", "-"]) func `path with a text extension or none: text`(path: String) throws
+    {
+        _ = try sink(path == "-" ? path : folder(path))
+    }
+
+    @Test func `unknown placeholder: refused`() {
+        #expect(throws: ConfigurationError.self) { try sink("{stm}.beats") }
+    }
+
+    @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats: a valid empty file`(format: String) async throws {
+        let sink = try sink(folder("a"), format: format)
+        try await sink.open(SinkContext(name: "beats"))
+        try await sink.begin(header())
+        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput))
+        try await sink.close()
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a"))))
+        #expect(bytes.isEmpty == ["text", "audacity"].contains(format))
+        if format == "midi" { #expect(MIDIReader(bytes)?.clicks.isEmpty == true) }
+    }
+
+    @Test func `README: its settings equal the declared ones`() throws {
+        #expect(try ReadMe("Plugins/Sinks/Files/Beats").settings(notQuotedFrom: SinkPlugin.beats.about) == [])
+    }
+
+    // MARK: - Faults
+
+    private func error(of sink: any Sink, writing event: Event) async -> SinkError? {
+        do throws(SinkError) {
+            try await sink.write([event])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(.enabled(if: TemporaryDisk.isAvailable, "a tmpfs can be mounted by root only"), arguments: [0, 4])
+    func `live text on a full disk that has space again: every line is written once`(room: Int) async throws {
+        let disk = try TemporaryDisk(kibibytes: 64)
+        try disk.fill(leaving: room)
+        let sink = try sink(disk("a.txt"))
+        try await sink.open(SinkContext(name: "beats", isLive: true))
+        var header = header()
+        header.isLive = true
+        try await sink.begin(header)
+        var failures = 0
+        for second in 0..<600 {
+            let beat = Event(at: Double(second), Beat(beatsPerMinute: 60, position: 1, confidence: 1))
+            while let error = await error(of: sink, writing: beat) {
+                try #require(error.remedy == .retry && failures < 3, "\(error)")
+                failures += 1
+                if failures == 2 { try disk.free() }
+            }
+        }
+        try await sink.end(StreamSummary(frames: 600 * 1024, batches: 600, reason: .interrupted))
+        try await sink.close()
+        #expect(failures == 2)
+        #expect(try disk.text(of: "a.txt") == (0..<600).map { "\($0).0\t1\n" }.joined())
+    }
+
+    @Test(arguments: ["jams", "midi"]) func `two inputs in one document: error that suggests {stem}`(format: String) async throws {
+        let sink = try sink(folder("a"), format: format)
+        let error = await #expect(throws: SinkError.self) { try await run(sink, headers: [header(), header()]) }
+        #expect(error?.message.contains("{stem}") == true)
+        // No partial file is left.
+        try await sink.close()
+        #expect(!FileManager.default.fileExists(atPath: folder("a")))
+    }
+
+    @Test func `empty path, unknown format: configuration error`() {
+        #expect(throws: ConfigurationError.self) { try sink("") }
+        #expect(throws: ConfigurationError.self) { try sink("a", format: "mp3") }
+    }
+}
+
+/// Reads a Standard MIDI File and computes the time of each note from the tempo map.
+private struct MIDIReader {
+    var clicks: [(time: Double, note: UInt8)] = []
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.starts(with: Array("MThd".utf8) + [0, 0, 0, 6, 0, 1, 0, 2]), bytes.count > 14 else { return nil }
+        let division = Double(Int(bytes[12]) << 8 | Int(bytes[13]))
+        var tempi: [(tick: Int, quarter: Double)] = []
+        var notes: [(tick: Int, note: UInt8)] = []
+        var place = 14
+        while place < bytes.count {
+            guard bytes[place...].starts(with: Array("MTrk".utf8)), place + 8 <= bytes.count else { return nil }
+            let length = bytes[(place + 4)..<(place + 8)].reduce(0) { $0 << 8 | Int($1) }
+            var (index, tick) = (place + 8, 0)
+            let end = index + length
+            guard end <= bytes.count else { return nil }
+            while index < end {
+                var delta = 0
+                repeat {
+                    delta = delta << 7 | Int(bytes[index] & 0x7F)
+                    index += 1
+                } while bytes[index - 1] & 0x80 != 0
+                tick += delta
+                if bytes[index] == 0xFF {
+                    let (kind, size) = (bytes[index + 1], Int(bytes[index + 2]))
+                    if kind == 0x51 {
+                        tempi.append((tick, Double(bytes[(index + 3)..<(index + 6)].reduce(0) { $0 << 8 | Int($1) }) / 1e6))
+                    }
+                    index += 3 + size
+                } else {
+                    if bytes[index] & 0xF0 == 0x90 { notes.append((tick, bytes[index + 1])) }
+                    index += 3
+                }
+            }
+            place = end
+        }
+        clicks = notes.map { note in
+            var (time, last, quarter) = (0.0, 0, 0.5)
+            for tempo in tempi where tempo.tick <= note.tick {
+                time += Double(tempo.tick - last) / division * quarter
+                (last, quarter) = (tempo.tick, tempo.quarter)
+            }
+            return (time + Double(note.tick - last) / division * quarter, note.note)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import HemiolaVisualizer
+import JSONLinesSink
+import TestSupport
+import Testing
+
+@Suite struct JSONLinesSinkTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    // MARK: Settings
+
+    @Test func `path: needs standard output unless it names a file`() throws {
+        func needs(_ settings: [String: ParameterValue]) throws -> Bool {
+            try SinkPlugin.jsonLines.needs(
+                SinkPlugin.jsonLines.about.values(from: PluginSpec("json-lines", settings: settings))
+            ).standardOutput
+        }
+        #expect(try needs([:]))
+        #expect(try needs(["path": .text("-")]))
+        #expect(try needs(["path": .text("/dev/stdout")]))
+        #expect(try !needs(["path": .text("out.jsonl")]))
+        #expect(try !needs(["path": .text("/dev/stderr")]))
+    }
+
+    @Test func `empty path: configuration error`() {
+        #expect(throws: ConfigurationError.self) { try Fixture.sink("") }
+    }
+
+    @Test func `make: creates no file`() throws {
+        _ = try Fixture.sink(folder("a.jsonl"))
+        #expect(folder.names.isEmpty)
+    }
+
+    // MARK: Selection
+
+    @Test func `selection: only the selected records and fields are written`() async throws {
+        let sink = try Fixture.sink(folder("a.jsonl"))
+        try await sink.open(SinkContext(name: "json-lines", selection: Selection(items: ["onset", "levels.peak_db"])))
+        try await sink.begin(Fixture.header)
+        try await sink.write(Fixture.block(count: 1, events: [Event(at: 0, Onset(strength: 1)), Event(at: 0, SpeedChange(1))]))
+        try await sink.end(Fixture.summary)
+        try await sink.close()
+        #expect(
+            try folder.text(of: "a.jsonl") == """
+                {"type":"batch","n":0,"frame":0,"t":0.0,"levels":{"peak_db":-10.004}}
+                {"type":"onset","t":0.0,"strength":1.0,"emitted_t":0.02322}
+
+                """)
+    }
+
+    // MARK: Conformance
+
+    @Test(arguments: ["jsonl", "jsonl.zst"]) func `conformance tests: passed`(ending: String) async throws {
+        // Live runs do not replace a file: each has its own.
+        try await SinkConformanceSuite(.jsonLines, settings: folder("a.{n}.\(ending)")).run()
+        #expect(folder.names.first == "a.0001.\(ending)")
+        #expect(!folder.names.contains { $0.hasSuffix(".partial") })
+    }
+
+    // MARK: README
+
+    @Test func `README: its sample equals the output, its settings equal the declared ones`() async throws {
+        let readMe = try ReadMe("Plugins/Sinks/Files/JSONLines")
+        let sample = try #require(readMe.samples("json").first)
+        try await Fixture.run(Fixture.sink(folder("a.jsonl")))
+        #expect(try folder.text(of: "a.jsonl") == sample.replacing("0.1.0", with: HemiolaVersion.current))
+        #expect(readMe.settings(notQuotedFrom: SinkPlugin.jsonLines.about) == [])
+    }
+}

@@ -1,0 +1,280 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import SummarySink
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct SummarySinkTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    // MARK: - Fixture
+
+    private static func header(
+        _ name: String = "song.flac", file: String? = nil, channels: Int = 2, detectsBeats: Bool = true
+    ) -> StreamHeader {
+        var levels = AnalyzerOutputs()
+        _ = levels.add(Feature("rms_db", .decibels, minimum: -120, "RMS level of the mono mix."))
+        _ = levels.add(Feature("channel_rms_db", .decibels, count: channels, "RMS level of each channel."))
+        var spectrum = AnalyzerOutputs()
+        _ = spectrum.add(Feature("magnitudes", .amplitude, count: 129, "Magnitudes."))
+        var beat = AnalyzerOutputs()
+        beat.add(.beat)
+        var tags = SoundTags()
+        (tags.title, tags.artist, tags.year) = ("A \"title\", long", "Ünï", 1998)
+        let source = StreamSource(
+            format: StreamFormat(sampleRate: 44_100, channelCount: channels), kind: "file", name: name, duration: 1, tags: tags)
+        return StreamHeader(
+            source: source, file: file, isLive: false, batching: .standard, seed: 0,
+            analyzers: [
+                .init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels),
+                .init(name: "spectrum", id: "spectrum", version: 1, parameters: [], outputs: spectrum),
+            ] + (detectsBeats ? [.init(name: "beat", id: "beat", version: 1, parameters: [], outputs: beat)] : []))
+    }
+
+    private static func blocks(_ rows: [[Float]], events: [Event] = []) -> [BatchBlock] {
+        stride(from: 0, to: rows.count, by: BatchBlock.capacity).map { start in
+            let part = rows[start..<min(start + BatchBlock.capacity, rows.count)]
+            let storage = BatchStorage(capacity: part.count, width: rows[0].count, samplesPerBatch: 0, channelCount: 2)
+            for (index, row) in part.enumerated() {
+                var list = EventList()
+                for event in start + index == 0 ? events : [] { list.append(event) }
+                _ = storage.openRow.update(fromContentsOf: row)
+                storage.complete(
+                    .init(number: Int64(start + index), frame: Int64(start + index) * 1024, frameCount: 1024, isPartial: false),
+                    events: &list)
+            }
+            return BatchBlock(storage)
+        }
+    }
+
+    /// Rows of the fixture's features: `levels.rms_db` as given, the others derived from it.
+    private static func rows(_ levels: [Float], channels: Int = 2) -> [[Float]] {
+        levels.map { level in [level] + (0..<channels).map { level - Float($0) } + (0..<129).map { Float($0) + level } }
+    }
+
+    private static func beat(at time: Double, _ bpm: Double, _ position: Int?) -> Event {
+        Event(at: time, Beat(beatsPerMinute: bpm, position: position, confidence: 1))
+    }
+
+    private func sink(_ path: String, _ settings: [String: String] = [:]) throws -> any Sink {
+        try SinkPlugin.summary.make(
+            SinkPlugin.summary.about.values(
+                from: PluginSpec("summary", primary: .text(path), settings: settings.mapValues { .text($0) })))
+    }
+
+    private func run(
+        _ sink: any Sink, select items: [String]? = nil, isLive: Bool = false, events: [Event] = [], late: [Event] = [],
+        sections: [StreamSummary.Section] = [], streams: [(StreamHeader, [[Float]])], reason: StreamSummary.Reason = .endOfInput,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws {
+        let selection = items.map { Selection(items: $0) } ?? .all
+        try await sink.open(SinkContext(name: "summary", selection: selection, isLive: isLive, warn: warn))
+        for (header, rows) in streams {
+            try await sink.begin(header)
+            for block in Self.blocks(rows, events: events) { try await sink.write(block) }
+            try await sink.end(
+                StreamSummary(
+                    frames: Int64(rows.count) * 1024, batches: Int64(rows.count), sections: sections, reason: reason, lateEvents: late))
+        }
+        try await sink.close()
+    }
+
+    private func records(_ name: String) throws -> [[String: Any]] {
+        try folder.text(of: name).split(separator: "\n").map {
+            try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    /// The value at a path such as `features.levels.rms_db.mean`; nil for null and where there is none.
+    private func value(_ record: [String: Any], _ path: String) -> Any? {
+        let value = path.split(separator: ".").reduce(record as Any?) { ($0 as? [String: Any])?[String($1)] }
+        return value is NSNull ? nil : value
+    }
+
+    // MARK: - Tests
+
+    @Test func `conformance: passes`() async throws {
+        for settings in ["/dev/null", "/dev/null,format=csv", "/dev/null,format=csv,compress=zstd"] {
+            try await SinkConformanceSuite(.summary, settings: settings).run()
+        }
+    }
+
+    @Test func `settings: as in the README`() throws {
+        let readMe = try ReadMe("Plugins/Sinks/Files/Summary")
+        #expect(readMe.settings(notQuotedFrom: SinkPlugin.summary.about) == [])
+        for spec in readMe.specs(of: "summary") {
+            _ = try SinkPlugin.summary.about.values(from: PluginSpec(parsing: spec))
+        }
+    }
+
+    @Test func `stream: statistics, nulls left out and counted`() async throws {
+        let levels: [Float] = [-10, .nan, -20, -30, .infinity, -40]
+        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
+        let record = try records("a.jsonl")[0]
+        #expect(value(record, "features.levels.rms_db.mean") as? Double == -25)
+        #expect(value(record, "features.levels.rms_db.stdev") as? Double == 11.18)
+        #expect(value(record, "features.levels.rms_db.p10") as? Double == -40)
+        #expect(value(record, "features.levels.rms_db.p50") as? Double == -30)
+        #expect(value(record, "features.levels.rms_db.p90") as? Double == -10)
+        #expect(value(record, "features.levels.rms_db.nulls") as? Int == 2)
+        #expect(value(record, "features.levels.channel_rms_db.mean") as? [Double] == [-25, -26])
+        #expect(value(record, "features.levels.channel_rms_db.nulls") as? Int == 4)
+    }
+
+    @Test func `thousands of batches: exact mean and deviation, quantiles within the rank error`() async throws {
+        // A permutation of 0…6100.
+        let levels = (0..<6101).map { Float($0 * 4099 % 6101) }
+        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
+        let record = try records("a.jsonl")[0]
+        #expect(value(record, "features.levels.rms_db.mean") as? Double == 3050)
+        #expect(value(record, "features.levels.rms_db.stdev") as? Double == 1761.207)
+        for (name, share) in [("p10", 0.1), ("p50", 0.5), ("p90", 0.9)] {
+            let quantile = try #require(value(record, "features.levels.rms_db.\(name)") as? Double)
+            #expect(abs(quantile - share * 6101) <= 0.005 * 6101, "\(name)")
+        }
+    }
+
+    @Test func `feature of more than 128 values: mean and deviation only`() async throws {
+        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows([1, 3]))])
+        let magnitudes = try #require(value(records("a.jsonl")[0], "features.spectrum.magnitudes") as? [String: Any])
+        #expect(magnitudes.keys.sorted() == ["mean", "nulls", "stdev"])
+        #expect((magnitudes["mean"] as? [Double])?.prefix(2) == [2, 3])
+        #expect((magnitudes["stdev"] as? [Double])?.last == 1)
+    }
+
+    @Test func `stream without batches: null statistics`() async throws {
+        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), [])])
+        let record = try records("a.jsonl")[0]
+        for name in ["mean", "stdev", "p50"] {
+            #expect(record["features"] != nil && value(record, "features.levels.rms_db.\(name)") == nil)
+        }
+        #expect(value(record, "duration_s") as? Double == 0)
+        #expect(value(record, "rhythm.beats") as? Int == 0)
+        #expect(value(record, "rhythm.bpm") == nil)
+    }
+
+    @Test func `beats: median tempo, number of beats and bars, first beat`() async throws {
+        let beats = [Self.beat(at: 0.5, 120, 4), Self.beat(at: 1, 122.5, 1), Self.beat(at: 1.5, 90, nil)]
+        try await run(
+            sink(folder("a.jsonl")), select: ["end"], events: beats, late: [Self.beat(at: 2, 124, 1)],
+            streams: [(Self.header(), Self.rows([1]))])
+        let record = try records("a.jsonl")[0]
+        #expect(value(record, "rhythm.bpm") as? Double == 120)
+        #expect(value(record, "rhythm.beats") as? Int == 4)
+        #expect(value(record, "rhythm.bars") as? Int == 2)
+        #expect(value(record, "rhythm.first_beat_s") as? Double == 0.5)
+    }
+
+    @Test func `no analyzer of beats: null beats`() async throws {
+        try await run(sink(folder("a.jsonl")), streams: [(Self.header(detectsBeats: false), Self.rows([1]))])
+        let rhythm = try #require(records("a.jsonl")[0]["rhythm"] as? [String: Any])
+        #expect(rhythm.keys.sorted() == ["beats", "bars", "bpm", "first_beat_s"].sorted())
+        #expect(rhythm.values.allSatisfy { $0 is NSNull })
+    }
+
+    @Test func `summaries of analyzers, tags and gaps: in the record`() async throws {
+        let loudness = StreamSummary.Section(
+            analyzer: "loudness", values: [SummaryValue("integrated_lufs", -14.126, .decibels), SummaryValue("blocks", count: 7)])
+        try await run(
+            sink(folder("a.jsonl")), events: [Event(at: 0, Gap(frames: 441, reason: .damagedFile))], sections: [loudness],
+            streams: [(Self.header(), Self.rows([1]))], reason: .error)
+        let record = try records("a.jsonl")[0]
+        #expect(value(record, "summaries.loudness.integrated_lufs") as? Double == -14.126)
+        #expect(value(record, "summaries.loudness.blocks") as? Int == 7)
+        #expect(value(record, "tags.title") as? String == "A \"title\", long")
+        #expect(value(record, "tags.artist") as? String == "Ünï")
+        #expect(value(record, "tags.year") as? Int == 1998)
+        #expect(value(record, "tags.album") == nil)
+        #expect(value(record, "lost_frames") as? Int == 441)
+        #expect(value(record, "reason") as? String == "error")
+        #expect(value(record, "file") as? String == "song.flac")
+    }
+
+    @Test(arguments: [
+        (["levels.rms_db"], ["levels"]), (["levels", "spectrum"], ["levels", "spectrum"]), (["batch"], ["levels", "spectrum"]),
+        (["end"], []),
+    ])
+    func `select: only the selected features`(items: [String], analyzers: [String]) async throws {
+        try await run(sink(folder("a.jsonl")), select: items, streams: [(Self.header(), Self.rows([1]))])
+        let features = try #require(records("a.jsonl")[0]["features"] as? [String: Any])
+        #expect(features.keys.sorted() == analyzers)
+        if items == ["levels.rms_db"] { #expect((features["levels"] as? [String: Any])?.keys.sorted() == ["rms_db"]) }
+    }
+
+    @Test func `table: a row per stream with the paths of the record as columns`() async throws {
+        let streams = ["a.flac", "b, \"c\".flac"].map { (Self.header(file: $0), Self.rows([1, 3])) }
+        try await run(sink(folder("a.csv")), select: ["levels"], streams: streams)
+        #expect(
+            try folder.text(of: "a.csv") == """
+                file,schema,hemiola,duration_s,sample_rate,channels,frames,lost_frames,non_finite,tags.title,tags.artist,tags.album,\
+                tags.track,tags.genre,tags.year,rhythm.bpm,rhythm.beats,rhythm.bars,rhythm.first_beat_s,features.levels.rms_db.mean,\
+                features.levels.rms_db.stdev,features.levels.rms_db.p10,features.levels.rms_db.p50,features.levels.rms_db.p90,\
+                features.levels.rms_db.nulls,features.levels.channel_rms_db.mean[0],features.levels.channel_rms_db.mean[1],\
+                features.levels.channel_rms_db.stdev[0],features.levels.channel_rms_db.stdev[1],features.levels.channel_rms_db.p10[0],\
+                features.levels.channel_rms_db.p10[1],features.levels.channel_rms_db.p50[0],features.levels.channel_rms_db.p50[1],\
+                features.levels.channel_rms_db.p90[0],features.levels.channel_rms_db.p90[1],features.levels.channel_rms_db.nulls,reason
+                a.flac,1,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,3.0,0,\
+                2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input
+                "b, ""c"".flac",1,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,\
+                3.0,0,2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input
+
+                """)
+    }
+
+    @Test func `table and a stream of other columns: missing ones empty, new ones left out with one warning`() async throws {
+        let warnings = Mutex<[String]>([])
+        let streams = [1, 2, 2].map { (Self.header(file: "\($0).flac", channels: $0), Self.rows([1], channels: $0)) }
+        try await run(sink(folder("a.csv")), streams: streams) { text in warnings.withLock { $0.append(text) } }
+        let lines = try folder.text(of: "a.csv").split(separator: "\n")
+        #expect(lines.count == 4)
+        // The title has a comma.
+        #expect(Set(lines.dropFirst().map { $0.count { $0 == "," } }) == [lines[0].count { $0 == "," } + 1])
+        let texts = warnings.withLock { $0 }
+        #expect(texts.count == 1)
+        #expect(texts.first?.contains("a.csv: the column features.levels.channel_rms_db.mean[1] of 2.flac is left out") == true)
+    }
+
+    @Test func `format, compression and placeholders: by setting and by path`() async throws {
+        let streams = ["x/a.flac", "b.flac"].map { (Self.header(file: $0), Self.rows([1])) }
+        try await run(sink(folder("{stem}.csv")), streams: streams)
+        #expect(try folder.text(of: "a.csv").hasPrefix("file,") && folder.text(of: "b.csv").hasPrefix("file,"))
+        try await run(sink(folder("t.txt"), ["format": "csv"]), streams: streams)
+        #expect(try folder.text(of: "t.txt").split(separator: "\n").count == 3)
+        try await run(sink(folder("t.csv"), ["format": "json"]), streams: streams)
+        #expect(try records("t.csv").count == 2)
+        try await run(sink(folder("t.CSV.zst")), streams: streams)
+        #expect(try Zstd.read(folder("t.CSV.zst")).text.hasPrefix("file,"))
+    }
+
+    @Test func `same streams: same bytes, in blocks of any size`() async throws {
+        let levels = QuantileSketchTests.noise(5000)
+        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
+        let single = try sink(folder("b.jsonl"))
+        try await single.open(SinkContext(name: "summary"))
+        try await single.begin(Self.header())
+        for row in Self.rows(levels) { try await single.write(Self.blocks([row])[0]) }
+        try await single.end(StreamSummary(frames: 5000 * 1024, batches: 5000, reason: .endOfInput))
+        try await single.close()
+        #expect(try folder.text(of: "a.jsonl") == folder.text(of: "b.jsonl"))
+    }
+
+    @Test func `live stream: the record at its end`() async throws {
+        try await run(sink(folder("a.jsonl")), isLive: true, streams: [(Self.header(), Self.rows([1]))], reason: .interrupted)
+        #expect(try records("a.jsonl").count == 1)
+    }
+
+    @Test func `full disk: an error that names the file`() async throws {
+        let error = await #expect(throws: SinkError.self) {
+            let sink = try self.sink("/dev/full")
+            try await self.run(sink, streams: [(Self.header(), Self.rows([1]))])
+        }
+        #expect(error.map { "\($0)" }?.contains("/dev/full") == true)
+    }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import Hemiola
+import HemiolaNetwork
+import HemiolaSignal
+import HemiolaTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LightsSink
+
+/// The three sinks with sockets, and parsers that are written from the specifications.
+@Suite(.serialized) struct LightsSinkTests {
+    private static let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
+
+    private static let header: StreamHeader = {
+        var levels = AnalyzerOutputs()
+        _ = levels.add(Feature("rms_db", .decibels, ""))
+        var visualizer = AnalyzerOutputs()
+        _ = visualizer.add(Feature("bars", .none, count: 4, ""))
+        return .test(format, isLive: true, analyzers: [("levels", levels), ("visualizer", visualizer)])
+    }()
+
+    private func batch(_ number: Int, level: Float = -24, bars: [Float] = [1, 0.5, 0, 0], _ events: [Event] = []) -> CollectedBatch {
+        CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, row: [level] + bars, events: events)
+    }
+
+    private func run(
+        _ plugin: SinkPlugin, _ settings: String, _ batches: [CollectedBatch], lead: Double = 0,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws {
+        let sink = try plugin.make(settings: settings)
+        try await sink.open(SinkContext(name: plugin.about.id, lead: lead, warn: warn))
+        do {
+            try await sink.begin(Self.header)
+            for batch in batches { try await sink.write(BatchBlock([batch])) }
+            try await sink.end(StreamSummary(frames: 1024, batches: 1, reason: .endOfInput))
+        } catch {
+            try? await sink.close()
+            throw error
+        }
+        try await sink.close()
+    }
+
+    private func all(_ receiver: DatagramReceiver) -> [[UInt8]] {
+        var packets: [[UInt8]] = []
+        while let packet = receiver.receive(timeout: 0.1) { packets.append(packet) }
+        return packets
+    }
+
+    @Test(arguments: [("DDP", SinkPlugin.ddp), ("SACN", SinkPlugin.sacn), ("ArtNet", SinkPlugin.artnet)])
+    func `README: settings agree with the program`(folder: String, plugin: SinkPlugin) throws {
+        #expect(try ReadMe("Plugins/Sinks/Messages/Lights/\(folder)").settings(notQuotedFrom: plugin.about).isEmpty)
+    }
+
+    @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
+    func `conformance tests: passed`(plugin: SinkPlugin) async throws {
+        let receiver = try DatagramReceiver()
+        try await SinkConformanceSuite(plugin, settings: "127.0.0.1:\(receiver.port),pixels=3").run()
+    }
+
+    // MARK: - DDP
+
+    @Test func `ddp: header and colours of a frame, and a dark frame at the end`() async throws {
+        let receiver = try DatagramReceiver()
+        try await run(.ddp, "127.0.0.1:\(receiver.port),pixels=4", [batch(0)])
+        let packets = all(receiver)
+        try #require(packets.count == 2)
+        // Version 1 with push, sequence 1, RGB of 8 bits, output 1, offset 0, 12 bytes.
+        #expect(packets[0].prefix(10) == [0x41, 1, 0x0B, 1, 0, 0, 0, 0, 0, 12])
+        // Bars 1, 0.5, 0, 0 at the hues 0, 5/24, 5/12 and 5/8 of a turn: red, and yellow-green of half the value.
+        #expect(packets[0].dropFirst(10) == [255, 0, 0, 96, 128, 0, 0, 0, 0, 0, 0, 0])
+        #expect(packets[1] == bytes([0x41, 2, 0x0B, 1, 0, 0, 0, 0, 0, 12], .zeros(12)))
+    }
+
+    @Test func `ddp: more than 480 pixels in several messages, the last of them shows the frame`() async throws {
+        let receiver = try DatagramReceiver()
+        try await run(.ddp, "127.0.0.1:\(receiver.port),pixels=1000", [batch(0)])
+        let packets = all(receiver)
+        #expect(packets.map(\.count) == [1450, 1450, 130, 1450, 1450, 130])
+        #expect(packets.map { $0[0] } == [0x40, 0x40, 0x41, 0x40, 0x40, 0x41])
+        #expect(packets.map { $0[1] } == [1, 2, 3, 4, 5, 6])
+        #expect(packets.map { Array($0[4..<8]) }.prefix(3) == [[0, 0, 0, 0], [0, 0, 5, 0xA0], [0, 0, 0x0B, 0x40]])
+        #expect(packets.map { Array($0[8..<10]) }.prefix(3) == [[5, 0xA0], [5, 0xA0], [0, 120]])
+    }
+
+    // MARK: - sACN
+
+    @Test func `sacn: packets of E1.31, and three that end the stream`() async throws {
+        let receiver = try DatagramReceiver()
+        try await run(.sacn, "127.0.0.1:\(receiver.port),pixels=2,start=10,universe=300,priority=150,source=Test", [batch(0)])
+        let packets = all(receiver).map(LightPackets.SACN.init)
+        try #require(packets.count == 5 && packets.allSatisfy { $0 != nil })
+        let first = try #require(packets[0])
+        #expect(first.source == "Test" && first.priority == 150 && first.universe == 300 && first.options == 0)
+        // Two lights with the bars 0 and 2 from channel 10 on.
+        #expect(first.channels == bytes(.zeros(9), [255], .zeros(502)))
+        #expect(packets.map { $0?.sequence } == [1, 2, 3, 4, 5])
+        #expect(packets.map { $0?.options } == [0, 0, 0x40, 0x40, 0x40])
+        #expect(packets[1]?.channels.allSatisfy { $0 == 0 } == true)
+    }
+
+    @Test func `sacn: lights beyond a universe continue in the next, none in two`() async throws {
+        let receiver = try DatagramReceiver()
+        try await run(.sacn, "127.0.0.1:\(receiver.port),pixels=172,effect=level", [batch(0, level: 0)])
+        let packets = all(receiver).compactMap(LightPackets.SACN.init)
+        #expect(packets.map(\.universe).prefix(2) == [1, 2])
+        #expect(packets.first?.channels[509...511].contains { $0 > 0 } == false)
+        #expect(packets[1].channels.prefix(6).contains { $0 > 0 } && packets[1].channels.dropFirst(6).allSatisfy { $0 == 0 })
+    }
+
+    @Test func `sacn: multicast group of the universe on the loopback interface`() async throws {
+        let receiver = try DatagramReceiver(port: 5568, group: "239.255.1.2")
+        try await run(.sacn, "universe=258,pixels=1,interface=lo", [batch(0)])
+        #expect(try LightPackets.SACN(#require(receiver.receive()))?.universe == 258)
+    }
+
+    @Test(.enabled(if: Tool.python(module: "sacn").isExpected, Comment(rawValue: Tool.python(module: "sacn").reason)))
+    func `Python's sacn: receives the channels`() async throws {
+        let port = try DatagramReceiver().port
+        let script = """
+            import sacn, sys, time
+            receiver = sacn.sACNreceiver(bind_address="127.0.0.1", bind_port=\(port))
+            done = []
+            @receiver.listen_on("universe", universe=7)
+            def receive(packet):
+                if not done:
+                    done.append(1)
+                    print(packet.sourceName, packet.priority, packet.universe, *packet.dmxData[:6], flush=True)
+            receiver.start()
+            print("ready", flush=True)
+            time.sleep(20)
+            """
+        let python = try ChildProcess(try #require(Tool.location(of: Tool.python)), ["-c", script])
+        #expect(try python.readLine() == "ready")
+        let sink = try SinkPlugin.sacn.make(settings: "127.0.0.1:\(port),universe=7,pixels=4")
+        try await sink.open(SinkContext(name: "sacn"))
+        try await sink.begin(Self.header)
+        for number in 0..<20 {
+            try await sink.write(BatchBlock([batch(number)]))
+            usleep(20_000)
+        }
+        #expect(try python.readLine() == "Hemiola 100 7 255 0 0 96 128 0")
+        try await sink.close()
+        python.send(SIGKILL)
+    }
+
+    // MARK: - Art-Net
+
+    @Test func `artnet: packets ArtDmx`() async throws {
+        let receiver = try DatagramReceiver()
+        try await run(.artnet, "127.0.0.1:\(receiver.port),pixels=1,universe=291", [batch(0)])
+        let packets = all(receiver)
+        try #require(packets.count == 2)
+        // Opcode 0x5000, version 14, sequence 1, physical 0, Sub-Net and Universe 0x23, Net 1, 512 channels.
+        let head = bytes("Art-Net\0", [0x00, 0x50, 0, 14, 1, 0, 0x23, 1, 2, 0])
+        #expect(packets[0] == bytes(BytePart(head), [255], .zeros(511)))
+        #expect(packets[1][12] == 2 && packets[1].dropFirst(18).allSatisfy { $0 == 0 })
+    }
+
+    // MARK: - Effects, flashes, blackout
+
+    @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
+    func `control blackout: dark without a batch, and until it is off again`(plugin: SinkPlugin) async throws {
+        let receiver = try DatagramReceiver()
+        let sink = try plugin.make(settings: "127.0.0.1:\(receiver.port),pixels=1")
+        let directing = try #require(sink.directing)
+        try await sink.open(SinkContext(name: plugin.about.id))
+        let director = try directing.makeDirector()
+        let handler = try #require(director as? any ControlHandler)
+        try await sink.begin(Self.header)
+        /// Whether a frame arrives in time whose light is dark or bright.
+        func arrives(dark isDark: Bool, within seconds: Double = 5) -> Bool {
+            let end = MonotonicTime.now + seconds * Sanitizer.slowness
+            while MonotonicTime.now < end {
+                guard let packet = receiver.receive(timeout: 0.1) else { continue }
+                let channels =
+                    LightPackets.SACN(packet)?.channels ?? LightPackets.ArtNet(packet)?.channels ?? LightPackets.DDP(packet)?.data
+                if channels?.allSatisfy({ $0 == 0 }) == isDark { return true }
+            }
+            return false
+        }
+        try await sink.write(BatchBlock([batch(0)]))
+        #expect(arrives(dark: false))
+        #expect(handler.handle(StampedControl(Control(.blackout), at: 0, from: "test")) == .done)
+        #expect(arrives(dark: true))
+        for number in 1..<4 { try await sink.write(BatchBlock([batch(number)])) }
+        #expect(!arrives(dark: false, within: 0.3))
+        #expect(handler.handle(StampedControl(Control(.blackout, .boolean(false)), at: 0, from: "test")) == .done)
+        try await sink.write(BatchBlock([batch(4)]))
+        #expect(arrives(dark: false))
+        try await sink.close()
+        #expect(arrives(dark: true))
+    }
+
+    @Test func `strobe=true: a warning`() async throws {
+        for (settings, expected) in [("", [String]()), (",strobe=true", ["strobe=true: lights can flash more than three times a second"])] {
+            let receiver = try DatagramReceiver()
+            let warnings = Mutex<[String]>([])
+            try await run(.ddp, "127.0.0.1:\(receiver.port)\(settings)", [batch(0)]) { text in warnings.withLock { $0.append(text) } }
+            #expect(warnings.withLock { $0 } == expected)
+        }
+    }
+
+    @Test func `field map: channels that do not exist are an error`() async throws {
+        let folder = try TemporaryFolder()
+        try "- {from: levels.rms_db, to: 513}".write(toFile: folder("wrong.yaml"), atomically: true, encoding: .utf8)
+        let error = await #expect(throws: SinkError.self) {
+            try await run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [])
+        }
+        #expect(error?.message == "\(folder("wrong.yaml")):1:3: [0].to: \"513\" is no channel; use 1...512")
+    }
+
+    @Test(arguments: [
+        (SinkPlugin.ddp, "", "target: no controller; name it: ddp:HOST"),
+        (SinkPlugin.artnet, "", "target: no node; name it, or the broadcast address: artnet:192.168.1.255"),
+        (SinkPlugin.sacn, "pixels=200,universe=63999", "universe: the lights need 2 universes from 63999 on; the last is 63999"),
+        (SinkPlugin.artnet, "host,pixels=200,universe=32767", "universe: the lights need 2 universes from 32767 on; the last is 32767"),
+        (SinkPlugin.sacn, "source=\(String(repeating: "x", count: 64))", "source: a name has 1...63 bytes"),
+        (SinkPlugin.ddp, "host:x", "target: \"x\" in \"host:x\" is no port; a port is a number from 1 to 65535"),
+    ])
+    func `invalid settings: refused with the remedy`(plugin: SinkPlugin, settings: String, message: String) {
+        let error = #expect(throws: ConfigurationError.self) { try plugin.make(settings: settings) }
+        #expect(error?.description == message)
+    }
+
+    @Test(arguments: [(1, 1, 1), (170, 1, 1), (171, 1, 2), (340, 1, 2), (341, 1, 3), (1, 511, 2), (1, 510, 1)])
+    func `universes for lights`(pixels: Int, start: Int, count: Int) {
+        #expect(Universe.count(pixels: pixels, start: start) == count)
+        let frame = Universe.frame(ofPixels: [UInt8](repeating: 9, count: 3 * pixels), start: start, universeCount: count)
+        #expect(frame.count(where: { $0 == 9 }) == 3 * pixels)
+    }
+}

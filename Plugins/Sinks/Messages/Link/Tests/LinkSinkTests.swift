@@ -1,0 +1,142 @@
+import BeatAnalyzer
+import Foundation
+import Hemiola
+import HemiolaEngine
+import HemiolaLink
+import HemiolaSignal
+import HemiolaTesting
+import TestSupport
+import Testing
+import ToneCapture
+
+@testable import LinkControlSink
+@testable import LinkSink
+
+/// The sinks with a simulated session; Tests/EndToEnd/LinkTests has a real one.
+@Suite(.mayNotHang) struct LinkSinkTests {
+    private func sender(_ session: SimulatedSession) -> SinkPlugin {
+        .linkSink { _, _ throws(SinkError) in session }
+    }
+
+    private func follower(_ session: SimulatedSession) -> SinkPlugin {
+        .linkControlSink { _ throws(SinkError) in session }
+    }
+
+    private var now: Double { ProcessInfo.processInfo.systemUptime }
+
+    /// Runs clicks through the tracker, with a sink.
+    private func play(_ clicks: String, _ sink: SinkPlugin, _ settings: String = "") async throws -> [Event] {
+        let collected = CollectingSink()
+        let registry = PluginRegistry(captures: [.tone], analyzers: [.beat], sinks: [sink, .collecting(collected, as: "listener")])
+        let pipeline = try registry.assemble(
+            PipelineConfiguration(
+                captures: [try PluginSpec(parsing: "tone:clicks,\(clicks)")], analyzers: [PluginSpec("beat")],
+                sinks: [try PluginSpec(parsing: "\(sink.about.id):\(settings)"), PluginSpec("listener")], isPaced: true))
+        _ = await pipeline.run { _ in }
+        return collected.streams.flatMap(\.events)
+    }
+
+    @Test func `clicks: the session has their tempo within 0.1 %; start_stop starts and stops the peers`() async throws {
+        let session = SimulatedSession(beatsPerMinute: 97, peers: 1)
+        _ = try await play("bpm=128,seconds=12", sender(session), "start_stop=true")
+        let state = session.state(at: 0, quantum: 4)
+        #expect(session.hasPlayed && !state.isPlaying)
+        #expect(abs(state.beatsPerMinute / 128 - 1) < 0.001, "\(state)")
+    }
+
+    @Test func `session of 90 BPM, clicks of 180 BPM: the tracker has the session's tempo and every second click`() async throws {
+        // The session's beats are on the clicks; which of them is unknown to the tracker.
+        let session = SimulatedSession(beatsPerMinute: 90, peers: 1, beat: 0, at: now)
+        let events = try await play("bpm=180,seconds=14", follower(session))
+        let controls = events.compactMap(\.control)
+        #expect(controls.contains { $0.control.name == "lockTempo" && $0.origin == "link-control" })
+        let beats = events.filter { $0.type == .beat && $0.time > 6 }
+        #expect(beats.count >= 9)
+        #expect(beats.allSatisfy { abs((Beat($0)?.beatsPerMinute ?? 0) - 90) < 1 })
+    }
+
+    @Test func `peers come and go: reported, and the tempo is unlocked`() async throws {
+        let (session, reports) = (SimulatedSession(beatsPerMinute: 100), Reports())
+        let sink = try follower(session).make(settings: "")
+        try await sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls))
+        try await sink.begin(.test(isLive: true))
+        var number: Int64 = 0
+        /// Writes batches until so many lines are reported, at most 5 min: other tests may occupy all threads for long.
+        func write(untilReports count: Int) async throws {
+            let end = now + 300
+            while reports.information.count < count, now < end {
+                let block = BatchBlock([CollectedBatch(number: number, frame: number * 1024, events: [])])
+                number += 1
+                if (sink as? any NonBlockingSink)?.writeIfReady(block) != true { try await sink.write(block) }
+                try await Task.sleep(for: .milliseconds(23))
+            }
+        }
+        session.peerCount = 2
+        try await write(untilReports: 2)
+        session.set(beatsPerMinute: 132.5, beat: 0, at: now, quantum: 4)
+        try await write(untilReports: 3)
+        session.peerCount = 0
+        try await write(untilReports: 4)
+        try await sink.close()
+        #expect(
+            reports.information == [
+                "link-control: 2 peers in the session", "link-control: the tempo of the session is 100.00 BPM",
+                "link-control: the tempo of the session is 132.50 BPM",
+                "link-control: no peers in the session; the tempo follows the music",
+            ])
+        let tempi = reports.controls.filter { $0.name == "lockTempo" }.map { $0["bpm"] }
+        #expect(tempi == [.number(100), .number(132.5), ParameterValue.none], "\(reports.controls)")
+    }
+
+    @Test func `a control that is refused: reported once`() async throws {
+        let (session, reports) = (SimulatedSession(beatsPerMinute: 500, peers: 1), Reports())
+        let sink = try follower(session).make(settings: "quantum=0")
+        try await sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls, reply: .refused("no")))
+        try await sink.begin(.test(isLive: true))
+        for number in 0..<40 {
+            try await sink.write(BatchBlock([CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, events: [])]))
+            if number == 20 { session.set(beatsPerMinute: 600, beat: 0, at: 0, quantum: 1) }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        try await sink.close()
+        #expect(reports.controls.count(where: { $0.name == "lockTempo" }) == 2, "\(reports.controls)")
+        #expect(reports.warnings.filter { $0.contains("lockTempo") } == ["link-control: lockTempo: no"])
+    }
+
+    @Test func `conformance tests: passed`() async throws {
+        try await SinkConformanceSuite(sender(SimulatedSession(peers: 1)), settings: "start_stop=true").run()
+        try await SinkConformanceSuite(follower(SimulatedSession(peers: 1))).run()
+    }
+
+    @Test func `READMEs: settings agree with the program`() throws {
+        #expect(try ReadMe("Plugins/Sinks/Messages/Link").settings(notQuotedFrom: SinkPlugin.link.about).isEmpty)
+        #expect(try ReadMe("Plugins/Controls/Link").settings(notQuotedFrom: SinkPlugin.linkControl.about).isEmpty)
+    }
+
+    @Test(.enabled(if: Tool.program("g++").isExpected, "g++ is not installed"))
+    func `built without the headers: it compiles, and a session is an error that names the package`() throws {
+        let folder = try TemporaryFolder()
+        let main = try folder.write(
+            Data(
+                """
+                #include <CAbletonLink.h>
+                #include <cstdio>
+                int main() {
+                    clink_session *session = nullptr;
+                    std::puts(clink_open(120, false, 1, &session));
+                    return session != nullptr;
+                }
+                """.utf8), to: "main.cpp")
+        let source = Repository.root.appending(path: "Libraries/CAbletonLink").path
+        let build = try ChildProcess.run(
+            "/usr/bin/env",
+            [
+                "g++", "-std=c++17", "-Wall", "-Werror", "-DHEMIOLA_WITHOUT_LINK", "-I\(source)/include", "-o", folder("main"), main,
+                "\(source)/CAbletonLink.cpp",
+            ])
+        try #require(build.status == 0, "\(build.errors)")
+        let outcome = try ChildProcess.run(folder("main"), [])
+        #expect(outcome.status == 0)
+        #expect(outcome.lines == ["this program was built without Ableton Link; install it and build again: apt install ableton-link-dev"])
+    }
+}

@@ -1,0 +1,315 @@
+import Foundation
+import Hemiola
+import HemiolaSignal
+import HemiolaTesting
+import MQTTSink
+import TestSupport
+import Testing
+
+@Suite(.mayNotHang, .serialized, .enabled(if: MQTTBroker.isExpected, "\(MQTTBroker.reason)")) struct MQTTSinkTests {
+    private static let status = "hemiola/status"
+
+    @Test func `conformance tests with a broker: passed`() async throws {
+        let broker = try MQTTBroker()
+        try await SinkConformanceSuite(.mqtt, settings: "127.0.0.1:\(broker.port),every_ms=0").run()
+    }
+
+    // MARK: - Messages
+
+    @Test func `fields: a topic for each, a number, a list and null as JSON; events as records`() async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0")
+        #expect(try subscriber.next() == .init(topic: Self.status, payload: "online", isRetained: false, qualityOfService: 0))
+        try await fixture.write([-20.5, 0.25, .nan], [Event(at: 0.01, Onset(strength: 1.5))])
+        let header = try subscriber.next("hemiola/header").payload
+        #expect(header.hasPrefix(#"{"type":"header","#) && header.hasSuffix("}"))
+        #expect(
+            try (0..<3).map { _ in try subscriber.next() }.map { "\($0.topic) \($0.payload)" } == [
+                "hemiola/levels/rms_db -20.5", "hemiola/levels/bands [0.25,null]",
+                #"hemiola/onset {"type":"onset","t":0.01,"strength":1.5,"emitted_t":0.02322}"#,
+            ])
+        try await fixture.sink.end(
+            StreamSummary(frames: 1024, batches: 1, reason: .endOfInput, lateEvents: [Event(at: 0.02, Onset(strength: 2))]))
+        #expect(try subscriber.next("hemiola/onset").payload.contains(#""strength":2.0"#))
+        #expect(try subscriber.next("hemiola/end").payload.contains(#""reason":"end-of-input""#))
+        try await fixture.sink.close()
+        #expect(try subscriber.next() == .init(topic: Self.status, payload: "offline", isRetained: false, qualityOfService: 0))
+        #expect(fixture.reports.warnings == [] && fixture.reports.lost == .init())
+    }
+
+    @Test func `every_ms: values at that interval of stream time, events at once`() async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=1000", select: ["levels.rms_db", "beat"])
+        _ = try subscriber.next(Self.status)
+        // 44 100 frames a second: 43 batches in a second.
+        for number in 0..<130 { try await fixture.write([Float(number), 0, 0]) }
+        try await fixture.write([0, 0, 0], [Event(at: 3, Beat(beatsPerMinute: 120, position: 1, confidence: 1))])
+        #expect(try (0..<3).map { _ in try subscriber.next().payload } == ["0.0", "43.0", "86.0"])
+        // The fourth value is due with batch 129: 130 · 1024 frames are 3.02 s.
+        #expect(try subscriber.next().payload == "129.0")
+        #expect(try subscriber.next().topic == "hemiola/beat")
+        try await fixture.sink.close()
+    }
+
+    @Test func `batches=record: one topic with all selected values; none: none`() async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe("home/#")
+        let settings = "127.0.0.1:\(broker.port),every_ms=0,prefix=home/music"
+        let record = try await MQTTFixture("\(settings),batches=record", select: ["levels"])
+        try await record.write()
+        #expect(
+            try subscriber.next("home/music/batch").payload
+                == #"{"type":"batch","n":0,"frame":0,"t":0.0,"levels":{"rms_db":-20.5,"bands":[0.25,null]}}"#)
+        try await record.sink.close()
+        let none = try await MQTTFixture("\(settings),batches=none")
+        try await none.write([0, 0, 0], [Event(at: 0.01, Onset(strength: 1))])
+        _ = try subscriber.next("home/music/header")
+        #expect(try subscriber.next().topic == "home/music/onset")
+        try await none.sink.close()
+    }
+
+    @Test func `map: its topics alone, values at the interval, records at once`() async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe("#")
+        let folder = try TemporaryFolder()
+        let map = try folder.write(
+            """
+            - {from: levels.rms_db, to: stage/level, scale: [-60, 0, 0, 100], type: int}
+            - {from: levels.bands, to: stage/bands}
+            - {from: 'levels.bands[1]', to: stage/second}
+            - {value: "on", to: stage/kick, when: onset}
+            """, to: "map.yaml")
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,map=\(map)")
+        _ = try subscriber.next(Self.status)
+        try await fixture.write([-30, 0.25, .nan], [Event(at: 0.01, Onset(strength: 1))])
+        #expect(try (0..<2).map { _ in try subscriber.next() }.map { "\($0.topic) \($0.payload)" } == ["stage/level 50", "stage/kick on"])
+        try await fixture.write([-60, 0.25, 0.5])
+        #expect(
+            try (0..<3).map { _ in try subscriber.next() }.map { "\($0.topic) \($0.payload)" } == [
+                "stage/level 0", "stage/bands [0.25,0.5]", "stage/second 0.5",
+            ])
+        try await fixture.sink.close()
+        let wrong = try folder.write("- {from: levels.rms, to: stage/#}", to: "wrong.yaml")
+        let error = await #expect(throws: SinkError.self) {
+            _ = try await MQTTFixture("127.0.0.1:\(broker.port),map=\(wrong)")
+        }
+        #expect(error?.message.contains("levels has no feature \"rms\"; did you mean levels.rms_db?") == true)
+        #expect(error?.message.contains("\"stage/#\" is no topic") == true)
+    }
+
+    @Test func `qos and retain: of every message; the status is always retained`() async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=2,retain=true", select: ["levels.rms_db"])
+        try await fixture.write()
+        #expect(try subscriber.next(Self.status).qualityOfService == 2)
+        #expect(try subscriber.next("hemiola/levels/rms_db").qualityOfService == 2)
+        let late = try broker.subscribe()
+        let kept = try Set([late.next(), late.next()])
+        #expect(
+            kept == [
+                .init(topic: Self.status, payload: "online", isRetained: true, qualityOfService: 2),
+                .init(topic: "hemiola/levels/rms_db", payload: "-20.5", isRetained: true, qualityOfService: 2),
+            ])
+        try await fixture.sink.close()
+        #expect(try broker.subscribe(Self.status).next().payload == "offline")
+    }
+
+    // MARK: - Outages
+
+    @Test func `broker is killed and started again, QoS 0: the outage is reported, losses are counted, later messages arrive`()
+        async throws
+    {
+        let broker = try MQTTBroker()
+        let first = try broker.subscribe()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0", select: ["levels"])
+        try await fixture.write()
+        #expect(try first.next("hemiola/levels/rms_db").payload == "-20.5")
+        broker.kill()
+        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }, doing: { try await fixture.write() }))
+        #expect(fixture.reports.warnings.count == 1)
+        #expect(fixture.reports.warnings.first?.hasPrefix("mqtt: cannot reach 127.0.0.1:\(broker.port): ") == true)
+        #expect(fixture.reports.warnings.first?.hasSuffix("; trying again") == true)
+        #expect(try await fixture.repeatUntil({ fixture.reports.lost.batches > 2 }, doing: { try await fixture.write() }))
+        try broker.start()
+        let second = try broker.subscribe()
+        #expect(try await fixture.repeatUntil({ !fixture.reports.information.isEmpty }))
+        try await fixture.write([-1.5, 0, 0])
+        while try second.next("hemiola/levels/rms_db").payload != "-1.5" {}
+        #expect(fixture.reports.information.first?.hasPrefix("mqtt: connected to 127.0.0.1:\(broker.port); messages not sent: ") == true)
+        try await fixture.sink.close()
+        #expect(fixture.reports.warnings.last?.contains(" messages were not sent to 127.0.0.1:\(broker.port)") == true)
+    }
+
+    @Test func `broker is killed and started again, QoS 1: the messages of the outage are sent`() async throws {
+        let broker = try MQTTBroker()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=1,retain=true", select: ["levels.rms_db"])
+        try await fixture.write([0, 0, 0])
+        let first = try broker.subscribe()
+        #expect(try first.next("hemiola/levels/rms_db").payload == "0.0")
+        broker.kill()
+        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        for number in 1...50 { try await fixture.write([Float(number), 0, 0]) }
+        try broker.start()
+        let second = try broker.subscribe("hemiola/levels/rms_db")
+        while try second.next().payload != "50.0" {}
+        try await fixture.sink.close()
+        #expect(fixture.reports.lost == .init())
+        #expect(fixture.reports.warnings.count == 1)
+    }
+
+    @Test func `broker that does not read: the sink does not wait, and drops the oldest messages`() async throws {
+        let broker = try MQTTBroker()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=0,batches=record")
+        #expect(try broker.subscribe(Self.status).next().payload == "online")
+        broker.pause(true)
+        let start = ContinuousClock.now
+        let text = String(repeating: "x", count: 20_000)
+        for _ in 0..<1500 { try await fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: text))]) }
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(try await fixture.repeatUntil({ fixture.reports.lost.events > 500 }))
+        broker.pause(false)
+        try await fixture.sink.close()
+    }
+
+    @Test(arguments: [0, 1]) func `no program listens: a warning, losses are counted, the run goes on, and the sink fails at its end`(
+        qos: Int
+    ) async throws {
+        let port = try TCPServer.freePort()
+        let fixture = try await MQTTFixture("127.0.0.1:\(port),every_ms=0,qos=\(qos)", select: ["levels"])
+        for _ in 0..<3 { try await fixture.write() }
+        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        let error = await #expect(throws: SinkError.self) { try await fixture.sink.close() }
+        #expect(error?.message == "mqtt: 127.0.0.1:\(port): not one of 6 messages could be sent")
+        #expect(fixture.reports.lost.batches == 3)
+        #expect(fixture.reports.warnings == ["mqtt: cannot reach 127.0.0.1:\(port): Connection refused; trying again"])
+    }
+
+    @Test func `unknown name: a warning, and the sink closes`() async throws {
+        let fixture = try await MQTTFixture("nowhere.invalid")
+        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        #expect(fixture.reports.warnings.first?.hasPrefix("mqtt: cannot reach nowhere.invalid:1883: ") == true)
+        await #expect(throws: SinkError.self) { try await fixture.sink.close() }
+    }
+
+    @Test func `server that never answers: closing does not wait for it`() async throws {
+        let server = try TCPServer()
+        let fixture = try await MQTTFixture("127.0.0.1:\(server.port)")
+        let connection = try server.accept()
+        let start = ContinuousClock.now
+        // An error only where the connection was still being opened: no message was lost.
+        try? await fixture.sink.close()
+        #expect(ContinuousClock.now - start < .seconds(10))
+        withExtendedLifetime(connection) {}
+    }
+
+    // MARK: - Credentials
+
+    @Test func `user and password file: accepted; a file that others can read is a warning`() async throws {
+        let broker = try MQTTBroker(user: ("light", "se cret\u{e9}"))
+        let folder = try TemporaryFolder()
+        let file = try folder.write("se cret\u{e9}\r\nmore", to: "password")
+        chmod(file, 0o644)
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),user=light,password_file=\(file)")
+        let arguments = ["-u", "light", "-P", "se cret\u{e9}"]
+        #expect(try broker.subscribe(Self.status, arguments: arguments).next().payload == "online")
+        try await fixture.sink.close()
+        #expect(
+            fixture.reports.warnings == ["mqtt: \(file) can be read by other users; remove the permission: chmod 600 '\(file)'"])
+    }
+
+    @Test func `wrong password: the sink fails with a message`() async throws {
+        let broker = try MQTTBroker(user: ("light", "right"))
+        let folder = try TemporaryFolder()
+        let file = try folder.write("wrong\n", to: "password")
+        chmod(file, 0o600)
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),user=light,password_file=\(file),every_ms=0")
+        var failure: SinkError?
+        for _ in 0..<1500 where failure == nil {
+            do {
+                try await fixture.write()
+                try await Task.sleep(for: .milliseconds(20))
+            } catch {
+                failure = error as? SinkError
+            }
+        }
+        #expect(failure?.remedy == .giveUp)
+        let start = "mqtt: 127.0.0.1:\(broker.port): Connection Refused: not authorised; "
+        #expect(failure?.message == start + "check user=, password_file= and the rights of the user")
+        try await fixture.sink.close()
+        #expect(fixture.reports.warnings == [])
+    }
+
+    @Test func `password without a user, an empty file, no file: errors`() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("\n", to: "empty")
+        let secret = try folder.write("secret\n", to: "secret")
+        chmod(secret, 0o600)
+        for (settings, message) in [
+            ("password_file=\(folder("none")),user=a", "cannot read \(folder("none")): No such file or directory"),
+            ("password_file=\(folder("empty")),user=a", "mqtt: the first line of \(folder("empty")) is no password"),
+            ("password_file=/dev/null,user=a", "mqtt: the first line of /dev/null is no password"),
+            ("password_file=\(secret)", "mqtt: there is a password, but no user"),
+        ] {
+            let error = await #expect(throws: SinkError.self) { _ = try await MQTTFixture("broker=127.0.0.1,\(settings)") }
+            #expect(error?.message.hasPrefix(message) == true, "\(String(describing: error))")
+        }
+    }
+
+    // MARK: - Encryption
+
+    @Test(.enabled(if: Tool.program("openssl").isExpected, "\(Tool.program("openssl").reason)"))
+    func `TLS: with the broker's authority connected; with those of the system refused`() async throws {
+        let folder = try TemporaryFolder()
+        let (certificate, key) = (folder("broker.crt"), folder("broker.key"))
+        let outcome = try ChildProcess.run(
+            try #require(Tool.location(of: "openssl")),
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
+            ])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let broker = try MQTTBroker(certificate: (certificate, key))
+        let fixture = try await MQTTFixture("localhost:\(broker.port),tls=true,ca_file=\(certificate)")
+        let subscriber = try broker.subscribe(Self.status, arguments: ["--insecure", "--cafile", certificate])
+        #expect(try subscriber.next().payload == "online")
+        try await fixture.sink.close()
+        #expect(fixture.reports.warnings == [])
+
+        let refused = try await MQTTFixture("localhost:\(broker.port),tls=true")
+        #expect(try await refused.repeatUntil({ !refused.reports.warnings.isEmpty }))
+        #expect(refused.reports.warnings.first?.contains("certificate verify failed") == true, "\(refused.reports.warnings)")
+        await #expect(throws: SinkError.self) { try await refused.sink.close() }
+
+        let error = await #expect(throws: SinkError.self) { _ = try await MQTTFixture("localhost,tls=true,ca_file=\(folder("none"))") }
+        #expect(error?.message == "mqtt: cannot read \(folder("none")): No such file or directory")
+    }
+}
+
+@Suite struct MQTTSettingsTests {
+    @Test func `README: settings agree with the program`() throws {
+        #expect(try ReadMe("Plugins/Sinks/Messages/MQTT").settings(notQuotedFrom: SinkPlugin.mqtt.about).isEmpty)
+    }
+
+    @Test func `README: SPECs are valid`() throws {
+        let specs = try ReadMe("Plugins/Sinks/Messages/MQTT").specs(of: "mqtt")
+        #expect(specs.count > 2)
+        for spec in specs {
+            var spec = try PluginSpec(parsing: spec)
+            spec.settings["select"] = nil
+            _ = try SinkPlugin.mqtt.make(SinkPlugin.mqtt.about.values(from: spec))
+        }
+    }
+
+    @Test(arguments: [
+        ("broker=mqtt://light", "is no host"), ("prefix=\"\"", "the prefix is empty"), ("prefix=a/#", "is no topic"),
+        ("prefix=a/", "begins or ends with a slash"), ("ca_file=a.pem", "set tls=true"), ("tls=true,cert_file=a.pem", "belong together"),
+        ("qos=3", "0...2"), ("prefix=\(String(repeating: "a", count: 1001))", "too long"),
+    ])
+    func `invalid settings: refused`(settings: String, message: String) {
+        let error = #expect(throws: ConfigurationError.self) { try SinkPlugin.mqtt.make(settings: settings) }
+        #expect(error?.description.contains(message) == true, "\(String(describing: error))")
+    }
+}

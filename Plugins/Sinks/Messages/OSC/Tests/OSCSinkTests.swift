@@ -1,0 +1,242 @@
+import Foundation
+import Hemiola
+import HemiolaNetwork
+import HemiolaSignal
+import HemiolaTesting
+import OSCSink
+import Synchronization
+import TestSupport
+import Testing
+
+/// The sink with real receivers: sockets, whose bytes are compared, and liblo's oscdump.
+@Suite(.serialized) struct OSCSinkTests {
+    private static let header: StreamHeader = {
+        var levels = AnalyzerOutputs()
+        _ = levels.add(Feature("rms_db", .decibels, ""))
+        var visualizer = AnalyzerOutputs()
+        _ = visualizer.add(Feature("bars", .none, count: 2, ""))
+        return .test(isLive: true, analyzers: [("levels", levels), ("visualizer", visualizer)])
+    }()
+
+    private static let summary = StreamSummary(frames: 1024, batches: 1, reason: .endOfInput)
+
+    /// Writes one batch with events, and closes the sink.
+    private func write(
+        _ settings: String, _ events: [Event] = [], row: [Float] = [-6, 0.5, 1], context: SinkContext = SinkContext(name: "osc")
+    ) async throws {
+        let sink = try SinkPlugin.osc.make(settings: settings)
+        try await sink.open(context)
+        do {
+            try await sink.begin(Self.header)
+            try await sink.write(BatchBlock([CollectedBatch(row: row, events: events)]))
+            try await sink.end(Self.summary)
+        } catch {
+            try? await sink.close()
+            throw error
+        }
+        try await sink.close()
+    }
+
+    private static let beat = Beat(beatsPerMinute: 120, position: nil, confidence: 0.5)
+
+    @Test func `README: settings agree with the program`() throws {
+        #expect(try ReadMe("Plugins/Sinks/Messages/OSC").settings(notQuotedFrom: SinkPlugin.osc.about).isEmpty)
+    }
+
+    @Test func `conformance tests: passed`() async throws {
+        let receiver = try DatagramReceiver()
+        try await SinkConformanceSuite(.osc, settings: "127.0.0.1:\(receiver.port)").run()
+    }
+
+    @Test func `batch: one bundle with a message for each feature`() async throws {
+        let receiver = try DatagramReceiver()
+        try await write("127.0.0.1:\(receiver.port)")
+        let level = bytes("/hemiola/levels/rms_db\0\0,f\0\0", [0xC0, 0xC0, 0, 0])
+        let bars = bytes("/hemiola/visualizer/bars\0\0\0\0,ff\0", [0x3F, 0, 0, 0, 0x3F, 0x80, 0, 0])
+        let bundle = bytes("#bundle\0", [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 32], BytePart(level), [0, 0, 0, 40], BytePart(bars))
+        #expect(receiver.receive() == bundle)
+        #expect(receiver.receive(timeout: 0.1) == nil)
+    }
+
+    @Test func `event: a bundle of its own, with the stored fields in their order`() async throws {
+        let receiver = try DatagramReceiver()
+        let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]))
+        try await write("127.0.0.1:\(receiver.port)", [Self.beat.event(at: 0.01)], context: context)
+        let message = bytes("/hemiola/beat\0\0\0,fif\0\0\0\0", [0x42, 0xF0, 0, 0, 0, 0, 0, 0, 0x3F, 0, 0, 0])
+        #expect(receiver.receive() == bytes("#bundle\0", [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 36], BytePart(message)))
+        #expect(receiver.receive(timeout: 0.1) == nil)
+    }
+
+    @Test func `announced event: sent at its time, with lead_ms before it`() async throws {
+        for (lead, expected) in [(0.0, 0.4), (0.3, 0.1)] {
+            let receiver = try DatagramReceiver()
+            let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]), lead: lead)
+            let end = Double(1024) / Double(Self.header.format.sampleRate)
+            let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)")
+            try await sink.open(context)
+            try await sink.begin(Self.header)
+            let start = MonotonicTime.now
+            try await sink.write(BatchBlock([CollectedBatch(row: [0, 0, 0], events: [Self.beat.event(at: end + 0.4)])]))
+            #expect(receiver.receive() != nil)
+            let delay = MonotonicTime.now - start
+            #expect(delay > expected - 0.001 && delay < expected + 0.1 * Sanitizer.slowness, "\(delay) s")
+            try await sink.close()
+        }
+    }
+
+    @Test func `time_tags=event: the bundle has the time of the event`() async throws {
+        let receiver = try DatagramReceiver()
+        let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]), lead: 1)
+        let end = Double(1024) / Double(Self.header.format.sampleRate)
+        try await write("127.0.0.1:\(receiver.port),time_tags=event", [Self.beat.event(at: end + 0.5)], context: context)
+        let now = Date().timeIntervalSince1970
+        let packet = try #require(receiver.receive())
+        let tag = packet[8..<16].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let time = Double(tag) / 4_294_967_296 - 2_208_988_800
+        #expect(abs(time - now - 0.5) < 0.3 * Sanitizer.slowness)
+    }
+
+    @Test func `delay_ms: everything is later`() async throws {
+        let receiver = try DatagramReceiver()
+        let start = MonotonicTime.now
+        try await write("127.0.0.1:\(receiver.port),delay_ms=200")
+        #expect(receiver.receive() != nil)
+        #expect(MonotonicTime.now - start >= 0.199)
+    }
+
+    @Test func `rate_hz: fewer batches, but every event; without it, every batch`() async throws {
+        for (settings, expected) in [("", 20), (",rate_hz=10", 1)] {
+            let receiver = try DatagramReceiver()
+            let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)\(settings)")
+            try await sink.open(SinkContext(name: "osc"))
+            try await sink.begin(Self.header)
+            let start = MonotonicTime.now
+            for number in 0..<20 {
+                let batch = CollectedBatch(
+                    number: Int64(number), frame: Int64(number) * 1024, row: [-6, 0.5, 1], events: [Self.beat.event(at: 0)])
+                try await sink.write(BatchBlock([batch]))
+            }
+            let seconds = MonotonicTime.now - start
+            try await sink.close()
+            var (batches, beats) = (0, 0)
+            while let packet = receiver.receive(timeout: 0.1) {
+                let text = String(decoding: packet, as: UTF8.self)
+                if text.contains("/hemiola/levels") { batches += 1 } else if text.contains("/hemiola/beat") { beats += 1 }
+            }
+            #expect(beats == 20)
+            // On a busy machine, the batches may take longer than a tenth of a second.
+            #expect(
+                settings.isEmpty ? batches == expected : batches >= 1 && Double(batches) <= 2 + 10 * seconds, "\(batches), \(seconds) s")
+        }
+    }
+
+    @Test func `bundles=false: each message is a datagram`() async throws {
+        let receiver = try DatagramReceiver()
+        try await write("127.0.0.1:\(receiver.port),bundles=false,prefix=/a/b")
+        #expect(receiver.receive() == bytes("/a/b/levels/rms_db\0\0,f\0\0", [0xC0, 0xC0, 0, 0]))
+        #expect(receiver.receive()?.prefix(20) == Array("/a/b/visualizer/bars".utf8)[...])
+    }
+
+    @Test func `value that does not exist: no message`() async throws {
+        let receiver = try DatagramReceiver()
+        try await write("127.0.0.1:\(receiver.port),bundles=false", row: [.nan, 0.5, .nan])
+        #expect(receiver.receive(timeout: 0.1) == nil)
+    }
+
+    @Test func `TCP: each bundle has its size before it`() async throws {
+        let receiver = try StreamReceiver()
+        let sink = try SinkPlugin.osc.make(settings: "tcp://127.0.0.1:\(receiver.port)")
+        try await sink.open(SinkContext(name: "osc"))
+        try await sink.begin(Self.header)
+        #expect(receiver.accept())
+        usleep(100_000)
+        try await sink.write(BatchBlock([CollectedBatch(row: [-6, 0.5, 1])]))
+        #expect(receiver.receive(4) == [0, 0, 0, 96])
+        #expect(receiver.receive(96)?.prefix(8) == Array("#bundle\0".utf8)[...])
+        try await sink.close()
+    }
+
+    @Test func `many features: bundles that fit into a packet of the network`() async throws {
+        var outputs = AnalyzerOutputs()
+        for index in 0..<200 { _ = outputs.add(Feature("feature_\(index)", .none, "")) }
+        let receiver = try DatagramReceiver()
+        let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)")
+        try await sink.open(SinkContext(name: "osc"))
+        try await sink.begin(.test(analyzers: [("many", outputs)]))
+        try await sink.write(BatchBlock([CollectedBatch(row: [Float](repeating: 1, count: 200))]))
+        try await sink.close()
+        var sizes: [Int] = []
+        while let packet = receiver.receive(timeout: 0.1) { sizes.append(packet.count) }
+        #expect(sizes.count > 1 && sizes.allSatisfy { $0 <= 1472 })
+    }
+
+    // MARK: - Maps
+
+    @Test func `map file: its addresses, scales and conditions`() async throws {
+        let folder = try TemporaryFolder()
+        let map = """
+            - {from: levels.rms_db, to: /level, scale: [-60, 0, 0, 127], type: int}
+            - {value: 1, to: /down, when: beat, where: {position: 1}}
+            """
+        try map.write(toFile: folder("map.yaml"), atomically: true, encoding: .utf8)
+        let receiver = try DatagramReceiver()
+        let events = [Self.beat.event(at: 0.001), Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0.002)]
+        try await write("127.0.0.1:\(receiver.port),bundles=false,map=\(folder("map.yaml"))", events)
+        #expect(receiver.receive() == bytes("/level\0\0,i\0\0", [0, 0, 0, 114]))
+        #expect(receiver.receive() == bytes("/down\0\0\0,i\0\0", [0, 0, 0, 1]))
+        #expect(receiver.receive(timeout: 0.1) == nil)
+    }
+
+    @Test func `map with a wrong name or address: the sink fails and names the place`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder("map.yaml")
+        try "- {from: levels.rms, to: level}".write(toFile: path, atomically: true, encoding: .utf8)
+        let error = await #expect(throws: SinkError.self) { try await write("127.0.0.1:9,map=\(path)") }
+        #expect(
+            error?.message == """
+                \(path):1:3: [0].to: "level" is not an OSC address; it begins with a slash
+                \(path):1:3: [0].from: levels has no feature "rms"; did you mean levels.rms_db?
+                """)
+    }
+
+    @Test(arguments: [
+        ("host:0", "target: \"0\" in \"host:0\" is no port; a port is a number from 1 to 65535"),
+        ("127.0.0.1,prefix=hemiola", "prefix: \"hemiola\" is not an OSC address; it begins with a slash"),
+        ("127.0.0.1,bundles=false,time_tags=event", "time_tags: only bundles have a time; leave out bundles=false"),
+        ("127.0.0.1,map=", "map: the path is empty; is a variable of the shell unset?"),
+    ])
+    func `invalid setting: refused with the remedy`(settings: String, message: String) {
+        let error = #expect(throws: ConfigurationError.self) { try SinkPlugin.osc.make(settings: settings) }
+        #expect(error?.description == message)
+    }
+
+    // MARK: - liblo
+
+    @Test(
+        .enabled(if: Tool.program("oscdump").isExpected, Comment(rawValue: Tool.program("oscdump").reason)),
+        arguments: ["udp", "tcp"])
+    func `oscdump of liblo: prints the messages`(transport: String) async throws {
+        let port = transport == "udp" ? try DatagramReceiver().port : try StreamReceiver().port
+        let program = try #require(Tool.location(of: "oscdump"))
+        let dump = try ChildProcess(program, ["-L", "osc.\(transport)://:\(port)"])
+        let sink = try SinkPlugin.osc.make(settings: "\(transport)://127.0.0.1:\(port)")
+        try await sink.open(SinkContext(name: "osc"))
+        try await sink.begin(Self.header)
+        var lines: [String] = []
+        // Messages before the program receives are lost.
+        for number in 0..<200 where lines.count < 3 {
+            try await sink.write(
+                BatchBlock([CollectedBatch(number: Int64(number), row: [-6, 0.5, 1], events: [Self.beat.event(at: 0)])]))
+            try dump.exchange(for: 0.05)
+            while let line = try? dump.readLine(timeout: 0.02), lines.count < 3 { lines.append(line) }
+            if !dump.isRunning { break }
+        }
+        try await sink.close()
+        dump.send(SIGTERM)
+        // oscdump prints the time tag before each message.
+        let texts = lines.map { $0.split(separator: " ").dropFirst().joined(separator: " ") }
+        #expect(texts.contains("/hemiola/levels/rms_db f -6.000000"), "\(lines)")
+        #expect(texts.contains("/hemiola/visualizer/bars ff 0.500000 1.000000"), "\(lines)")
+        #expect(texts.contains("/hemiola/beat fif 120.000000 0 0.500000"), "\(lines)")
+    }
+}

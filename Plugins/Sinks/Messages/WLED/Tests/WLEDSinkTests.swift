@@ -1,0 +1,173 @@
+import Hemiola
+import HemiolaNetwork
+import HemiolaSignal
+import HemiolaTesting
+import TestSupport
+import Testing
+
+@testable import WLEDSink
+
+/// The sink with sockets, and its messages byte for byte.
+@Suite(.serialized) struct WLEDSinkTests {
+    private static let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
+
+    private static let header: StreamHeader = {
+        var levels = AnalyzerOutputs()
+        _ = levels.add(Feature("rms_db", .decibels, ""))
+        var spectrum = AnalyzerOutputs()
+        _ = spectrum.add(Feature("bands_db", .decibels, count: 3, edges: [100, 400, 1600, 25_600], ""))
+        var visualizer = AnalyzerOutputs()
+        _ = visualizer.add(Feature("bars", .none, count: 16, ""))
+        return .test(format, isLive: true, analyzers: [("levels", levels), ("spectrum", spectrum), ("visualizer", visualizer)])
+    }()
+
+    /// Level −30 dBFS, the middle band the strongest, bar 0 at a half and bar 15 full.
+    private static let row: [Float] = [-30, -40, -20, -50, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+
+    private typealias Message = LightPackets.WLED
+
+    private func run(_ settings: String, _ batches: [CollectedBatch], lead: Double = 0) async throws {
+        let sink = try SinkPlugin.wled.make(settings: settings)
+        try await sink.open(SinkContext(name: "wled", lead: lead))
+        try await sink.begin(Self.header)
+        for batch in batches { try await sink.write(BatchBlock([batch])) }
+        try await sink.end(StreamSummary(frames: 1024, batches: 1, reason: .endOfInput))
+        try await sink.close()
+    }
+
+    @Test func `README: settings agree with the program`() throws {
+        #expect(try ReadMe("Plugins/Sinks/Messages/WLED").settings(notQuotedFrom: SinkPlugin.wled.about).isEmpty)
+    }
+
+    @Test func `conformance tests: passed`() async throws {
+        let receiver = try DatagramReceiver()
+        try await SinkConformanceSuite(.wled, settings: "127.0.0.1:\(receiver.port)").run()
+    }
+
+    @Test func `message: 44 bytes in the order of WLED`() {
+        var packet = AudioSyncPacket()
+        (packet.level, packet.smoothedLevel, packet.isPeak, packet.number) = (127.5, 1, true, 7)
+        packet.bands = (1...16).map { $0 }
+        (packet.magnitude, packet.frequency) = (2040, 440)
+        let numbers: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+        let expected = bytes(
+            "00002\0\0\0", [0, 0, 0xFF, 0x42], [0, 0, 0x80, 0x3F], [1, 7], BytePart(numbers), [0, 0], [0, 0, 0xFF, 0x44],
+            [0, 0, 0xDC, 0x43])
+        #expect(packet.bytes == expected)
+    }
+
+    @Test func `batch to one device: level, bands, strongest frequency`() async throws {
+        let receiver = try DatagramReceiver()
+        try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
+        let message = try #require(receiver.receive().flatMap(Message.init))
+        #expect(message.level == 127.5 && !message.isPeak && message.number == 1)
+        #expect(abs(message.smoothed - 127.5 * Float(1024.0 / 44_100 / 0.1)) < 0.01)
+        #expect(message.bands == bytes([128], .zeros(14), [255]))
+        #expect(message.magnitude == 2040 && abs(message.frequency - 800) < 0.01)
+    }
+
+    @Test func `silence without values: zeros and 1 Hz`() async throws {
+        let receiver = try DatagramReceiver()
+        let silence: [Float] = [-120, -120, -120, -120] + [Float](repeating: .nan, count: 16)
+        try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: silence)])
+        let message = try #require(receiver.receive().flatMap(Message.init))
+        #expect(message.level == 0 && message.magnitude == 0 && message.frequency == 1 && message.bands.allSatisfy { $0 == 0 })
+    }
+
+    @Test func `multicast on the loopback interface: received by a member of the group`() async throws {
+        let receiver = try DatagramReceiver(port: 11_988, group: "239.0.0.1")
+        try await run("interface=lo", [CollectedBatch(row: Self.row)])
+        #expect(receiver.receive().flatMap(Message.init)?.level == 127.5)
+    }
+
+    @Test func `end: the last message is zero`() async throws {
+        let receiver = try DatagramReceiver()
+        try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
+        let first = try #require(receiver.receive().flatMap(Message.init))
+        let last = try #require(receiver.receive().flatMap(Message.init))
+        #expect(!first.isZero && last.isZero && last.number == 2)
+        #expect(receiver.receive(timeout: 0.1) == nil)
+    }
+
+    @Test func `control blackout: zero without a batch, and until it is off again`() async throws {
+        let receiver = try DatagramReceiver()
+        let sink = try SinkPlugin.wled.make(settings: "127.0.0.1:\(receiver.port)")
+        #expect(SinkPlugin.wled.about.controls.contains(.blackout))
+        try await sink.open(SinkContext(name: "wled"))
+        let director = try #require(sink.directing).makeDirector()
+        let handler = try #require(director as? any ControlHandler)
+        try await sink.begin(Self.header)
+        /// Whether a message arrives in time that is zero or not.
+        func arrives(zero isZero: Bool, within seconds: Double = 5) -> Bool {
+            let end = MonotonicTime.now + seconds * Sanitizer.slowness
+            while MonotonicTime.now < end {
+                if let message = receiver.receive(timeout: 0.1).flatMap(Message.init), message.isZero == isZero { return true }
+            }
+            return false
+        }
+        try await sink.write(BatchBlock([CollectedBatch(row: Self.row)]))
+        #expect(arrives(zero: false))
+        #expect(handler.handle(StampedControl(Control(.blackout), at: 0, from: "test")) == .done)
+        #expect(arrives(zero: true))
+        try await sink.write(BatchBlock([CollectedBatch(number: 1, frame: 1024, row: Self.row)]))
+        #expect(!arrives(zero: false, within: 0.3))
+        #expect(handler.handle(StampedControl(Control(.blackout, .boolean(false)), at: 0, from: "test")) == .done)
+        try await sink.write(BatchBlock([CollectedBatch(number: 2, frame: 2048, row: Self.row)]))
+        #expect(arrives(zero: false))
+        try await sink.close()
+    }
+
+    /// The messages at given times: each batch arrives when it ends, and the events with the first.
+    private func messages(_ events: [Event], lead: Double = 0, at times: [Double], rows: [[Float]]) throws -> [Message] {
+        var encoder = AudioSyncEncoder(peak: .beat, lead: lead)
+        encoder.begin(Self.header)
+        var result: [Message] = []
+        var pending = rows[...]
+        for time in times {
+            while let row = pending.first, case let number = rows.count - pending.count, Self.end(number) <= time {
+                let block = BatchBlock([
+                    CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, row: row, events: number == 0 ? events : [])
+                ])
+                encoder.add(block[0], at: Self.end(number))
+                for place in block[0].events.indices { encoder.add(block[0].events[place]) }
+                pending.removeFirst()
+            }
+            result += try encoder.messages(at: time, gain: 1).map { try #require(Message($0.bytes)) }
+        }
+        return result
+    }
+
+    private static func end(_ number: Int) -> Double { Double(number + 1) * 1024 / 44_100 }
+
+    @Test func `announced beat: the peak is in the first message after its time, with lead_ms earlier`() throws {
+        let beat = Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0.06)
+        for (lead, expected) in [(0.0, [0, 0, 1, 0]), (0.03, [0, 1, 0, 0])] {
+            let peaks = try messages([beat], lead: lead, at: (0..<4).map(Self.end), rows: .init(repeating: Self.row, count: 4))
+            #expect(peaks.map { $0.isPeak ? 1 : 0 } == expected)
+        }
+    }
+
+    @Test func `two batches between messages: the message has the highest values of both, and the next one its own`() throws {
+        var (loud, quiet) = (Self.row, Self.row)
+        (loud[0], loud[4]) = (-6, 1)
+        (quiet[0], quiet[4], quiet[19]) = (-54, 0, 0)
+        let sent = try messages([], at: [Self.end(1), Self.end(2)], rows: [loud, quiet, quiet])
+        #expect(sent.map(\.level) == [229.5, 25.5])
+        #expect(sent.map { $0.bands[0] } == [255, 0] && sent.map(\.magnitude) == [2040, 0])
+    }
+
+    @Test func `gain: everything is weaker, and zero at 0`() throws {
+        var encoder = AudioSyncEncoder(peak: .beat, lead: 0)
+        encoder.begin(Self.header)
+        let block = BatchBlock([CollectedBatch(row: Self.row)])
+        encoder.add(block[0], at: 1)
+        let half = try #require(Message(encoder.messages(at: 1, gain: 0.5)[0].bytes))
+        #expect(half.level == 63.75 && half.bands == bytes([64], .zeros(14), [128]) && half.magnitude == 1020)
+        #expect(try #require(Message(encoder.messages(at: 1, gain: 0)[0].bytes)).isZero)
+    }
+
+    @Test func `invalid target: refused with the remedy`() {
+        let error = #expect(throws: ConfigurationError.self) { try SinkPlugin.wled.make(settings: "a b") }
+        #expect(error?.description == "target: \"a b\" is no host; write HOST, HOST:PORT or [IPv6]:PORT")
+    }
+}

@@ -1,0 +1,379 @@
+// The stage: owns the canvas, runs the presets, blends between them, adds bloom, maps tones, limits flashes and encodes the picture.
+//
+// Presets draw linear light with premultiplied alpha into floating-point targets. Everything up to the last pass is linear; the last
+// pass encodes sRGB and dithers.
+
+import { CanvasFallback, plainPreset } from "./fallback.js";
+import { FlashLimiter } from "./flash.js";
+import { MusicFollower, MusicTextures } from "../analysis/music.js";
+import { presets } from "./visuals/index.js";
+import { ResolutionControl } from "./resolution.js";
+import { detectFormats, Graphics, seededRandom } from "./webgl.js";
+
+const BLOOM_LEVELS = 5;
+const MAXIMUM_PIXELS = 2560 * 1440;
+
+const DOWN = `
+uniform sampler2D uSource;
+uniform vec2 uTexel;
+uniform float uShare;
+void main() {
+  vec4 sum = 4.0 * texture(uSource, vUV);
+  sum += texture(uSource, vUV + uTexel * vec2(1, 1)) + texture(uSource, vUV + uTexel * vec2(-1, 1));
+  sum += texture(uSource, vUV + uTexel * vec2(1, -1)) + texture(uSource, vUV + uTexel * vec2(-1, -1));
+  color = min(sum / 8.0, vec4(60.0)) * uShare;
+}`;
+
+const UP = `
+uniform sampler2D uSource;
+uniform vec2 uTexel;
+void main() {
+  vec4 sum = 2.0 * (texture(uSource, vUV + uTexel * vec2(1, 1)) + texture(uSource, vUV + uTexel * vec2(-1, 1))
+    + texture(uSource, vUV + uTexel * vec2(1, -1)) + texture(uSource, vUV + uTexel * vec2(-1, -1)));
+  sum += texture(uSource, vUV + uTexel * vec2(2, 0)) + texture(uSource, vUV - uTexel * vec2(2, 0));
+  sum += texture(uSource, vUV + uTexel * vec2(0, 2)) + texture(uSource, vUV - uTexel * vec2(0, 2));
+  color = sum / 12.0 * 0.8;
+}`;
+
+const COMPOSITE = `
+uniform sampler2D uFrom, uTo, uGlow;
+uniform float uProgress, uGlowShare, uVignette, uSeed;
+void main() {
+  vec4 light = texture(uTo, vUV);
+  if (uProgress < 1.0) {
+    // A soft front of noise moves over the picture, so that a blend is more than a cross-fade.
+    vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+    float front = 0.65 * fbm(p * 2.2 + uSeed, 3) + 0.5 * length(p);
+    light = mix(texture(uFrom, vUV), light, smoothstep(front - 0.4, front + 0.4, uProgress * 1.9 - 0.45));
+  }
+  light += texture(uGlow, vUV) * uGlowShare;
+  vec2 edge = (vUV - 0.5) * 1.2;
+  light.rgb *= 1.0 - uVignette * smoothstep(0.25, 1.0, dot(edge, edge) * 1.5);
+  light.rgb = max(light.rgb, vec3(0.0));
+  // Colours below the knee stay as they are. Above it the peak approaches 1, and the colour approaches white.
+  float peak = max(light.r, max(light.g, light.b));
+  const float knee = 0.62;
+  if (peak > knee) {
+    float over = peak - knee;
+    float mapped = knee + (1.0 - knee) * over / (over + 1.0 - knee);
+    light.rgb *= mapped / peak;
+    light.rgb = mix(light.rgb, vec3(mapped), 1.0 - 1.0 / (1.0 + 0.22 * over));
+  }
+  float alpha = mix(1.0, clamp(max(light.a, max(light.r, max(light.g, light.b))), 0.0, 1.0), uTransparent);
+  color = vec4(light.rgb, alpha);
+}`;
+
+const PRESENT = `
+uniform sampler2D uPicture;
+uniform float uFrame;
+vec3 encode(vec3 c) { return mix(c * 12.92, 1.055 * pow(max(c, vec3(1e-6)), vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c)); }
+void main() {
+  vec4 light = texture(uPicture, vUV);
+  float alpha = mix(1.0, light.a, uTransparent);
+  vec3 straight = alpha > 0.0 ? clamp(light.rgb / alpha, 0.0, 1.0) : vec3(0.0);
+  // Triangular noise of one step hides the steps of 8 bits in dark gradients.
+  vec2 seed = gl_FragCoord.xy + mod(uFrame, 61.0) * vec2(47.0, 17.0);
+  float grain = (hash(seed) + hash(seed + 311.0) - 1.0) / 255.0;
+  vec3 encoded = encode(straight);
+  color = vec4(clamp(encoded + grain * step(0.0005, alpha), 0.0, 1.0) * alpha, alpha);
+}`;
+
+/// One running preset with its target.
+class Player {
+    constructor(stage, preset) {
+        const { gl, shared } = stage;
+        this.preset = preset;
+        this.graphics = new Graphics(gl, preset.name, shared);
+        this.look = { bloom: 0.35, vignette: 0.35, ...preset.look };
+        try {
+            this.target = this.graphics.target(stage.width, stage.height);
+            this.instance = preset.create(gl, {
+                width: stage.width, height: stage.height, random: seededRandom(stage.seed, preset.name), transparent: stage.transparent,
+                graphics: this.graphics, reducedMotion: stage.reducedMotion,
+            });
+        } catch (error) {
+            this.graphics.dispose();
+            throw error;
+        }
+    }
+
+    render(frame) {
+        this.instance.render(frame, this.target);
+    }
+
+    resize(width, height) {
+        this.target = this.graphics.resized(this.target, width, height);
+        this.instance.resize(width, height);
+    }
+
+    /// Deletes everything the preset has created, also when its own `dispose` throws.
+    dispose() {
+        try {
+            this.instance.dispose();
+        } catch (error) {
+            console.warn(`preset ${this.preset.name}: dispose: ${error}`);
+        }
+        this.graphics.dispose();
+    }
+}
+
+class Renderer {
+    constructor(canvas, options) {
+        this.canvas = canvas;
+        this.transparent = options.transparent === true;
+        this.strobe = options.strobe === true;
+        this.reducedMotion = options.reducedMotion === true;
+        this.seed = Number.isFinite(options.seed) ? Math.trunc(options.seed) : 1;
+        this.onerror = options.onerror ?? null;
+        this.catalog = options.presets ?? presets;
+        this.resolution = options.adaptive === false ? null : new ResolutionControl();
+        this.wanted = null;
+        this.frameNumber = 0;
+        this.follower = new MusicFollower({ reducedMotion: this.reducedMotion });
+        this.gl = canvas.getContext("webgl2", {
+            alpha: this.transparent, premultipliedAlpha: true, antialias: false, depth: false, stencil: false,
+            powerPreference: "high-performance",
+        });
+        if (!this.gl) {
+            this.fallback = new CanvasFallback(canvas, { transparent: this.transparent });
+            return;
+        }
+        this.onLost = (event) => {
+            event.preventDefault();
+            this.isLost = true;
+            this.from = null;
+            this.to = null;
+        };
+        this.onRestored = () => {
+            this.isLost = false;
+            this.build();
+            if (this.wanted) this.load(this.wanted, 0);
+        };
+        canvas.addEventListener("webglcontextlost", this.onLost);
+        canvas.addEventListener("webglcontextrestored", this.onRestored);
+        this.measure();
+        this.build();
+    }
+
+    get names() {
+        return this.available().map((preset) => preset.name);
+    }
+
+    available() {
+        return this.fallback ? [] : this.catalog.filter((preset) => !preset.needsFloat || this.shared.formats.hasFloat);
+    }
+
+    /// Sets the size of the pictures from the canvas's size and the scale.
+    measure() {
+        const { width, height } = this.canvas;
+        const scale = Math.min(1, Math.sqrt(MAXIMUM_PIXELS / Math.max(1, width * height))) * (this.resolution?.scale ?? 1);
+        this.width = Math.max(16, Math.round(width * scale));
+        this.height = Math.max(16, Math.round(height * scale));
+    }
+
+    build() {
+        const { gl } = this;
+        this.shared = { formats: detectFormats(gl), uniforms: { uTransparent: this.transparent ? 1 : 0 } };
+        gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+        gl.disable(gl.CULL_FACE);
+        this.graphics = new Graphics(gl, "stage", this.shared);
+        this.textures = new MusicTextures(this.graphics);
+        this.programs = {
+            down: this.graphics.program(DOWN), up: this.graphics.program(UP),
+            composite: this.graphics.program(COMPOSITE), present: this.graphics.program(PRESENT),
+        };
+        this.picture = this.graphics.target(this.width, this.height);
+        this.empty = this.graphics.target(1, 1);
+        this.limiter = this.strobe ? null : new FlashLimiter(this.graphics, this.width, this.height);
+        if (this.limiter) this.limiter.calm = this.reducedMotion;
+        this.makeGlow();
+        this.textures.update(this.follower.frame, this.shared.uniforms);
+    }
+
+    makeGlow() {
+        for (const target of this.glow ?? []) this.graphics.remove(target);
+        this.glow = [];
+        for (let level = 1; level <= BLOOM_LEVELS; level += 1) {
+            const width = Math.ceil(this.width / 2 ** level);
+            const height = Math.ceil(this.height / 2 ** level);
+            if (Math.min(width, height) < 4) break;
+            this.glow.push(this.graphics.target(width, height));
+        }
+    }
+
+    report(name, error) {
+        const message = error instanceof Error ? error.message : String(error);
+        const text = message.startsWith("preset ") ? message : `preset ${name}: ${message}`;
+        if (this.onerror) this.onerror({ preset: name, message: text, error });
+        else console.error(text);
+    }
+
+    play(preset) {
+        try {
+            return new Player(this, preset);
+        } catch (error) {
+            this.report(preset.name, error);
+            if (preset === plainPreset || this.gl.isContextLost()) return null;
+            return this.play(plainPreset);
+        }
+    }
+
+    load(name, blendSeconds = 0) {
+        if (this.fallback) return false;
+        const preset = this.available().find((candidate) => candidate.name === name);
+        if (!preset) return false;
+        this.wanted = name;
+        if (this.isLost) return true;
+        const seconds = Number.isFinite(blendSeconds) ? Math.max(0, blendSeconds) : 0;
+        const next = this.play(preset);
+        if (!next) return false;
+        // During a blend, the preset that shows more of the picture stays as the one to blend from.
+        const [stays, leaves] = this.from && this.progress < 0.5 ? [this.from, this.to] : [this.to, this.from];
+        leaves?.dispose();
+        if (seconds > 0 && stays) {
+            this.from = stays;
+        } else {
+            stays?.dispose();
+            this.from = null;
+        }
+        this.to = next;
+        this.progress = this.from ? 0 : 1;
+        this.blendSeconds = seconds;
+        return true;
+    }
+
+    get current() { return this.wanted; }
+
+    resize(width, height, pixelRatio = 1) {
+        const ratio = Number.isFinite(pixelRatio) && pixelRatio > 0 ? pixelRatio : 1;
+        this.canvas.width = Math.max(1, Math.round(width * ratio));
+        this.canvas.height = Math.max(1, Math.round(height * ratio));
+        this.applySize();
+    }
+
+    applySize() {
+        if (this.fallback) return;
+        const before = [this.width, this.height];
+        this.measure();
+        if (this.isLost || (before[0] === this.width && before[1] === this.height)) return;
+        this.picture = this.graphics.resized(this.picture, this.width, this.height);
+        this.limiter?.resize(this.width, this.height);
+        this.makeGlow();
+    }
+
+    renderPlayer(player, frame) {
+        try {
+            if (player.target.width !== this.width || player.target.height !== this.height) player.resize(this.width, this.height);
+            player.render(frame);
+            return player;
+        } catch (error) {
+            if (this.gl.isContextLost()) return player;
+            this.report(player.preset.name, error);
+            player.dispose();
+            const replacement = player.preset === plainPreset ? null : this.play(plainPreset);
+            try {
+                replacement?.render(frame);
+                return replacement;
+            } catch (second) {
+                this.report(plainPreset.name, second);
+                return null;
+            }
+        }
+    }
+
+    render(input) {
+        const frame = this.follower.follow(input);
+        if (this.fallback) {
+            this.fallback.render(frame);
+            return;
+        }
+        if (this.isLost || this.gl.isContextLost()) return;
+        if (this.resolution?.measure(performance.now())) this.applySize();
+        const { graphics, programs } = this;
+        this.frameNumber += 1;
+        this.textures.update(frame, this.shared.uniforms);
+        if (this.to) this.to = this.renderPlayer(this.to, frame);
+        if (this.from) {
+            this.progress += frame.dt / this.blendSeconds;
+            this.from = this.renderPlayer(this.from, frame);
+            if (this.progress >= 1 || !this.from) {
+                this.from?.dispose();
+                this.from = null;
+                this.progress = 1;
+            }
+        }
+        const to = this.to?.target ?? this.empty;
+        const from = this.from?.target ?? this.empty;
+        const progress = this.from ? this.progress : 1;
+        const look = (key) => {
+            const value = this.to?.look[key] ?? 0;
+            return this.from ? this.from.look[key] * (1 - progress) + value * progress : value;
+        };
+        this.drawGlow(from, to, progress);
+        graphics.draw(programs.composite, this.picture, {
+            uFrom: from, uTo: to, uGlow: this.glow[0] ?? this.empty, uProgress: progress, uGlowShare: look("bloom"),
+            uVignette: this.transparent ? 0 : look("vignette"), uSeed: this.seed % 89,
+        });
+        const shown = this.limiter ? this.limiter.apply(this.picture, frame.dt) : this.picture;
+        graphics.draw(programs.present, { framebuffer: null, width: this.canvas.width, height: this.canvas.height }, {
+            uPicture: shown, uFrame: this.frameNumber,
+        });
+    }
+
+    drawGlow(from, to, progress) {
+        const { graphics, programs, glow } = this;
+        if (glow.length === 0) return;
+        const texel = ({ width, height }) => [1 / width, 1 / height];
+        let source = to;
+        for (const target of glow) {
+            const isBlend = source === to && this.from;
+            graphics.draw(programs.down, target, { uSource: source, uTexel: texel(source), uShare: isBlend ? progress : 1 });
+            if (isBlend) {
+                graphics.draw(programs.down, target, { uSource: from, uTexel: texel(from), uShare: 1 - progress }, { blend: "add" });
+            }
+            source = target;
+        }
+        for (let level = glow.length - 2; level >= 0; level -= 1) {
+            const small = glow[level + 1];
+            graphics.draw(programs.up, glow[level], { uSource: small, uTexel: [0.5 / small.width, 0.5 / small.height] }, { blend: "add" });
+        }
+    }
+
+    dispose() {
+        this.from?.dispose();
+        this.to?.dispose();
+        this.from = null;
+        this.to = null;
+        if (this.gl) {
+            this.graphics.dispose();
+            this.canvas.removeEventListener("webglcontextlost", this.onLost);
+            this.canvas.removeEventListener("webglcontextrestored", this.onRestored);
+            this.isLost = true;
+        }
+    }
+}
+
+/// Creates the stage on a canvas.
+///
+/// Options: `transparent` (the background is transparent, premultiplied alpha), `strobe` (no limit of flashes), `seed` (the same seed and
+/// frames give the same pictures), `reducedMotion` (slow, without pulses), `adaptive` (false: fixed resolution), `onerror` (called with
+/// {preset, message, error} when a preset fails; the preset is replaced by a plain one).
+///
+/// The stage has: `webgl` (false: a plain 2D picture, and no presets), `names`, `presets` ([{name, description}]), `current`,
+/// `load(name, blendSeconds)` (0: cut; false: no such preset), `render(frame)`, `resize(width, height, pixelRatio)` in CSS pixels,
+/// `dispose()`, and the settable `onerror`.
+export function createStage(canvas, options = {}) {
+    const renderer = new Renderer(canvas, options);
+    return {
+        get webgl() { return !renderer.fallback; },
+        get names() { return renderer.names; },
+        get presets() { return renderer.available().map(({ name, description }) => ({ name, description })); },
+        get current() { return renderer.current; },
+        get onerror() { return renderer.onerror; },
+        set onerror(handler) { renderer.onerror = handler; },
+        load: (name, blendSeconds) => renderer.load(name, blendSeconds),
+        render: (frame) => renderer.render(frame),
+        resize: (width, height, pixelRatio) => renderer.resize(width, height, pixelRatio),
+        dispose: () => renderer.dispose(),
+    };
+}

@@ -1,0 +1,198 @@
+import BridgeSupport
+import Foundation
+import Hemiola
+import HemiolaSignal
+import HemiolaVisualizer
+import TestSupport
+import Testing
+
+@testable import WebSink
+
+/// The pages and files that the server sends.
+@Suite(.mayNotHang) struct PageTests {
+    private static let element = #"<script src="/hemiola.js"></script>"#
+
+    /// The files of Plugins/Sinks/Visualizers/Web/Page by their paths on the server.
+    private static func pageFiles() throws -> [String: [UInt8]] {
+        let root = Repository.root.appending(path: "Plugins/Sinks/Visualizers/Web/Page")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { name in
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: root.appending(path: name).path, isDirectory: &isFolder)
+            return !isFolder.boolValue && name != "embed.h" && !name.hasPrefix("tests/")
+        }
+        return try Dictionary(
+            uniqueKeysWithValues: names.map {
+                ("/\($0.replacingOccurrences(of: "script/", with: ""))", Array(try Data(contentsOf: root.appending(path: $0))))
+            })
+    }
+
+    @Test func `built-in page: every file is in the program, and is served unchanged`() async throws {
+        let files = try Self.pageFiles()
+        #expect(Set(files.keys) == Set(PageFiles.all.keys))
+        let fixture = try await WebSinkFixture()
+        for (path, bytes) in files where path != "/hemiola.js" {
+            let response = try fixture.get(path)
+            #expect(response.status == 200 && response.body == bytes, "\(path)")
+            #expect(response.headers["x-content-type-options"] == "nosniff" && response.headers["referrer-policy"] == "no-referrer")
+            let types = ["html": "text/html", "js": "text/javascript", "css": "text/css", "ts": "text/plain"]
+            let type = try #require(types[(path as NSString).pathExtension], "\(path)")
+            #expect(response.headers["content-type"] == "\(type); charset=utf-8")
+        }
+        #expect(try fixture.get("/").body == files["/index.html"])
+        #expect(try fixture.get("/none.js").status == 404)
+        try await fixture.close()
+    }
+
+    @Test func `page script: only its first line differs from the file`() async throws {
+        let file = String(decoding: try #require(try Self.pageFiles()["/hemiola.js"]), as: UTF8.self)
+        #expect(file.hasPrefix("const hemiolaInitial = null;\n"))
+        let fixture = try await WebSinkFixture("handlers=lights+$fog_2")
+        let response = try fixture.get("/hemiola.js")
+        #expect(response.headers["cache-control"] == "no-store" && response.headers["content-type"] == "text/javascript; charset=utf-8")
+        let lines = response.text.split(separator: "\n", maxSplits: 1)
+        #expect(lines[0] == #"const hemiolaInitial = {"presetB64":null,"speed":null,"handlers":["lights","$fog_2"]};"#)
+        #expect(lines[1] == file.split(separator: "\n", maxSplits: 1)[1])
+        try await fixture.close()
+    }
+
+    @Test func `page script after changes of preset and speed: contains the current state as data`() async throws {
+        let fixture = try await WebSinkFixture()
+        try await fixture.begin()
+        let client = try fixture.webClient()
+        let name = "</script>\u{2028}\"; alert(1) // é😀"
+        try await fixture.play(events: [
+            PresetChange(name: "old", cut: .soft, blend: 1, reason: .timer), PresetChange(name: name, cut: .soft, blend: 1, reason: .timer),
+            SpeedChange(0.35),
+        ])
+        _ = try client.line()
+        let line = try #require(try fixture.get("/hemiola.js").text.split(separator: "\n").first)
+        let json = try Line(String(line.dropFirst("const hemiolaInitial = ".count).dropLast()))
+        #expect(json["presetB64"] == Data(name.utf8).base64EncodedString() && json.double("speed") == 0.35)
+        try await fixture.close()
+    }
+
+    @Test func `policy: only the built-in HTML has it, with the WebSocket of this server`() async throws {
+        let fixture = try await WebSinkFixture(files: [:])
+        let policy = try #require(try fixture.get("/").headers["content-security-policy"])
+        #expect(
+            policy
+                == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://\(fixture.host); "
+                + "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+        #expect(try fixture.get("/hemiola.js").headers["content-security-policy"] == nil)
+        try await fixture.close()
+    }
+
+    @Test func `known version of a file: 304 without a body; HEAD: the header only; other methods: 405`() async throws {
+        let fixture = try await WebSinkFixture()
+        let connection = try fixture.connection()
+        let first = try connection.request("/", headers: fixture.fields)
+        let tag = try #require(first.headers["etag"])
+        #expect(first.headers["cache-control"] == "no-cache")
+        let second = try connection.request("/", headers: fixture.fields.merging(["If-None-Match": tag]) { $1 })
+        #expect(second.status == 304 && second.body.isEmpty)
+        #expect(try connection.request("/", headers: fixture.fields.merging(["If-None-Match": "\"x\""]) { $1 }).status == 200)
+        let head = try connection.request("/", method: "HEAD", headers: fixture.fields)
+        #expect(head.status == 200 && head.headers["content-length"] == "\(first.body.count)")
+        let delete = try connection.request("/", method: "DELETE", headers: fixture.fields)
+        #expect(delete.status == 405 && delete.headers["allow"] == "GET, HEAD")
+        #expect(try connection.request("/", headers: fixture.fields).body == first.body)
+        try await fixture.close()
+    }
+
+    // MARK: - The user's page
+
+    @Test func `page=DIR: its files are served, with the script in HTML, and the paths of the server remain`() async throws {
+        let files = [
+            "site/index.html": "<!doctype html><html><head><title>x</title></head></html>", "site/a b/ü.css": "p {}",
+            "site/app.js": "let a = 1", "site/sub/index.html": "<p>sub", "site/hemiola.js": "mine", "site/metrics": "mine",
+            "site/hemiola/x.js": "mine", "site/page.css": "body {}", "site/data.bin": "\u{1}\u{2}", "site/empty.txt": "",
+        ]
+        let fixture = try await WebSinkFixture("page=DIR/site", files: files)
+        let page = try fixture.get("/")
+        #expect(page.text == "<!doctype html><html><head>\(Self.element)<title>x</title></head></html>")
+        #expect(page.headers["content-type"] == "text/html" && page.headers["content-security-policy"] == nil)
+        #expect(try fixture.get("/index.html").body == page.body)
+        #expect(try fixture.get("/sub/").text == "\(Self.element)<p>sub")
+        #expect(try fixture.get("/a%20b/%C3%BC.css").text == "p {}")
+        let script = try fixture.get("/app.js")
+        #expect(script.text == "let a = 1" && script.headers["content-type"] == "text/javascript")
+        #expect(try fixture.get("/data.bin").headers["content-type"] == "application/octet-stream")
+        #expect(try fixture.get("/empty.txt").status == 200)
+        #expect(try fixture.get("/page.css").text == "body {}")
+        for path in ["/hemiola.js", "/metrics"] { #expect(try fixture.get(path).text != "mine") }
+        for path in ["/hemiola/x.js", "/sub", "/app/app.js", "/none", "//index.html", "/sub//index.html"] {
+            #expect(try fixture.get(path).status == 404, "\(path)")
+        }
+        let tag = try #require(script.headers["etag"])
+        #expect(try fixture.get("/app.js", ["If-None-Match": tag]).status == 304)
+        try fixture.folder.write("let a = 2 // new", to: "site/app.js")
+        #expect(try fixture.get("/app.js", ["If-None-Match": tag]).text == "let a = 2 // new")
+        try await fixture.close()
+    }
+
+    @Test func `page=FILE: is the page, and the files beside it are served`() async throws {
+        let fixture = try await WebSinkFixture("page=DIR/show.html", files: ["show.html": "<body>", "other.html": "<head><p>"])
+        #expect(try fixture.get("/").text == "\(Self.element)<body>")
+        #expect(try fixture.get("/other.html").text == "<head>\(Self.element)<p>")
+        try await fixture.close()
+    }
+
+    @Test func `paths out of the folder, hidden files, links out of it, folders and pipes: 404`() async throws {
+        let files = ["site/index.html": "x", "site/.secret": "s", "site/.git/config": "s", "site/in.txt": "in", "outside.txt": "secret"]
+        let fixture = try await WebSinkFixture("page=DIR/site", files: files)
+        let (manager, folder) = (FileManager.default, fixture.folder)
+        try manager.createSymbolicLink(atPath: folder("site/out.txt"), withDestinationPath: folder("outside.txt"))
+        try manager.createSymbolicLink(atPath: folder("site/up"), withDestinationPath: "..")
+        try manager.createSymbolicLink(atPath: folder("site/hidden.txt"), withDestinationPath: ".secret")
+        try manager.createSymbolicLink(atPath: folder("site/loop"), withDestinationPath: "loop")
+        try manager.createSymbolicLink(atPath: folder("site/link.txt"), withDestinationPath: "in.txt")
+        mkfifo(folder("site/pipe"), 0o600)
+        // A sibling whose name begins with that of the folder.
+        try manager.createDirectory(atPath: folder("site2"), withIntermediateDirectories: false)
+        try folder.write("secret", to: "site2/a.txt")
+        try manager.createSymbolicLink(atPath: folder("site/two.txt"), withDestinationPath: "../site2/a.txt")
+        #expect(try fixture.get("/link.txt").text == "in")
+        for path in [
+            "/../outside.txt", "/%2e%2e/outside.txt", "/%2E%2E%2Foutside.txt", "/..%2foutside.txt", "/./in.txt", "/up/outside.txt",
+            "/out.txt", "/.secret", "/%2esecret", "/.git/config", "/hidden.txt", "/loop", "/pipe", "/two.txt", "/in.txt/", "/up/",
+            "/\\..\\outside.txt", "/....//outside.txt", "/site/../../outside.txt",
+        ] {
+            let response = try fixture.get(path)
+            #expect(response.status == 404 && !response.text.contains("secret"), "\(path)")
+        }
+        for path in ["/%", "/%2", "/%zz", "/in.txt%00", "/%ff", "/%0a", "http://x/", "*"] {
+            #expect(try fixture.get(path).status == 400, "\(path)")
+        }
+        try await fixture.close()
+    }
+
+    @Test func `large file: is sent completely; a client that does not read it delays no other client`() async throws {
+        let fixture = try await WebSinkFixture("page=DIR", files: ["index.html": "x"])
+        let bytes = (0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        try fixture.folder.write(bytes, to: "large.bin")
+        let stalled = try (0..<20).map { _ in
+            let connection = try fixture.connection()
+            try connection.sendRequest("/large.bin", headers: fixture.fields)
+            return connection
+        }
+        #expect(try fixture.get("/large.bin").body == bytes)
+        try await fixture.close()
+        withExtendedLifetime(stalled) {}
+    }
+
+    @Test func `large HTML file: is sent completely, with the script in its head`() async throws {
+        let text = "<!doctype html><head>" + String(repeating: "<!-- 0123456789 -->\n", count: 500_000)
+        let fixture = try await WebSinkFixture("page=DIR", files: ["index.html": text])
+        let head = "<!doctype html><head>"
+        #expect(try fixture.get("/").text == head + Self.element + text.dropFirst(head.count))
+        try await fixture.close()
+    }
+
+    @Test(arguments: [
+        ("page=DIR/none", "No such file"), ("page=DIR", "no readable index.html"), ("page=DIR/a.txt", "not an HTML file"),
+    ]) func `page= without a page: the sink cannot be opened, and the message names the path`(setting: String, message: String) async throws
+    {
+        let error = await #expect(throws: SinkError.self) { _ = try await WebSinkFixture(setting, files: ["a.txt": "x"]) }
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+
+/// The layers of docs/architecture.md, and the rules for imports.
+struct Architecture {
+    /// Module → layer. Plugins are on `pluginLayer` and are found by their folders.
+    static let layers = [
+        "HemiolaMain": 6,
+        "HemiolaCommandLine": 5,
+        "HemiolaPlugins": 4, "HemiolaEngine": 4, "HemiolaVamp": 4,
+        "HemiolaTesting": 3,
+        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaForeign": 2, "HemiolaLink": 2, "HemiolaNetwork": 2,
+        "HemiolaPCM": 2, "HemiolaPictures": 2, "HemiolaProcesses": 2,
+        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
+        "HemiolaVisualizer": 1, "HemiolaWire": 1, "HemiolaYAML": 1,
+        "HemiolaSignal": 0, "CAbletonLink": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0,
+        "CFFTW": 0, "CFieldMaps": 0, "CMosquitto": 0, "CPulse": 0,
+        "CQREncode": 0, "CSndFile": 0, "CVamp": 0, "CWebPage": 0, "CYAML": 0,
+        "CZstd": 0,
+    ]
+    static let pluginLayer = 3
+
+    /// Modules that name no plugin.
+    static let core: Set = [
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaWire",
+        "HemiolaOutput", "HemiolaBridge", "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM",
+        "HemiolaPictures", "HemiolaProcesses", "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting",
+    ]
+    /// C libraries, each with the files or folders that import it.
+    static let wrappers: [String: [String]] = [
+        "CAbletonLink": ["Sources/HemiolaLink/LinkSession.swift"],
+        "CALSA": ["Plugins/Sinks/Messages/MIDI/SequencerPort.swift"],
+        "CFFTW": ["Sources/HemiolaSpectrum/RealFFT.swift"],
+        "CSndFile": ["Plugins/Captures/File/SoundFile.swift", "Plugins/Sinks/Files/Audio/FLACEncoder.swift"],
+        "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaYAML/YAMLEventReader.swift"],
+        "CFieldMaps": ["Sources/HemiolaFieldMaps/FieldMap+BuiltIn.swift"],
+        "CBuildRecord": ["Sources/HemiolaCommandLine/System/System+Libraries.swift"],
+        "CCairo": ["Sources/HemiolaPictures/Canvas.swift"],
+        "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
+        "CVamp": ["Sources/HemiolaForeign/VampLibrary.swift", "Sources/HemiolaForeign/VampInstance.swift", "Sources/HemiolaVamp/"],
+        "CZstd": ["Sources/HemiolaOutput/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
+        "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MosquittoClient.swift"],
+        "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
+    ]
+    static let withoutFoundation: Set = [
+        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaOutput",
+        "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM", "HemiolaPictures", "HemiolaProcesses",
+        "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting", "HemiolaVamp",
+    ]
+    /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
+    /// about 40 MB, into the program.
+    static let everywhere: Set = ["Glibc", "Synchronization", "FoundationEssentials"]
+    static let outside = [
+        "ArgumentParser": "HemiolaCommandLine", "NIOCore": "HemiolaBridge", "NIOPosix": "HemiolaBridge", "NIOHTTP1": "HemiolaBridge",
+        "NIOWebSocket": "HemiolaBridge",
+    ]
+
+    /// Path → text of all checked files.
+    let files: [String: String]
+
+    init(files: [String: String]) {
+        self.files = files
+    }
+
+    /// Reads a checkout.
+    init(root: URL) throws {
+        var files: [String: String] = [:]
+        for folder in ["Sources", "Plugins"] {
+            for path in try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+            where path.hasSuffix(".swift") || path.hasSuffix("README.md") || path.hasSuffix("module.modulemap") {
+                files["\(folder)/\(path)"] = try String(contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
+            }
+        }
+        files["Package.swift"] = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
+        self.init(files: files)
+    }
+
+    /// All violations of the rules, one sentence each.
+    var violations: [String] {
+        let manifest = Manifest(files["Package.swift"] ?? "")
+        let sources = files.keys.filter { $0.hasSuffix(".swift") && $0 != "Package.swift" && !$0.contains("/Tests/") }.sorted()
+        var result = checkModules(manifest)
+        for path in sources {
+            guard let target = target(of: path, manifest) else { continue }
+            let text = files[path]!
+            for module in Self.imports(in: text) {
+                result += check(module, from: target, isPlugin: path.hasPrefix("Plugins/"), at: path, manifest)
+                if let wrappers = Self.wrappers[module],
+                    !wrappers.contains(where: { $0.hasSuffix("/") ? path.hasPrefix($0) : path == $0 })
+                {
+                    result.append("\(path) imports \(module), which only \(wrappers.joined(separator: " and ")) may import")
+                }
+                let mayUseFoundation = !Self.withoutFoundation.contains(target) && !path.hasPrefix("Plugins/Analyzers/")
+                if module.hasPrefix("Foundation"), !mayUseFoundation {
+                    result.append("\(path) imports \(module), which \(target) must not import")
+                }
+                if !manifest.targets.isEmpty, isOurs(module, manifest), manifest.uses(of: target)?.contains(module) == false {
+                    result.append("\(path) imports \(module), which Package.swift does not list for \(target)")
+                }
+            }
+            if Self.core.contains(target) {
+                for plugin in manifest.plugins.keys.sorted() where Self.words(in: text).contains(Substring(plugin)) {
+                    result.append("\(path) names the plugin \(plugin), but is a core module")
+                }
+            }
+            if text.contains("UInt8(bitPattern:") || text.contains("CChar(bitPattern:") {
+                result.append("\(path) converts a CChar with bitPattern, but it is unsigned on arm64; use truncatingIfNeeded")
+            }
+            result += Self.unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
+        }
+        return result
+    }
+
+    // MARK: - Rules
+
+    private func checkModules(_ manifest: Manifest) -> [String] {
+        var result: [String] = []
+        var folders: Set<String> = []
+        for path in files.keys.sorted() {
+            let parts = path.split(separator: "/").map(String.init)
+            if parts.first == "Sources", parts.count > 2 {
+                if Self.layers[parts[1]] == nil, folders.insert(parts[1]).inserted {
+                    result.append("Sources/\(parts[1]) has no layer")
+                }
+            } else if parts.first == "Plugins", path.hasSuffix(".swift"), target(of: path, manifest) == nil {
+                result.append("\(path) belongs to no plugin of Package.swift")
+            }
+        }
+        for folder in manifest.plugins.values.sorted()
+        where files["Plugins/\(folder)/README.md"]?.contains(where: { !$0.isWhitespace }) != true {
+            result.append("Plugins/\(folder) has no README.md")
+        }
+        for (name, uses) in manifest.targets.sorted(by: { $0.key < $1.key }) {
+            if Self.layers[name] == nil, manifest.plugins[name] == nil {
+                result.append("Package.swift has the target \(name), which has no layer")
+                continue
+            }
+            for module in uses {
+                result += check(module, from: name, isPlugin: manifest.plugins[name] != nil, at: "Package.swift", manifest)
+            }
+        }
+        return result
+    }
+
+    /// Checks that an import points to a lower layer.
+    private func check(_ module: String, from target: String, isPlugin: Bool, at path: String, _ manifest: Manifest) -> [String] {
+        if module == "Foundation" { return ["\(path) imports Foundation, which links ICU; use FoundationEssentials"] }
+        if let owner = Self.outside[module] {
+            return owner == target ? [] : ["\(path): \(target) uses \(module), which belongs to \(owner)"]
+        }
+        guard isOurs(module, manifest) else {
+            return Self.everywhere.contains(module) ? [] : ["\(path): \(target) uses \(module), which is not an allowed module"]
+        }
+        if manifest.plugins[module] != nil {
+            if isPlugin { return ["\(path): the plugin \(target) uses the plugin \(module)"] }
+            if Self.core.contains(target) { return ["\(path): \(target) uses the plugin \(module), but is a core module"] }
+        }
+        let (from, to) = (layer(of: target, manifest), layer(of: module, manifest))
+        return to < from ? [] : ["\(path): \(target) on layer \(from) uses \(module) on layer \(to)"]
+    }
+
+    private func isOurs(_ module: String, _ manifest: Manifest) -> Bool {
+        Self.layers[module] != nil || manifest.plugins[module] != nil
+    }
+
+    private func layer(of target: String, _ manifest: Manifest) -> Int {
+        Self.layers[target] ?? Self.pluginLayer
+    }
+
+    private func target(of path: String, _ manifest: Manifest) -> String? {
+        let parts = path.split(separator: "/").map(String.init)
+        if parts.first == "Sources", parts.count > 2 { return parts[1] }
+        return manifest.plugins.first { path.hasPrefix("Plugins/\($0.value)/") }?.key
+    }
+
+    // MARK: - Reading
+
+    /// The modules that a file imports, with any attributes and access levels.
+    static func imports(in text: String) -> [String] {
+        let line =
+            /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
+        return text.split(separator: "\n").compactMap { $0.firstMatch(of: line).map { String($0.1) } }
+    }
+
+    private static func words(in text: String) -> Set<Substring> {
+        Set(text.split { !($0.isLetter || $0.isNumber || $0 == "_") })
+    }
+
+    /// Uses of `@unchecked Sendable` and `nonisolated(unsafe)` without a comment on the same line or directly above.
+    static func unexplained(in text: String) -> [(line: Int, what: String)] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+        var result: [(Int, String)] = []
+        for (index, line) in lines.enumerated() where !line.hasPrefix("//") {
+            for what in ["@unchecked Sendable", "nonisolated(unsafe)"] where line.contains(what) {
+                if let comment = line.range(of: "//"), line.range(of: what)!.lowerBound < comment.lowerBound { continue }
+                var above = index - 1
+                while above >= 0, lines[above].hasPrefix("@") { above -= 1 }
+                var comment = ""
+                while above >= 0, lines[above].hasPrefix("//") {
+                    comment += lines[above]
+                    above -= 1
+                }
+                // A doc comment must mention the attribute; any other comment directly above counts as the reason.
+                let isReason = comment.contains(what) || (!comment.isEmpty && !comment.hasPrefix("///"))
+                if !isReason { result.append((index + 1, what)) }
+            }
+        }
+        return result
+    }
+}
+
+/// The targets of Package.swift: their dependencies, and the folders of the plugins.
+struct Manifest {
+    /// Target → dependencies. Tests and their support targets are not included.
+    private(set) var targets: [String: [String]] = [:]
+    /// Plugin → its folder below Plugins.
+    private(set) var plugins: [String: String] = [:]
+
+    init(_ text: String) {
+        let call = /(?:\.?\b)(module|plugin|cLibrary|data|executableTarget)\(\s*(?:name:\s*)?"(\w+)"/
+        for match in text.matches(of: call) {
+            let arguments = Self.arguments(text[match.range.lowerBound...])
+            let name = String(match.2)
+            var uses = Self.list(after: "uses:", in: arguments) + Self.list(after: "dependencies:", in: arguments)
+            if match.1 == "plugin" {
+                uses += ["Hemiola", "HemiolaSignal"]
+                plugins[name] = arguments.firstMatch(of: /at:\s*"([^"]+)"/).map { String($0.1) } ?? ""
+            }
+            targets[name] = uses
+        }
+        // Its dependencies are the list of plugins.
+        if let uses = targets["HemiolaPlugins"] { targets["HemiolaPlugins"] = uses + plugins.keys + ["Hemiola"] }
+    }
+
+    /// - Returns: nil for an unknown target.
+    func uses(of target: String) -> [String]? {
+        targets[target]
+    }
+
+    /// The text of a call, from its name to the closing parenthesis.
+    private static func arguments(_ text: Substring) -> Substring {
+        var depth = 0
+        for index in text.indices {
+            if text[index] == "(" { depth += 1 }
+            if text[index] == ")" {
+                depth -= 1
+                if depth == 0 { return text[...index] }
+            }
+        }
+        return text
+    }
+
+    /// The names in the array after a label. Package.swift has constants for some dependencies, such as `arguments`.
+    private static func list(after label: String, in text: Substring) -> [String] {
+        guard let start = text.range(of: label), let open = text[start.upperBound...].firstIndex(of: "["),
+            let close = text[open...].firstIndex(of: "]")
+        else { return [] }
+        return text[open..<close].dropFirst().split(separator: ",").compactMap { item in
+            let name = item.trimmingCharacters(in: .whitespacesAndNewlines)
+            if name == "arguments" { return "ArgumentParser" }
+            if name == "nioCore" { return "NIOCore" }
+            if name == "nioPosix" { return "NIOPosix" }
+            if name == "nioHTTP" { return "NIOHTTP1" }
+            if name == "nioWebSocket" { return "NIOWebSocket" }
+            return name.hasPrefix("\"") ? name.trimmingCharacters(in: ["\""]) : nil
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@Suite struct ArchitectureTests {
+    @Test func `this checkout: no violations`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let architecture = try Architecture(root: root)
+        #expect(architecture.files.count > 50)
+        #expect(architecture.violations == [])
+    }
+
+    // MARK: - The checks
+
+    private static let valid = [
+        "Package.swift": """
+        module("HemiolaEngine", uses: ["Hemiola", "HemiolaSignal"], settings: lifetimeSettings),
+        plugin("OneCapture", at: "Captures/One", uses: ["CSndFile"]),
+        plugin("TwoSink", at: "Sinks/Two"),
+        plugin("ThreeAnalyzer", at: "Analyzers/Three", uses: [
+            "HemiolaSpectrum",
+        ]),
+        module("HemiolaCommandLine", uses: ["HemiolaEngine", "Hemiola", arguments]),
+        module("Hemiola", uses: ["HemiolaSignal"]),
+        module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"]),
+        module("HemiolaSignal"),
+        cLibrary("CFFTW"),
+        cLibrary("CSndFile"),
+        """,
+        "Sources/HemiolaSignal/Batch.swift": "struct Batch {}",
+        "Sources/Hemiola/Sink.swift": "public import HemiolaSignal\nimport Synchronization",
+        "Sources/HemiolaEngine/Loop.swift": "internal import Hemiola\nimport struct HemiolaSignal.Batch",
+        "Sources/HemiolaSpectrum/RealFFT.swift": "internal import CFFTW",
+        "Sources/HemiolaCommandLine/Root.swift": "import ArgumentParser\nimport FoundationEssentials\nimport HemiolaEngine",
+        "Plugins/Captures/One/SoundFile.swift": "import Hemiola",
+        "Plugins/Captures/One/README.md": "# One",
+        "Plugins/Sinks/Two/Two.swift": "import FoundationEssentials\nimport Hemiola",
+        "Plugins/Sinks/Two/README.md": "# Two",
+        "Plugins/Analyzers/Three/Three.swift": "import HemiolaSpectrum",
+        "Plugins/Analyzers/Three/README.md": "# Three",
+    ]
+
+    @Test func `valid architecture: no violations`() {
+        #expect(Architecture(files: Self.valid).violations == [])
+    }
+
+    @Test(arguments: [
+        ("Sources/Hemiola/Up.swift", "import HemiolaEngine", "Hemiola on layer 1 uses HemiolaEngine on layer 4"),
+        ("Sources/Hemiola/Side.swift", "@testable import HemiolaSpectrum", "Hemiola on layer 1 uses HemiolaSpectrum on layer 1"),
+        ("Sources/HemiolaSignal/Up.swift", "  package import Hemiola", "HemiolaSignal on layer 0 uses Hemiola on layer 1"),
+        ("Plugins/Sinks/Two/More.swift", "import OneCapture", "the plugin TwoSink uses the plugin OneCapture"),
+        ("Plugins/Sinks/Two/More.swift", "internal import HemiolaEngine", "TwoSink on layer 3 uses HemiolaEngine on layer 4"),
+        ("Sources/HemiolaEngine/Names.swift", "// as FileCapture and\n// OneCapture do", "names the plugin OneCapture"),
+        ("Sources/HemiolaEngine/PluginUse.swift", "import TwoSink", "HemiolaEngine uses the plugin TwoSink, but is a core module"),
+        ("Sources/HemiolaSpectrum/Other.swift", "import CFFTW", "CFFTW, which only Sources/HemiolaSpectrum/RealFFT.swift may import"),
+        ("Plugins/Captures/One/Other.swift", "private import CSndFile", "CSndFile, which only Plugins/Captures/File/SoundFile.swift"),
+        ("Sources/Hemiola/Date.swift", "import FoundationEssentials", "imports FoundationEssentials, which Hemiola must not import"),
+        ("Sources/HemiolaEngine/Date.swift", "import struct FoundationEssentials.URL", "which HemiolaEngine must not import"),
+        ("Plugins/Sinks/Two/Date.swift", "import Foundation", "Two/Date.swift imports Foundation, which links ICU"),
+        ("Sources/HemiolaCommandLine/Date.swift", "import struct Foundation.URL", "imports Foundation, which links ICU"),
+        ("Plugins/Analyzers/Three/Date.swift", "import FoundationEssentials", "which ThreeAnalyzer must not import"),
+        ("Plugins/Sinks/Two/Arguments.swift", "import ArgumentParser", "ArgumentParser, which belongs to HemiolaCommandLine"),
+        ("Sources/HemiolaEngine/New.swift", "import NIOHTTP2", "uses NIOHTTP2, which is not an allowed module"),
+        ("Sources/HemiolaEngine/New.swift", "import NIOCore", "uses NIOCore, which belongs to HemiolaBridge"),
+        ("Sources/HemiolaEngine/Spectrum.swift", "import HemiolaSpectrum", "which Package.swift does not list for HemiolaEngine"),
+        ("Sources/HemiolaManager/Manager.swift", "", "Sources/HemiolaManager has no layer"),
+        ("Plugins/Sinks/Four/Four.swift", "", "Plugins/Sinks/Four/Four.swift belongs to no plugin"),
+        ("Plugins/Sinks/Two/README.md", " \n", "Plugins/Sinks/Two has no README.md"),
+        (
+            "Sources/HemiolaEngine/Box.swift", "/// A box.\nfinal class Box: @unchecked Sendable {}",
+            "Box.swift:2 has @unchecked Sendable without a reason"
+        ),
+        (
+            "Sources/HemiolaEngine/Box.swift", "struct Box {\n\n    nonisolated(unsafe) static var count = 0\n}",
+            "Box.swift:3 has nonisolated(unsafe) without a reason"
+        ),
+        ("Package.swift", "module(\"Hemiola\", uses: [\n\"HemiolaEngine\",\n]),", "Package.swift: Hemiola on layer 1 uses HemiolaEngine"),
+        (
+            "Package.swift",
+            "plugin(\"TwoSink\", at: \"Sinks/Two\", uses: [\"OneCapture\"]),\nplugin(\"OneCapture\", at: \"Captures/One\")",
+            "Package.swift: the plugin TwoSink uses the plugin OneCapture"
+        ),
+        ("Sources/Hemiola/Bytes.swift", "let byte = UInt8(bitPattern: character)", "Bytes.swift converts a CChar with bitPattern"),
+        ("Package.swift", "module(\"HemiolaManager\")", "the target HemiolaManager, which has no layer"),
+        ("Package.swift", "module(\"HemiolaEngine\", uses: [arguments])", "HemiolaEngine uses ArgumentParser, which belongs to"),
+    ])
+    func `violation: reported`(path: String, text: String, message: String) {
+        var files = Self.valid
+        files[path] = text
+        #expect(Architecture(files: files).violations.contains { $0.contains(message) })
+    }
+
+    @Test(arguments: [
+        "/// A box.\n///\n/// `@unchecked Sendable`: only one thread has it.\nfinal class Box: @unchecked Sendable {}",
+        "// The C library locks.\n@frozen\npublic struct Box: @unchecked Sendable {}",
+        "nonisolated(unsafe) var count = 0 // set once, before the threads",
+        "// `@unchecked Sendable` is only mentioned.",
+    ])
+    func `unsafe attribute with a reason: accepted`(text: String) {
+        #expect(Architecture.unexplained(in: text).isEmpty)
+    }
+
+    @Test func `imports with attributes and access levels: all found`() {
+        let text = """
+            import A
+            public import B
+              @preconcurrency internal import C
+            @_spi(X) import struct D.E
+            // import F
+            #if canImport(G)
+                import H
+            #endif
+            let important = "import I"
+            """
+        #expect(Architecture.imports(in: text) == ["A", "B", "C", "D", "H"])
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The program with a page at its web server.
+@Suite(.mayNotHang) struct WebTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func start(_ sinks: String..., arguments: [String] = []) throws -> ChildProcess {
+        let arguments = ["analyze", Hemiola.minuet, "--analyzer", "levels"] + arguments + sinks.flatMap { ["--sink", $0] }
+        return try ChildProcess(
+            "/bin/sh", ["-c", #"exec "$0" "$@" 2>errors"#, Hemiola.path] + arguments, in: folder.path,
+            environment: ["XDG_STATE_HOME": folder("state")])
+    }
+
+    /// The port and token that the program has printed.
+    private func address() throws -> (port: Int, token: String) {
+        for _ in 0..<3000 {
+            if let text = try? folder.text(of: "errors"), let match = text.firstMatch(of: #/127\.0\.0\.1:(\d+)/\?token=([0-9a-f]+)\n/#) {
+                return (try #require(Int(match.1)), String(match.2))
+            }
+            usleep(10_000)
+        }
+        throw CocoaError(.fileNoSuchFile)
+    }
+
+    private func client(_ address: (port: Int, token: String)) throws -> WebSocketClient {
+        try WebSocketClient(port: address.port, headers: ["Cookie": "hemiola=\(address.token)"])
+    }
+
+    /// The next text message of a type.
+    private func message(_ type: String, from client: WebSocketClient) throws -> JSON {
+        while let frame = try client.readFrame() {
+            guard frame.isText else { continue }
+            let json = try JSON(frame.text)
+            if json["type"]?.string == type { return json }
+        }
+        throw CocoaError(.fileReadUnknown)
+    }
+
+    @Test func `sinks web, socket and presets at once: a preset that a web page requests reaches all pages`() throws {
+        let process = try start("web:0", "socket:s", "presets:mode=manual,names=Rain+Snow,order=sequential,state=none")
+        let address = try address()
+        let (web, unix) = (try client(address), try SocketClient(folder("s")))
+        try web.send(#"{"type":"ready","presets":["Rain","Snow"]}"#)
+        try unix.send(#"{"type":"ready","presets":["Rain","Snow"]}"#)
+        try web.send(#"{"type":"loadPreset","name":"Snow","id":1}"#)
+        #expect(try message("reply", from: web)["ok"] == .bool(true))
+        while try message("loadPresetByName", from: web)["name"]?.string != "Snow" {}
+        while try !unix.readLine(containing: "loadPresetByName").contains("Snow") {}
+        let script = try SocketClient(port: address.port)
+            .request("/hemiola.js?token=\(address.token)", headers: ["Host": "127.0.0.1:\(address.port)"])
+        #expect(script.text.hasPrefix(#"const hemiolaInitial = {"presetB64":"U25vdw==","#))
+        process.send(SIGINT)
+        _ = try process.finish()
+    }
+
+    /// Sends as much as the program accepts, until it has accepted nothing for half a second.
+    private func flood(_ clients: [SocketClient], with text: String, upTo limit: Int) throws -> [Int] {
+        let block = Array(String(repeating: text, count: (256 << 10) / text.utf8.count).utf8)
+        var sent = clients.map { _ in 0 }
+        var idle = 0
+        while idle < 50, sent.contains(where: { $0 < limit }) {
+            idle += 1
+            for (index, client) in clients.enumerated() where sent[index] < limit {
+                // Where the text is cut, the next one begins.
+                let count = client.sendWhatFits(block[(sent[index] % block.count)...])
+                if count > 0 { idle = 0 }
+                sent[index] += count
+            }
+            usleep(10_000)
+        }
+        return sent
+    }
+
+    @Test(arguments: ["/hemiola.js", "/metrics", "/app/app.js", "/large.html"])
+    func `clients that send requests and never read: memory is bounded, and others are served`(path: String) throws {
+        try FileManager.default.createDirectory(atPath: folder("site"), withIntermediateDirectories: false)
+        try folder.write("<head>" + String(repeating: "<p>text</p>\n", count: 400_000), to: "site/large.html")
+        try folder.write("<p>", to: "site/index.html")
+        let process = try start(path == "/large.html" ? "web:0,page=site" : "web:0", arguments: ["--realtime"])
+        let address = try address()
+        let clients = try (0..<30).map { _ in try SocketClient(port: address.port) }
+        let before = try #require(process.residentPeak)
+        let request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(address.port)\r\nCookie: hemiola=\(address.token)\r\n\r\n"
+        _ = try flood(clients, with: request, upTo: 4 << 20)
+        let after = try #require(process.residentPeak)
+        #expect(after - before < 40 << 20, "\((after - before) >> 20) MiB")
+        let reply = try SocketClient(port: address.port)
+            .request("/metrics?token=\(address.token)", headers: ["Host": "127.0.0.1:\(address.port)"])
+        #expect(reply.status == 200)
+        process.send(SIGINT)
+        _ = try process.finish()
+    }
+
+    @Test(arguments: [
+        #"{"type":"status","id":1}"#, #"{"type":"subscribe","streams":["header"],"id":1}"#, #"{"type":"getPresetNames","id":1}"#, "x",
+        #"{"type":"clock","t":1}"#, #"{"type":"ready","presets":["a"],"id":2}"#,
+    ])
+    func `clients of the Unix socket that send messages and never read: memory is bounded`(message: String) throws {
+        let process = try start("socket:s", arguments: ["--realtime"])
+        let clients = try (0..<30).map { _ in try SocketClient(folder("s")) }
+        let before = try #require(process.residentPeak)
+        _ = try flood(clients, with: message + "\n", upTo: 4 << 20)
+        let after = try #require(process.residentPeak)
+        #expect(after - before < 80 << 20, "\((after - before) >> 20) MiB")
+        process.send(SIGINT)
+        _ = try process.finish()
+    }
+
+    @Test func `sinks web and socket without presets: each control is handled once`() throws {
+        let process = try start("web:0", "socket:s")
+        let address = try address()
+        let (web, unix) = (try client(address), try SocketClient(folder("s")))
+        try unix.send(#"{"type":"subscribe","streams":["speed"],"id":1}"#)
+        _ = try unix.readLine(containing: #""id":1"#)
+        try web.send(#"{"type":"setSpeed","speed":0.5,"id":1}"#)
+        #expect(try message("reply", from: web)["ok"] == .bool(true))
+        try web.send(#"{"type":"setSpeed","speed":0.75,"id":2}"#)
+        #expect(try message("reply", from: web)["ok"] == .bool(true))
+        #expect(try JSON(unix.readLine(containing: #""speed""#))["speed"]?.double == 0.5)
+        #expect(try JSON(unix.readLine(containing: #""speed""#))["speed"]?.double == 0.75)
+        process.send(SIGINT)
+        _ = try process.finish()
+        // The page gets a closing message.
+        while let frame = try web.readFrame() {
+            if let code = frame.closeCode { return #expect(code == 1001) }
+        }
+        Issue.record("the connection ended without a closing message")
+    }
+}
