@@ -217,8 +217,8 @@ train: .build/training/installed ## Train the beat network; resumes; results in 
 	cd Training && $(TRAINING_PYTHON) -m beats.pipeline "$(TRAINING)" --threads $(THREADS) $(TRAINING_PAUSE) $(TRAIN_OPTIONS)
 
 weights: ## Copy trained networks and their test vectors into the sources: MODEL=DIR, the results of `make train`.
-	@test -n "$(MODEL)" || { echo "make weights needs MODEL=DIR: a folder with beats-causal.bin, beats-whole-file.bin, vectors.bin, DATA.md" >&2; exit 2; }
-	cp "$(MODEL)/beats-causal.bin" "$(MODEL)/beats-whole-file.bin" "$(MODEL)/DATA.md" Libraries/CBeatWeights
+	@test -n "$(MODEL)" || { echo "make weights needs MODEL=DIR: a folder with beats-causal.bin, beats-whole-file.bin, vectors.bin" >&2; exit 2; }
+	cp "$(MODEL)/beats-causal.bin" "$(MODEL)/beats-whole-file.bin" Libraries/CBeatWeights
 	cp "$(MODEL)/vectors.bin" Plugins/Analyzers/Beat/Tests
 
 test-training: .build/training/installed ## Run the tests of the training.

@@ -97,7 +97,6 @@ def main():
     excerpt = sorted(items.glob("*.npz"))[0]
     run("export", "vectors", excerpt, options.output / "vectors.bin", *weights)
     card = (Path(__file__).parent.parent / "MODEL-CARD.md").read_text()
-    (options.output / "DATA.md").write_text((Path(__file__).parent.parent / "DATA.md").read_text())
     marker = "<!-- scores -->"
     (options.output / "MODEL-CARD.md").write_text(card.replace(marker, "\n".join(text)))
     for path in sorted(options.output.iterdir()):
