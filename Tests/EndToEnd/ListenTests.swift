@@ -140,11 +140,15 @@ import Testing
             Hemiola.path, ["listen"], environment: server.environment, output: .path(folder("live.jsonl")))
         try server.wait(10, for: "records") { try folder.text(of: "live.jsonl").split(separator: "\n").count > 20 }
         let player = try server.play(wav, on: "stage", as: "player")
-        usleep(4_000_000)
+        try server.wait(20, for: "four seconds more") { try folder.text(of: "live.jsonl").split(separator: "\n").count > 20 + 172 }
         process.send(SIGINT)
         #expect(try process.finish(timeout: 20).status == 130)
         let live = try Record.all(in: folder.text(of: "live.jsonl"))
-        usleep(300_000)
+        // The recording continues for a third of a second, so that it contains the last batch.
+        let size = try Data(contentsOf: URL(fileURLWithPath: folder("captured.raw"))).count
+        try server.wait(20, for: "the recording") {
+            try Data(contentsOf: URL(fileURLWithPath: folder("captured.raw"))).count > size + 44_100 / 3 * 2 * 4
+        }
         recorder.send(SIGINT)
         _ = try recorder.finish(timeout: 10)
         withExtendedLifetime(player) {}
@@ -233,7 +237,7 @@ import Testing
     @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `--wait: starts when a server is available`() throws {
         let server = try SoundServer(.pulseAudio, isStarted: false)
         let process = try start(["listen", "--wait"], with: server)
-        usleep(600_000)
+        _ = try process.readErrorLine(containing: "waiting for auto")
         #expect(process.isRunning)
         try server.start()
         try read(process, until: "batch", count: 3)
@@ -242,7 +246,7 @@ import Testing
         #expect(waited.status == 143)
         #expect(waited.errorLines.count { $0.contains("waiting for auto: no sound server answers") } == 1, "\(waited.errors)")
         let endless = try start(["listen", "--wait", "--device", "nowhere"], with: server)
-        usleep(600_000)
+        _ = try endless.readErrorLine(containing: "waiting for nowhere")
         endless.send(SIGINT)
         let outcome = try endless.finish(timeout: 20)
         #expect(outcome.status == 130 && outcome.output.isEmpty)

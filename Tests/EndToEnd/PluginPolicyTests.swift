@@ -70,7 +70,7 @@ import Testing
         let file = try folder.writeTone()
         try folder.write("captures: [{id: file, path: late.wav, on_error: retry}]\n", to: "pipeline.yaml")
         let process = try Hemiola.start(["run", "pipeline.yaml"], in: folder.path)
-        usleep(300_000)
+        _ = try process.readErrorLine(containing: "late.wav: no such file")
         try FileManager.default.moveItem(atPath: file, toPath: folder("late.wav"))
         let outcome = try process.finish(timeout: 30)
         #expect(outcome.status == 0, "\(outcome.errors)")

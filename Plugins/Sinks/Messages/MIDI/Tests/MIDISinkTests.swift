@@ -42,6 +42,11 @@ import ToneCapture
         return path
     }
 
+    /// Waits for a notice that contains a text.
+    private func wait(for text: String, in notices: borrowing Mutex<[String]>) async throws {
+        for _ in 0..<3000 where !notices.withLock({ $0.contains { $0.contains(text) } }) { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
     // MARK: - Clock
 
     @Test func `clicks of 120 BPM, a pseudo-terminal: start, 24 pulses per beat with the clicks, stop`() async throws {
@@ -166,7 +171,7 @@ import ToneCapture
         async let outcome = pipeline.run { notice in notices.withLock { $0.append(notice.text) } }
         try await first.wait { $0.count > 24 }
         first.stop()
-        try await Task.sleep(for: .seconds(2))
+        try await wait(for: "gone", in: notices)
         let second = try Receiver(pipe: path)
         _ = await outcome
         try await second.wait { $0.last == 0xFC }
@@ -181,7 +186,7 @@ import ToneCapture
         let notices = Mutex<[String]>([])
         let pipeline = try pipeline(Self.clicks + "10", path)
         async let outcome = pipeline.run { notice in notices.withLock { $0.append(notice.text) } }
-        try await Task.sleep(for: .seconds(1))
+        try await wait(for: "waiting for one", in: notices)
         let receiver = try Receiver(pipe: path)
         _ = await outcome
         try await receiver.wait { $0.last == 0xFC }
@@ -220,14 +225,6 @@ import ToneCapture
     @Test func `conformance tests: passed`() async throws {
         let receiver = try Receiver()
         try await SinkConformanceSuite(.midi, settings: "\(receiver.path),beat_note=1,onset_note=2").run()
-    }
-
-    @Test func `README: settings agree with the program, and its SPECs are valid`() throws {
-        let readMe = try ReadMe("Plugins/Sinks/Messages/MIDI")
-        #expect(readMe.settings(notQuotedFrom: SinkPlugin.midi.about).isEmpty)
-        let specs = readMe.specs(of: "midi")
-        #expect(!specs.isEmpty)
-        for spec in specs { _ = try pipeline("tone", String(spec.dropFirst("midi:".count))) }
     }
 
     // MARK: - Helpers
