@@ -130,11 +130,4 @@ extension Analysis {
         try AnalyzerConformanceSuite(.chords).run()
         try AnalyzerConformanceSuite(.chords, settings: "sevenths=false,delay_s=0,mean_s=1").run()
     }
-
-    @Test func `README: settings and sample batch agree with the program`() async throws {
-        let readMe = try ReadMe("Plugins/Analyzers/Chords")
-        #expect(readMe.settings(missingFrom: AnalyzerPlugin.chords.about).isEmpty)
-        let analysis = try await Analysis(of: Audio(TestSignal.cadence(frames: 441_000)), .chords)
-        #expect(try readMe.faults(inSampleOf: analysis, batch: 400) == [])
-    }
 }

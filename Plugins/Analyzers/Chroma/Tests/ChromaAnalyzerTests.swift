@@ -23,13 +23,6 @@ import Testing
         try AnalyzerConformanceSuite(.chroma, settings: "bins=36").run()
     }
 
-    @Test func `README: settings and sample batch agree with the program`() async throws {
-        let readMe = try ReadMe("Plugins/Analyzers/Chroma")
-        #expect(readMe.settings(missingFrom: AnalyzerPlugin.chroma.about).isEmpty)
-        let analysis = try await Analysis(of: Audio(wav: ReferenceVectors.shared.mono.path), .chroma)
-        #expect(try readMe.faults(inSampleOf: analysis, batch: 16) == [])
-    }
-
     @Test(arguments: [256, 1024, 4096])
     func `detuned triad: its three pitch classes, the largest 1, and the tuning`(batchFrames: Int) async throws {
         let analysis = try await Analysis(of: triad(frames: 3 * 44_100), .chroma, batchFrames: batchFrames)

@@ -14,14 +14,6 @@ import Testing
         try AnalyzerConformanceSuite(.constantQ, settings: "bins_per_octave=36,min_hz=110,octaves=5,window_s=1,delays=true").run()
     }
 
-    @Test func `README: settings and sample batch agree with the program`() async throws {
-        let readMe = try ReadMe("Plugins/Analyzers/ConstantQ")
-        #expect(readMe.settings(missingFrom: AnalyzerPlugin.constantQ.about).isEmpty)
-        let input = try Audio(wav: ReferenceVectors.shared.stereo.path)
-        let analysis = try await Analysis(of: input, .constantQ, "bins_per_octave=3,min_hz=110,octaves=6,delays=true")
-        #expect(try readMe.faults(inSampleOf: analysis, batch: 14) == [])
-    }
-
     @Test(arguments: [3, 12, 24, 36, 96])
     func `sine: its bin has its amplitude in dB and is between its edges`(binsPerOctave: Int) async throws {
         let analysis = try await Analysis(

@@ -152,11 +152,4 @@ extension Analysis {
         #expect(analysis.value("tonic").allSatisfy { $0 == 4 } && analysis.value("mode").allSatisfy { $0 == 1 })
         #expect(analysis.keys == ["E minor"] && analysis.stream.events.first { $0.type.name == "musical_key" }?.time == 0)
     }
-
-    @Test func `README: settings and sample batch agree with the program`() async throws {
-        let readMe = try ReadMe("Plugins/Analyzers/Key")
-        #expect(readMe.settings(missingFrom: AnalyzerPlugin.musicalKey.about).isEmpty)
-        let analysis = try await Analysis(of: Audio(TestSignal.cadence(frames: 441_000)), .musicalKey)
-        #expect(try readMe.faults(inSampleOf: analysis, batch: 400) == [])
-    }
 }

@@ -174,11 +174,4 @@ private func decibels(_ amplitude: Double) -> Double {
     @Test func `conformance tests: passed`() throws {
         try AnalyzerConformanceSuite(.levels).run()
     }
-
-    @Test func `README: settings and sample batch agree with the program`() async throws {
-        let readMe = try ReadMe("Plugins/Analyzers/Levels")
-        #expect(readMe.settings(missingFrom: AnalyzerPlugin.levels.about).isEmpty)
-        let analysis = try await Analysis(of: Audio(wav: ReferenceVectors.shared.stereo.path), .levels)
-        #expect(try readMe.faults(inSampleOf: analysis, batch: 14).isEmpty)
-    }
 }

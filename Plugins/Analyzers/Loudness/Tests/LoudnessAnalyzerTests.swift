@@ -145,11 +145,4 @@ import Testing
     @Test func `conformance tests: passed`() throws {
         try AnalyzerConformanceSuite(.loudness).run()
     }
-
-    @Test func `README: sample batch agrees with the program`() async throws {
-        let readMe = try ReadMe("Plugins/Analyzers/Loudness")
-        #expect(readMe.settings(missingFrom: AnalyzerPlugin.loudness.about).isEmpty)
-        let audio = Audio(tone([(-23, 4)]), sampleRate: 48_000, channelCount: 2)
-        #expect(try readMe.faults(inSampleOf: try await Analysis(of: audio, .loudness), batch: 160).isEmpty)
-    }
 }

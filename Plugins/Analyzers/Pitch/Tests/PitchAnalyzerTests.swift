@@ -44,13 +44,6 @@ private func notes(_ analysis: Analysis) -> [(time: Double, note: Note)] {
         try AnalyzerConformanceSuite(.pitch, settings: "min_hz=80,max_hz=1000").run()
     }
 
-    @Test func `README: settings and sample batch agree with the program`() async throws {
-        let readMe = try ReadMe("Plugins/Analyzers/Pitch")
-        #expect(readMe.settings(missingFrom: AnalyzerPlugin.pitch.about).isEmpty)
-        let analysis = try await Analysis(of: Audio(wav: ReferenceVectors.shared.mono.path), .pitch)
-        #expect(try readMe.faults(inSampleOf: analysis, batch: 16) == [])
-    }
-
     @Test(arguments: [66.0, 98, 147, 220, 440, 987, 1480, 2090])
     func `steady tone: its frequency within 5 cents, certainly voiced`(hertz: Double) async throws {
         let analysis = try await Analysis(of: voice(seconds: 1.5) { _ in hertz }, .pitch)

@@ -234,12 +234,4 @@ import Testing
         #expect(distance(4..<20, 20..<36) < 0.7 * distance(4..<36, 44..<76))
         #expect(distance(84..<100, 100..<116) < 0.7 * distance(84..<116, 124..<156))
     }
-
-    @Test func `README: every setting and feature is in a table`() throws {
-        let readMe = try ReadMe("Plugins/Analyzers/Structure")
-        #expect(readMe.settings(missingFrom: AnalyzerPlugin.structure.about) == [])
-        for feature in try AnalyzerPlugin.structure.analyzer().prepare(AnalysisFormat(TestSignal.mono)).features {
-            #expect(readMe.row(of: feature.name) != nil)
-        }
-    }
 }

@@ -53,16 +53,4 @@ import Testing
         // Without bars their edges are not checked.
         #expect(throws: Never.self) { try AnalyzerHarness("bars=0,bars_max_hz=12000", sampleRate: 16_000) }
     }
-
-    @Test func `README sample equals the analysis`() throws {
-        let sample = try #require(try ReadMe("Plugins/Analyzers/Visualizer").samples("json").last)
-        let record = try #require(try JSONSerialization.jsonObject(with: Data(sample.utf8)) as? [String: Any])
-        let values = try #require(record["visualizer"] as? [String: Any])
-        let number = try #require(record["n"] as? Int)
-        let row = try AnalyzerHarness(channels: 2).process(Array(Minuet.minute.get()[..<(2 * 1024 * (number + 1))]))[number]
-        #expect(Set(values.keys) == Set(Row.levelNames + ["bars"]))
-        for name in Row.levelNames { #expect(abs(try #require(values[name] as? Double) - Double(row(name))) < 1e-4) }
-        let bars = try #require(values["bars"] as? [Double])
-        #expect(bars.count == 16 && zip(bars, row.bars).allSatisfy { abs($0 - Double($1)) < 1e-4 })
-    }
 }

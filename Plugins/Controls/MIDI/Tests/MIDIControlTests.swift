@@ -232,13 +232,4 @@ import ToneCapture
         let keyboard = try Keyboard()
         try await SinkConformanceSuite(.midiControl, settings: keyboard.path).run()
     }
-
-    @Test func `README: settings and controls agree with the program`() throws {
-        let readMe = try ReadMe("Plugins/Controls/MIDI")
-        #expect(readMe.settings(notQuotedFrom: SinkPlugin.midiControl.about).isEmpty)
-        let rows = readMe.lines.filter { $0.hasPrefix("| note") || $0.hasPrefix("| controller") }
-        for entry in try FieldMap.load("midi", .input).entries {
-            #expect(rows.contains { $0.contains("`\(entry.destination)`") }, "\(entry.destination)")
-        }
-    }
 }

@@ -282,8 +282,4 @@ import Testing
     @Test(arguments: ["{stem}.flac", "{stem}.wav"]) func `conformance tests: passed`(name: String) async throws {
         try await SinkConformanceSuite(.audio, settings: folder(name) + ",rotate_s=3600").run()
     }
-
-    @Test func `README: settings agree with the program`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Files/Audio").settings(notQuotedFrom: SinkPlugin.audio.about).isEmpty)
-    }
 }

@@ -236,10 +236,6 @@ import Testing
         if format == "midi" { #expect(MIDIReader(bytes)?.clicks.isEmpty == true) }
     }
 
-    @Test func `README: its settings equal the declared ones`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Files/Beats").settings(notQuotedFrom: SinkPlugin.beats.about) == [])
-    }
-
     // MARK: - Faults
 
     private func error(of sink: any Sink, writing event: Event) async -> SinkError? {

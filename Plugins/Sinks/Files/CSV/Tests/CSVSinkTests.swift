@@ -383,22 +383,12 @@ import Testing
         }
     }
 
-    // MARK: Conformance and README
+    // MARK: Conformance
 
     @Test(arguments: ["csv", "csv.zst"]) func `conformance tests: passed`(ending: String) async throws {
         // Live runs do not replace a file: each run has its own.
         try await SinkConformanceSuite(.csv, settings: folder("a.{n}.\(ending)")).run()
         #expect(folder.names.prefix(2) == ["a.0001.\(ending)", "a.0001.events.\(ending)"])
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
-    }
-
-    @Test func `samples in the README: equal to the output`() async throws {
-        let readMe = try ReadMe("Plugins/Sinks/Files/CSV")
-        let samples = readMe.samples("csv")
-        try #require(samples.count == 2)
-        try await Fixture.run(Fixture.sink(folder("song.csv")), select: ["batch", "onset", "beat"], events: Fixture.onsetAndBeat)
-        #expect(try folder.text(of: "song.csv") == samples[0])
-        #expect(try folder.text(of: "song.events.csv") == samples[1])
-        #expect(readMe.settings(notQuotedFrom: SinkPlugin.csv.about) == [])
     }
 }

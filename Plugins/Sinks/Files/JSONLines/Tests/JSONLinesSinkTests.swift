@@ -64,14 +64,4 @@ import Testing
         #expect(folder.names.first == "a.0001.\(ending)")
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
-
-    // MARK: README
-
-    @Test func `README: its sample equals the output, its settings equal the declared ones`() async throws {
-        let readMe = try ReadMe("Plugins/Sinks/Files/JSONLines")
-        let sample = try #require(readMe.samples("json").first)
-        try await Fixture.run(Fixture.sink(folder("a.jsonl")))
-        #expect(try folder.text(of: "a.jsonl") == sample.replacing("0.1.0", with: HemiolaVersion.current))
-        #expect(readMe.settings(notQuotedFrom: SinkPlugin.jsonLines.about) == [])
-    }
 }

@@ -47,10 +47,6 @@ import Testing
         try await sink.close()
     }
 
-    @Test func `README: settings agree with the program`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Files/Notes").settings(notQuotedFrom: SinkPlugin.notes.about).isEmpty)
-    }
-
     @Test func `conformance tests: passed`() async throws {
         try await SinkConformanceSuite(.notes, settings: folder("{stem}.{n}.mid")).run()
     }

@@ -106,14 +106,6 @@ import Testing
         }
     }
 
-    @Test func `settings: as in the README`() throws {
-        let readMe = try ReadMe("Plugins/Sinks/Files/Summary")
-        #expect(readMe.settings(notQuotedFrom: SinkPlugin.summary.about) == [])
-        for spec in readMe.specs(of: "summary") {
-            _ = try SinkPlugin.summary.about.values(from: PluginSpec(parsing: spec))
-        }
-    }
-
     @Test func `stream: statistics, nulls left out and counted`() async throws {
         let levels: [Float] = [-10, .nan, -20, -30, .infinity, -40]
         try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])

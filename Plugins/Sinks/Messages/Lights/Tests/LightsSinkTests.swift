@@ -48,11 +48,6 @@ import Testing
         return packets
     }
 
-    @Test(arguments: [("DDP", SinkPlugin.ddp), ("SACN", SinkPlugin.sacn), ("ArtNet", SinkPlugin.artnet)])
-    func `README: settings agree with the program`(folder: String, plugin: SinkPlugin) throws {
-        #expect(try ReadMe("Plugins/Sinks/Messages/Lights/\(folder)").settings(notQuotedFrom: plugin.about).isEmpty)
-    }
-
     @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
     func `conformance tests: passed`(plugin: SinkPlugin) async throws {
         let receiver = try DatagramReceiver()

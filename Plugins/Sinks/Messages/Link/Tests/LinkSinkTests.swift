@@ -108,11 +108,6 @@ import ToneCapture
         try await SinkConformanceSuite(follower(SimulatedSession(peers: 1))).run()
     }
 
-    @Test func `READMEs: settings agree with the program`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Messages/Link").settings(notQuotedFrom: SinkPlugin.link.about).isEmpty)
-        #expect(try ReadMe("Plugins/Controls/Link").settings(notQuotedFrom: SinkPlugin.linkControl.about).isEmpty)
-    }
-
     @Test(.enabled(if: Tool.program("g++").isExpected, "g++ is not installed"))
     func `built without the headers: it compiles, and a session is an error that names the package`() throws {
         let folder = try TemporaryFolder()

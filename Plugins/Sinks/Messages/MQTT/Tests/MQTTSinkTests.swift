@@ -289,20 +289,6 @@ import Testing
 }
 
 @Suite struct MQTTSettingsTests {
-    @Test func `README: settings agree with the program`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Messages/MQTT").settings(notQuotedFrom: SinkPlugin.mqtt.about).isEmpty)
-    }
-
-    @Test func `README: SPECs are valid`() throws {
-        let specs = try ReadMe("Plugins/Sinks/Messages/MQTT").specs(of: "mqtt")
-        #expect(specs.count > 2)
-        for spec in specs {
-            var spec = try PluginSpec(parsing: spec)
-            spec.settings["select"] = nil
-            _ = try SinkPlugin.mqtt.make(SinkPlugin.mqtt.about.values(from: spec))
-        }
-    }
-
     @Test(arguments: [
         ("broker=mqtt://light", "is no host"), ("prefix=\"\"", "the prefix is empty"), ("prefix=a/#", "is no topic"),
         ("prefix=a/", "begins or ends with a slash"), ("ca_file=a.pem", "set tls=true"), ("tls=true,cert_file=a.pem", "belong together"),

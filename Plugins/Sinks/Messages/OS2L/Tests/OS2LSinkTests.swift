@@ -9,20 +9,6 @@ import Testing
 @testable import OS2LSink
 
 @Suite(.mayNotHang, .serialized) struct OS2LSinkTests {
-    @Test func `README: settings agree with the program`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Messages/OS2L").settings(notQuotedFrom: SinkPlugin.os2l.about).isEmpty)
-    }
-
-    @Test func `README: SPECs are valid`() throws {
-        let specs = try ReadMe("Plugins/Sinks/Messages/OS2L").specs(of: "os2l")
-        #expect(specs.count > 2)
-        for spec in specs {
-            var spec = try PluginSpec(parsing: spec)
-            spec.settings["lead_ms"] = nil
-            _ = try SinkPlugin.os2l.make(SinkPlugin.os2l.about.values(from: spec))
-        }
-    }
-
     @Test func `conformance tests with a receiver: passed`() async throws {
         let server = try TCPServer()
         try await SinkConformanceSuite(.os2l, settings: "127.0.0.1:\(server.port),buttons=true").run()

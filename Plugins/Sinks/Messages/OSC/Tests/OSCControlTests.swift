@@ -239,8 +239,4 @@ import Testing
     @Test func `conformance tests: passed`() async throws {
         try await SinkConformanceSuite(.oscControl, settings: "\(DatagramReceiver().port)").run()
     }
-
-    @Test func `README: settings agree with the program`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Messages/OSC/Control").settings(notQuotedFrom: SinkPlugin.oscControl.about).isEmpty)
-    }
 }

@@ -39,10 +39,6 @@ import Testing
 
     private static let beat = Beat(beatsPerMinute: 120, position: nil, confidence: 0.5)
 
-    @Test func `README: settings agree with the program`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Messages/OSC").settings(notQuotedFrom: SinkPlugin.osc.about).isEmpty)
-    }
-
     @Test func `conformance tests: passed`() async throws {
         let receiver = try DatagramReceiver()
         try await SinkConformanceSuite(.osc, settings: "127.0.0.1:\(receiver.port)").run()

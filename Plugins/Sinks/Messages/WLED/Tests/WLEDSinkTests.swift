@@ -35,10 +35,6 @@ import Testing
         try await sink.close()
     }
 
-    @Test func `README: settings agree with the program`() throws {
-        #expect(try ReadMe("Plugins/Sinks/Messages/WLED").settings(notQuotedFrom: SinkPlugin.wled.about).isEmpty)
-    }
-
     @Test func `conformance tests: passed`() async throws {
         let receiver = try DatagramReceiver()
         try await SinkConformanceSuite(.wled, settings: "127.0.0.1:\(receiver.port)").run()
