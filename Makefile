@@ -18,7 +18,7 @@ SWIFT_SOURCES = Package.swift Sources Plugins Tests Window/Package.swift Window/
 PROGRAM = $${HEMIOLA:-$$(packaging/build hemiola)}
 
 # $(call one_of,VARIABLE,VALUES): ends with a message unless the variable has one of the values.
-one_of = $(if $(filter $($1),$2),,$(error $(if $($1),$1=$($1): unknown,which?) $1= is one of: $2))
+one_of = $(if $(filter $($1),$2),,$(error $(if $($1),$1=$($1) is unknown,$1= is missing); $1 is one of: $2))
 
 .PHONY: help setup run program window test release-check lint format install uninstall package examples bench accuracy fuzz soak sanitize docs clean
 
@@ -44,10 +44,17 @@ test: ## Run the tests for every change, within 20 minutes; WHAT=STAGE runs one 
 release-check: ## Run all other checks: packages, documents, every window and page test; WHAT=PART runs one.
 	scripts/release-check $(WHAT)
 
-lint: ## Check the sources' format, and the links, charts and versions of the documents.
+# MkDocs and rumdl, with exact versions.
+SITE = .build/site-python/bin
+.build/site-python/installed: docs/requirements.txt
+	python3 -m venv --clear .build/site-python
+	$(SITE)/pip install --quiet --disable-pip-version-check --no-deps -r docs/requirements.txt
+	touch $@
+
+lint: .build/site-python/installed ## Check the sources' format, and the links, charts and versions of the documents.
+	# Links and anchors as the forge has them.
+	$(SITE)/rumdl check --isolated --no-cache --enable MD042,MD051,MD057 --config 'MD057.absolute-links = "warn"' .
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
-	scripts/check-links --self-test
-	scripts/check-links
 	scripts/check-commands --self-test
 	scripts/make-charts --check
 	packaging/version --check
@@ -81,9 +88,9 @@ examples: ## Run every example that has a run script.
 	done; \
 	if [ -n "$$failed" ]; then echo "error: failed:$$failed" >&2; exit 1; fi
 
-WHAT_bench = speed bridge corpus midi peers sinks tonal
-bench: ## Measure speed and memory: WHAT=speed, bridge, corpus, midi, peers (DATA=DIR), sinks, tonal.
-	$(call one_of,WHAT,$(WHAT_bench))
+bench: WHAT ?= speed
+bench: ## Measure WHAT=speed (and memory), bridge, corpus, midi, peers (DATA=DIR), sinks, tonal.
+	$(call one_of,WHAT,speed bridge corpus midi peers sinks tonal)
 	HEMIOLA="$(PROGRAM)"; \
 	case $(WHAT) in \
 		speed) Tests/Benchmarks/run $(OPTIONS) ;; \
@@ -92,9 +99,8 @@ bench: ## Measure speed and memory: WHAT=speed, bridge, corpus, midi, peers (DAT
 		*) python3 Tests/Benchmarks/$(WHAT).py "$$HEMIOLA" $(OPTIONS) ;; \
 	esac
 
-WHAT_accuracy = beats peers cqt chroma key chords pitch structure
 accuracy: ## Score analyzers on music: WHAT=beats, peers, cqt, chroma, key, chords, pitch, structure; DATA=DIR.
-	$(call one_of,WHAT,$(WHAT_accuracy))
+	$(call one_of,WHAT,beats peers cqt chroma key chords pitch structure)
 	$(if $(filter beats peers,$(WHAT)),$(if $(DATA),,$(error DATA=DIR is missing: a folder with audio/ and annotations/)))
 	HEMIOLA="$(PROGRAM)"; export HEMIOLA; \
 	case $(WHAT) in \
@@ -113,9 +119,9 @@ soak: ## Capture from a private sound server for MINUTES=30; check memory, dropp
 sanitize: ## Run the tests under the address, thread and undefined-behaviour sanitizers.
 	Tests/Sanitizers/run
 
-docs: ## Build the documentation site with the API into .build/docs.
-	scripts/docs
-	scripts/site --program "$(PROGRAM)"
+docs: .build/site-python/installed ## Build the documentation site into .build/docs, with the API where docc is installed.
+	if command -v docc >/dev/null; then scripts/docs; fi
+	HEMIOLA="$(PROGRAM)" NO_MKDOCS_2_WARNING=1 $(SITE)/mkdocs build --strict
 
 clean: ## Remove all build products.
 	rm -rf .build dist Window/.build examples/*/.build examples/*/*/.build Tests/*/.build

@@ -1,4 +1,4 @@
-"""Adds the program to a wheel: HEMIOLA_WHEEL names a folder with bin/, lib/ and licenses/, which `make wheel` fills.
+"""Adds the program to a wheel: HEMIOLA_WHEEL names a folder with bin/, lib/ and licenses/, which packaging/make-wheel fills.
 
 Without it, the wheel contains Python only, and starts the program of $HEMIOLA or of PATH.
 """

@@ -38,7 +38,7 @@ import Testing
     @Test func `memory: within the limit, independent of the file's length`() throws {
         let short = try peakMegabytes(minutes: 1)
         let long = try peakMegabytes(minutes: 10)
-        // The limit is for release builds, which make test STRICT=1 measures; debug builds have a higher one.
+        // The limit is for release builds, which make release-check measures; debug builds have a higher one.
         let bound = Hemiola.isRelease ? 30.0 : 60
         #expect(long < bound, "\(long) MB")
         #expect(abs(long - short) < 2, "\(short) MB for a minute, \(long) MB for ten")

@@ -15,7 +15,7 @@ private enum Cairo {
     }()
 }
 
-/// `hemiola render`. The tests need cairo, which `scripts/setup --strict` installs.
+/// `hemiola render`. The tests need cairo, which `scripts/setup --test` installs.
 @Suite(.enabled(if: Cairo.isThere || Tool.isStrict, "cairo is not installed"))
 struct RenderTests {
     let folder: TemporaryFolder

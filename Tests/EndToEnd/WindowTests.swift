@@ -138,7 +138,7 @@ import Testing
         #expect(outcome.status == 1 && outcome.output == "")
         #expect(
             outcome.errors
-                == "hemiola: hemiola-window is not installed; install the package or run \"make install-window\" (docs/install.md), or set HEMIOLA_WINDOW to its path\n",
+                == "hemiola: hemiola-window is not installed; install the package or run \"make install PRODUCT=window\" (docs/install.md), or set HEMIOLA_WINDOW to its path\n",
             "\(outcome)")
         let wrong = try ChildProcess.run(copy, ["window"], in: folder.path, environment: ["HEMIOLA_WINDOW": "/etc/passwd"])
         #expect(wrong.status == 1 && wrong.errors.hasPrefix("hemiola: HEMIOLA_WINDOW: /etc/passwd is not an executable file"), "\(wrong)")

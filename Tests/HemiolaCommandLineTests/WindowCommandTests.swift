@@ -41,7 +41,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
         }
         let missing = Failure(
-            "hemiola-window is not installed; install the package or run \"make install-window\" (docs/install.md), or set HEMIOLA_WINDOW to its path",
+            "hemiola-window is not installed; install the package or run \"make install PRODUCT=window\" (docs/install.md), or set HEMIOLA_WINDOW to its path",
             status: .windowFailed)
         #expect(throws: missing) { try path("/nowhere:\(folder("a"))") }
         try install("a/hemiola-window", mode: 0o644)

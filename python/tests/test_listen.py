@@ -43,7 +43,7 @@ def test_no_sound_server_is_an_input_error(tmp_path: Path, monkeypatch: pytest.M
 @pytest.fixture
 def sound_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A PulseAudio server of this test with one null sink."""
-    if shutil.which("pulseaudio") is None and os.environ.get("HEMIOLA_STRICT") != "1":
+    if shutil.which("pulseaudio") is None and os.environ.get("CI") != "true":
         pytest.skip("pulseaudio is not installed")
     home = tmp_path / "sound"
     home.mkdir(mode=0o700)

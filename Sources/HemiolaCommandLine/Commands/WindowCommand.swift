@@ -26,7 +26,7 @@ struct WindowCommand: Command {
             Keys: F11 fills the screen, Escape leaves it; Ctrl+Page Down and Ctrl+Page Up change the tab; Ctrl+plus, Ctrl+minus and \
             Ctrl+0 zoom; F12 opens the inspector.
 
-            The window is the program hemiola-window, which needs GTK 4 and WebKitGTK 6.0: "make install-window" installs it. It is searched \
+            The window is the program hemiola-window, which needs GTK 4 and WebKitGTK 6.0: "make install PRODUCT=window" installs it. It is searched \
             beside hemiola, in ../libexec/hemiola and in PATH; HEMIOLA_WINDOW names another one.
 
             Exit codes: 0 the window was closed; 1 hemiola-window is not installed, or the display, a page or the pipeline failed; 2 \
@@ -140,7 +140,7 @@ struct WindowCommand: Command {
         folders += (search ?? "").split(separator: ":").filter { $0.hasPrefix("/") }.map(String.init)
         for folder in folders where System.isExecutable("\(folder)/\(program)") { return "\(folder)/\(program)" }
         throw Failure(
-            "\(program) is not installed; install the package or run \"make install-window\" (docs/install.md), or set \(variable) to its path",
+            "\(program) is not installed; install the package or run \"make install PRODUCT=window\" (docs/install.md), or set \(variable) to its path",
             status: .windowFailed)
     }
 }

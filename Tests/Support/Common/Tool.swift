@@ -2,7 +2,7 @@ import Foundation
 
 /// A program or Python module that a test requires besides Hemiola.
 ///
-/// Without it the test is skipped with a reason: `.enabled(if: tool.isExpected, tool.reason)`. With `HEMIOLA_STRICT=1` the test runs and
+/// Without it the test is skipped with a reason: `.enabled(if: tool.isExpected, tool.reason)`. With `CI=true` the test runs and
 /// fails.
 public enum Tool: Sendable, Hashable {
     case program(String)
@@ -22,7 +22,7 @@ public enum Tool: Sendable, Hashable {
         }
     }
 
-    public static var isStrict: Bool { environment["HEMIOLA_STRICT"] == "1" }
+    public static var isStrict: Bool { environment["CI"] == "true" }
 
     /// The Python that tests run.
     public static var python: String { environment["HEMIOLA_PYTHON"] ?? "python3" }

@@ -6,7 +6,7 @@ import Testing
 private let pinchSourcePath = URL(fileURLWithPath: windowPath).deletingLastPathComponent().appendingPathComponent("libPinchSource.so").path
 
 extension WindowTests {
-    @Test func `pinch: changes the zoom, which is stored for the page`() throws {
+    @Test(.releaseCheck) func `pinch: changes the zoom, which is stored for the page`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -41,7 +41,8 @@ extension WindowTests {
         #expect(abs(try width(window, "pinched") - start / 1.5) < 4)
     }
 
-    @Test func `header bar: back and forward are visible with a history and sensitive where they lead somewhere; none in full screen`()
+    @Test(.releaseCheck)
+    func `header bar: back and forward are visible with a history and sensitive where they lead somewhere; none in full screen`()
         throws
     {
         let fixture = try Fixture()
@@ -101,7 +102,7 @@ extension WindowTests {
         try window.wait(for: "REPORT size [1280,800]", after: count)
     }
 
-    @Test func `header bar: full screen with tabs has no tab bar, and gets it back`() throws {
+    @Test(.releaseCheck) func `header bar: full screen with tabs has no tab bar, and gets it back`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -126,7 +127,7 @@ extension WindowTests {
         #expect((480..<540).contains(height), "\(height)")
     }
 
-    @Test(.enabled(if: hasWindowMessages, "this hemiola has no `send window`"))
+    @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send window`"))
     func `snapshot: a PNG image of the size of the page with its pixels; requests without a result print nothing`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }

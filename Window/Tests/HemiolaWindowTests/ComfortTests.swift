@@ -54,7 +54,7 @@ extension WindowTests {
         #expect(window.stop() == 0)
     }
 
-    @Test func `history: back and forward by keys, and restored at the next start`() throws {
+    @Test(.releaseCheck) func `history: back and forward by keys, and restored at the next start`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -136,7 +136,7 @@ extension WindowTests {
         #expect(hasEnded())
     }
 
-    @Test func `second window: uses the hemiola of the first, and starts one when the first is closed`() throws {
+    @Test(.releaseCheck) func `second window: uses the hemiola of the first, and starts one when the first is closed`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         let script = try substitute(fixture)
@@ -155,7 +155,7 @@ extension WindowTests {
         try second.wait(for: "REPORT loadPresetByName", after: count)
     }
 
-    @Test func `hemiola of the user that ends: the window starts none, and uses the next one`() throws {
+    @Test(.releaseCheck) func `hemiola of the user that ends: the window starts none, and uses the next one`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         let script = try substitute(fixture)
@@ -182,7 +182,7 @@ extension WindowTests {
         #expect(started(fixture).isEmpty)
     }
 
-    @Test(arguments: [("/none/hemiola", "No such file or directory"), ("/etc", "Permission denied")])
+    @Test(.releaseCheck, arguments: [("/none/hemiola", "No such file or directory"), ("/etc", "Permission denied")])
     func `no hemiola can be started: said at once, exit code 1`(path: String, reason: String) throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
@@ -225,7 +225,7 @@ extension WindowTests {
         }
     }
 
-    @Test func `full screen: the pointer is hidden after 2 s without motion, and shown again`() throws {
+    @Test(.releaseCheck) func `full screen: the pointer is hidden after 2 s without motion, and shown again`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -255,7 +255,7 @@ extension WindowTests {
         try moveUntilVisible()
     }
 
-    @Test(.enabled(if: findTool("xprop") != nil, "needs xprop"))
+    @Test(.releaseCheck, .enabled(if: findTool("xprop") != nil, "needs xprop"))
     func `--above: the window manager keeps the window above the others`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
@@ -266,7 +266,7 @@ extension WindowTests {
         #expect(try fixture.run(findTool("xprop")!, ["-name", "above", "_NET_WM_STATE"]).output.contains("_NET_WM_STATE_ABOVE"))
     }
 
-    @Test func `--cycle-tabs: the tab changes with the bars of the music`() throws {
+    @Test(.releaseCheck) func `--cycle-tabs: the tab changes with the bars of the music`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()

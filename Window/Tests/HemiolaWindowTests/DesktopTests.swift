@@ -9,9 +9,9 @@ extension WindowTests {
     private static let missing =
         (FileManager.default.isExecutableFile(atPath: python) ? [] : ["python3"])
         + (hasMock ? [] : ["python3-dbusmock"]) + ["dbus-daemon", "gdbus"].filter { findTool($0) == nil }
-    private static let hasBus = missing.isEmpty || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1"
+    private static let hasBus = missing.isEmpty || ProcessInfo.processInfo.environment["CI"] == "true"
     private static let hasPython =
-        FileManager.default.isExecutableFile(atPath: python) || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1"
+        FileManager.default.isExecutableFile(atPath: python) || ProcessInfo.processInfo.environment["CI"] == "true"
 
     @Test(.enabled(if: hasPython, "not installed: python3"))
     func `page at an http address: runs, cannot be left, and a link that the user clicks opens in the browser`() throws {
@@ -69,7 +69,7 @@ extension WindowTests {
         #expect(try String(contentsOf: opened, encoding: .utf8).split(separator: "\n").count == 1)
     }
 
-    @Test func `mouse: the buttons 8 and 9 go back and forward`() throws {
+    @Test(.releaseCheck) func `mouse: the buttons 8 and 9 go back and forward`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -134,7 +134,7 @@ extension WindowTests {
         ]
     }
 
-    @Test(.enabled(if: hasBus, "not installed: \(missing.joined(separator: ", "))"), arguments: Inhibitor.all)
+    @Test(.releaseCheck, .enabled(if: hasBus, "not installed: \(missing.joined(separator: ", "))"), arguments: Inhibitor.all)
     func `screen saver: inhibited while the window is open`(_ inhibitor: Inhibitor) throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
@@ -172,7 +172,7 @@ extension WindowTests {
 
     // MARK: - Memory
 
-    @Test func `--memory-limit: a page that uses more is ended, and loaded again once`() throws {
+    @Test(.releaseCheck) func `--memory-limit: a page that uses more is ended, and loaded again once`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -201,11 +201,13 @@ extension WindowTests {
         "examples/butterchurn/node_modules/butterchurn/lib/butterchurn.min.js"
     ).path
 
-    @Test func `Butterchurn's page without its library: the waveform follows the sound`() throws {
+    @Test(.releaseCheck) func `Butterchurn's page without its library: the waveform follows the sound`() throws {
         try testButterchurn(hasLibrary: false)
     }
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: butterchurn), "Butterchurn is not installed in examples/butterchurn"))
+    @Test(
+        .releaseCheck,
+        .enabled(if: FileManager.default.fileExists(atPath: butterchurn), "Butterchurn is not installed in examples/butterchurn"))
     func `Butterchurn's page with its library: presets, and the picture follows the sound`() throws {
         try testButterchurn(hasLibrary: true)
     }

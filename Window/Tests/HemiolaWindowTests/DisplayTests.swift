@@ -12,7 +12,7 @@ extension WindowTests {
             hemiolaWindow.request('info').then((info) => report('info', info));
             """
 
-    @Test func `scale 2: the page has devicePixelRatio 2 and half the pixels`() throws {
+    @Test(.releaseCheck) func `scale 2: the page has devicePixelRatio 2 and half the pixels`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -23,7 +23,7 @@ extension WindowTests {
         #expect(try window.wait(for: "REPORT info").contains(#""scale":2"#))
     }
 
-    @Test(.enabled(if: DisplayServer.twoMonitors.canRun, "\(DisplayServer.twoMonitors.reason ?? "")"))
+    @Test(.releaseCheck, .enabled(if: DisplayServer.twoMonitors.canRun, "\(DisplayServer.twoMonitors.reason ?? "")"))
     func `two monitors: --monitor 2 covers the second only, 1 the first, and 3 is reported`() throws {
         let fixture = try Fixture(.twoMonitors)
         defer { fixture.stop() }
@@ -56,7 +56,7 @@ extension WindowTests {
         window.stop()
     }
 
-    @Test(.enabled(if: DisplayServer.wayland.canRun, "\(DisplayServer.wayland.reason ?? "")"))
+    @Test(.releaseCheck, .enabled(if: DisplayServer.wayland.canRun, "\(DisplayServer.wayland.reason ?? "")"))
     func `Wayland: 43 pushSamples per second, full screen and a snapshot; --above is reported`() throws {
         let fixture = try Fixture(.wayland)
         defer { fixture.stop() }

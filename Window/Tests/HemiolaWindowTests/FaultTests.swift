@@ -71,7 +71,7 @@ extension WindowTests {
         #expect(window.lines.count < 250)
     }
 
-    @Test func `page in an endless loop: other tabs get their samples; its web process is ended after 30 s`() throws {
+    @Test(.releaseCheck) func `page in an endless loop: other tabs get their samples; its web process is ended after 30 s`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -93,7 +93,7 @@ extension WindowTests {
         #expect(rates.contains { $0 >= 40 }, "\(rates)")
     }
 
-    @Test func `page that sets tabs, or requests a picture of the window: refused`() throws {
+    @Test(.releaseCheck) func `page that sets tabs, or requests a picture of the window: refused`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -137,7 +137,7 @@ extension WindowTests {
         #expect(window.stop() == 0)
     }
 
-    @Test func `page that floods with long messages: it is ended`() throws {
+    @Test(.releaseCheck) func `page that floods with long messages: it is ended`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -159,7 +159,7 @@ extension WindowTests {
         #expect(window.stop() == 0)
     }
 
-    @Test func `page with a question before it is left: it is reloaded and closed all the same`() throws {
+    @Test(.releaseCheck) func `page with a question before it is left: it is reloaded and closed all the same`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -183,7 +183,7 @@ extension WindowTests {
         #expect(window.stop() == 0)
     }
 
-    @Test func `message of 10 MB: refused, and the page goes on`() throws {
+    @Test(.releaseCheck) func `message of 10 MB: refused, and the page goes on`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()

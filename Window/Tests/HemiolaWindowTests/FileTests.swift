@@ -51,7 +51,7 @@ extension WindowTests {
         #expect(window.output.contains("https://example.org/: not loaded"))
     }
 
-    @Test func `single file: it is shown, other files of its folder are not served`() throws {
+    @Test(.releaseCheck) func `single file: it is shown, other files of its folder are not served`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()

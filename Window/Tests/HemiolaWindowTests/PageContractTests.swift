@@ -95,7 +95,7 @@ extension WindowTests {
         window.stop()
     }
 
-    @Test func `preset that the page refuses: the next start gives the page the one before`() throws {
+    @Test(.releaseCheck) func `preset that the page refuses: the next start gives the page the one before`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola(sinks: ["presets:list=\(try presetList(fixture))"])

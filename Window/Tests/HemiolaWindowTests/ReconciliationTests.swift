@@ -123,7 +123,7 @@ extension WindowTests {
         try tabs.expect(tabs: ["d", "c"], not: ["b"])
     }
 
-    @Test(.enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
+    @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
     func `10 one tab replaced: an invisible page ends, a visible one becomes the new tab`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
@@ -151,7 +151,7 @@ extension WindowTests {
         try tabs.expect(tabs: ["y"], not: ["x"])
     }
 
-    @Test(.enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
+    @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
     func `11 all tabs replaced: the visible page becomes the active tab, the others are new`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }

@@ -12,7 +12,9 @@ extension WindowTests {
         return path
     }
 
-    @Test func `tab icons: PNG and SVG files are drawn; each that cannot be used is one message, and its tab has no icon`() throws {
+    @Test(.releaseCheck) func `tab icons: PNG and SVG files are drawn; each that cannot be used is one message, and its tab has no icon`()
+        throws
+    {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -56,7 +58,8 @@ extension WindowTests {
         #expect(try fixture.pixels(255, 0, 255, rows: 120, "icons") == 0)
     }
 
-    @Test func `tab labels: the title of the list, else of the document; a long one is shortened and does not widen the window`() throws {
+    @Test(.releaseCheck)
+    func `tab labels: the title of the list, else of the document; a long one is shortened and does not widen the window`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -86,7 +89,7 @@ extension WindowTests {
         #expect(size.contains("Geometry: 800x"), "\(size)")
     }
 
-    @Test(.enabled(if: findTool("python3") != nil, "needs python3"))
+    @Test(.releaseCheck, .enabled(if: findTool("python3") != nil, "needs python3"))
     func `tab icon: the favicon of a page of an HTTP server, unless the list has an icon`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
@@ -110,7 +113,7 @@ extension WindowTests {
         #expect(try fixture.pixels(0, 255, 0, rows: 200, "favicon") > 200)
     }
 
-    @Test(.enabled(if: findTool("python3") != nil, "needs python3"))
+    @Test(.releaseCheck, .enabled(if: findTool("python3") != nil, "needs python3"))
     func `another spelling of a page's address or path: the page is shown, and not loaded again`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }

@@ -70,7 +70,9 @@ extension WindowTests {
         #expect(loads(window, "one") == 1 && loads(window, "two") == 1)
     }
 
-    @Test func `minimised window: no samples and less than 0.5 % of a core in a debug build; afterwards the page goes on`() throws {
+    @Test(.releaseCheck) func `minimised window: no samples and less than 0.5 % of a core in a debug build; afterwards the page goes on`()
+        throws
+    {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()

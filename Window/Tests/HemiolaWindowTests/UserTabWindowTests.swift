@@ -102,7 +102,7 @@ extension WindowTests {
         #expect(!window.isRunning && window.stop() == 0)
     }
 
-    @Test func `tabs are moved by Ctrl+Shift+Page Up and Down, and by dragging`() throws {
+    @Test(.releaseCheck) func `tabs are moved by Ctrl+Shift+Page Up and Down, and by dragging`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
@@ -145,7 +145,7 @@ extension WindowTests {
         #expect(names.map { loads($0, in: window) } == [1, 2, 2])
     }
 
-    @Test func `tab labels: the close button and the middle button close the tab that they are on`() throws {
+    @Test(.releaseCheck) func `tab labels: the close button and the middle button close the tab that they are on`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()

@@ -61,8 +61,8 @@ final class FileFixture {
 enum Program: String {
     case flac, sox, ffmpeg
 
-    /// Whether tests with this program run: where it is not installed they are skipped, or fail with HEMIOLA_STRICT=1.
-    var isRequired: Bool { location != nil || ProcessInfo.processInfo.environment["HEMIOLA_STRICT"] == "1" }
+    /// Whether tests with this program run: where it is not installed they are skipped, or fail with CI=true.
+    var isRequired: Bool { location != nil || ProcessInfo.processInfo.environment["CI"] == "true" }
 
     private var location: URL? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
