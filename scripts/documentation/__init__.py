@@ -1,1 +1,0 @@
-"""The parts of scripts/site, scripts/check-links and scripts/check-commands. Python's standard library only."""
