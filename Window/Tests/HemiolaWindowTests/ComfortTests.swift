@@ -197,7 +197,7 @@ extension WindowTests {
         #expect(left.isEmpty)
     }
 
-    @Test func `drag and drop: a file is passed to importFile, and one that is too large is refused`() throws {
+    @Test(.releaseCheck) func `drag and drop: a file is passed to importFile, and one that is too large is refused`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()

@@ -13,7 +13,7 @@ extension WindowTests {
     private static let hasPython =
         FileManager.default.isExecutableFile(atPath: python) || ProcessInfo.processInfo.environment["CI"] == "true"
 
-    @Test(.enabled(if: hasPython, "not installed: python3"))
+    @Test(.releaseCheck, .enabled(if: hasPython, "not installed: python3"))
     func `page at an http address: runs, cannot be left, and a link that the user clicks opens in the browser`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }

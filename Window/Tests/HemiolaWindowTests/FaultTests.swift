@@ -119,7 +119,7 @@ extension WindowTests {
         #expect(try fixture.send("window", "tab", "/etc").code != 0, "the page has opened a tab")
     }
 
-    @Test func `page that floods: it is ended, and the window stays responsive`() throws {
+    @Test(.releaseCheck) func `page that floods: it is ended, and the window stays responsive`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()

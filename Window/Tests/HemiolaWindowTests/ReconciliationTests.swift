@@ -95,7 +95,7 @@ extension WindowTests {
         return Tabs(fixture: fixture, window: window, pages: pages)
     }
 
-    @Test(.enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
+    @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
     func `9 the visible tab removed: its page becomes the active tab, and that tab's page ends`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
