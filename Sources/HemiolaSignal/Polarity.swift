@@ -3,7 +3,10 @@
 /// Channels of opposite polarity, left = −right, are a common fault of wiring. They are loud, but their sum is silence; the mono mix is
 /// then half of their difference, see ``PolarityDetector``.
 public enum Polarity: String, EventRecord, Hashable, CaseIterable {
-    case normal, opposite
+    /// The channels have the same polarity.
+    case normal
+    /// One channel is inverted.
+    case opposite
 
     public static var recordType: RecordType { .polarity }
 

@@ -19,6 +19,8 @@ public struct ChromaPersistence: Sendable {
     private var product: Float = 0
     private var square: Float = 0
 
+    /// Begins with no frames.
+    ///
     /// - Parameters:
     ///   - window: The time constant of the exponential window, in seconds; nil: all frames count alike.
     ///   - frameSeconds: The time from one frame to the next.
