@@ -10,7 +10,9 @@ public protocol ControlPreparer: Sendable {
     func isNeeded(for control: Control) -> Bool
     /// Computes what the director needs to handle the control at a constant cost.
     ///
-    /// - Parameter origin: The client, as in ``StampedControl``.
+    /// - Parameters:
+    ///   - control: The control.
+    ///   - origin: The client that sent it, as in a `StampedControl`.
     func prepare(_ control: Control, from origin: String) -> any Sendable
 }
 

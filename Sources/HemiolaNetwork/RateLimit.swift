@@ -1,6 +1,6 @@
 /// Limits how often messages are sent: at most so many in any second. Reads no clock; all times are in seconds.
 ///
-/// A message may leave earlier than evenly spaced messages would, by ``tolerance``. So batches at 43.07 a second, which arrive with some
+/// A message may leave earlier than evenly spaced messages would, by `tolerance`. So batches at 43.07 a second, which arrive with some
 /// jitter, pass a limit of 44 without a delay or a loss. The spacing is longer in return, so that the limit holds in every second, also with
 /// some jitter of the network.
 public struct RateLimit: Sendable {

@@ -11,7 +11,7 @@ public struct OutputTarget: Sendable, Hashable {
         self.path = path
     }
 
-    /// The file descriptor that the path denotes: that of ``StandardOutput`` for `-`, `/dev/stdout` and number 1, 2 for `/dev/stderr`, N for
+    /// The file descriptor that the path denotes: that of `StandardOutput` for `-`, `/dev/stdout` and number 1, 2 for `/dev/stderr`, N for
     /// `/dev/fd/N` and `/proc/self/fd/N`; nil for any other path.
     public var descriptor: Int32? {
         number == STDOUT_FILENO ? StandardOutput.descriptor : number
