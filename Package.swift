@@ -97,7 +97,7 @@ let plugins: [[Target]] = [
         testData: ["Libraries", "reference-host.cpp", "careless-host.c"]),
     plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"], tests: ["FileCapture"]),
     plugin(
-        "AudioSink", at: "Sinks/Files/Audio", uses: ["HemiolaOutput", "CSndFile"],
+        "AudioSink", at: "Sinks/Files/Audio", uses: ["HemiolaOutput", "HemiolaRIFF", "CSndFile"],
         tests: ["FileCapture", "LevelsAnalyzer", "HemiolaEngine"]),
     plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
     plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaOutput", "HemiolaWire"], tests: ["HemiolaVisualizer"]),
@@ -154,7 +154,8 @@ let modules: [Target] = [
         "HemiolaCommandLine",
         uses: [
             "HemiolaEngine", "HemiolaForeign", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation",
-            "HemiolaOutput", "HemiolaProcesses", "Hemiola", "HemiolaSignal", "CBuildRecord", "HemiolaFieldMaps", "HemiolaYAML",
+            "HemiolaOutput", "HemiolaProcesses", "HemiolaSpectrum", "Hemiola", "HemiolaSignal", "CBuildRecord", "HemiolaFieldMaps",
+            "HemiolaYAML",
             arguments,
         ]),
 

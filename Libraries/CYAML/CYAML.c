@@ -9,7 +9,6 @@
 // X(result, name, (parameters), (arguments)). The compiler checks each against its declaration in the header.
 #define FUNCTIONS(X) \
     X(void, yaml_event_delete, (yaml_event_t *event), (event)) \
-    X(const char *, yaml_get_version_string, (void), ()) \
     X(void, yaml_parser_delete, (yaml_parser_t *parser), (parser)) \
     X(int, yaml_parser_initialize, (yaml_parser_t *parser), (parser)) \
     X(int, yaml_parser_parse, (yaml_parser_t *parser, yaml_event_t *event), (parser, event)) \

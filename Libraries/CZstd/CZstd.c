@@ -19,8 +19,7 @@
     X(size_t, ZSTD_DStreamOutSize, (void), ()) \
     X(size_t, ZSTD_decompressStream, (ZSTD_DCtx *context, ZSTD_outBuffer *output, ZSTD_inBuffer *input), (context, output, input)) \
     X(const char *, ZSTD_getErrorName, (size_t code), (code)) \
-    X(unsigned, ZSTD_isError, (size_t code), (code)) \
-    X(const char *, ZSTD_versionString, (void), ())
+    X(unsigned, ZSTD_isError, (size_t code), (code))
 
 #define DEFINE(result, name, parameters, arguments) \
     static result(*czstd_##name) parameters; \

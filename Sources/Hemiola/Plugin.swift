@@ -23,11 +23,19 @@ public struct PluginDescription: Sendable {
     public var controls: [ControlType]
     /// The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
     public var fallbackControls: [ControlType]
+    /// The shared libraries that it calls.
+    public var libraries: [SharedLibrary] { declareLibraries() }
+    private let declareLibraries: @Sendable () -> [SharedLibrary]
+    /// Whether it sends to other computers, or can be reached by them.
+    public let usesNetwork: Bool
 
     package init(
         id: String, summary: String = "", settings: @escaping @Sendable () -> [DeclaredSetting], primary: String? = nil,
-        version: Int = 1, records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = []
+        version: Int = 1, records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
+        libraries: @escaping @Sendable () -> [SharedLibrary] = { [] }, usesNetwork: Bool = false
     ) {
+        declareLibraries = libraries
+        self.usesNetwork = usesNetwork
         self.records = records
         self.controls = controls
         self.fallbackControls = fallbackControls
@@ -73,6 +81,8 @@ public struct CapturePlugin: Plugin {
     ///   - devices: Lists the devices; nil for a capture without devices.
     ///   - loopback: Makes an output that this capture can record; nil where there is none.
     ///   - fileTypes: The types of files that it reads; nil for a capture that reads no files. Evaluated whenever they are needed.
+    ///   - libraries: The shared libraries that it calls.
+    ///   - usesNetwork: Whether it receives from other computers.
     ///   - make: Checks the settings; opens nothing.
     public init(
         _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
@@ -80,9 +90,12 @@ public struct CapturePlugin: Plugin {
         devices: (@Sendable () throws(CaptureError) -> DeviceList)? = nil,
         loopback: (@Sendable () throws(CaptureError) -> any Loopback)? = nil,
         fileTypes: @escaping @autoclosure @Sendable () -> FileTypes? = nil,
+        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
     ) {
-        about = PluginDescription(id: id, summary: summary, settings: settings, primary: primary, version: version)
+        about = PluginDescription(
+            id: id, summary: summary, settings: settings, primary: primary, version: version, libraries: libraries,
+            usesNetwork: usesNetwork)
         self.devices = devices
         self.loopback = loopback
         declareFileTypes = fileTypes
@@ -106,15 +119,18 @@ public struct AnalyzerPlugin: Plugin {
     ///   - version: Raised when the outputs' meaning changes.
     ///   - records: The record types that it emits, besides those of the plugin API.
     ///   - controls: The controls that it handles; it is a ``ControlHandler`` then.
+    ///   - libraries: The shared libraries that it calls.
     ///   - make: Checks the settings; opens nothing.
     public init(
         _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
         primary: String? = nil, version: Int = 1,
         records: [RecordType] = [], controls: [ControlType] = [],
+        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [],
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
     ) {
         about = PluginDescription(
-            id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls)
+            id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls,
+            libraries: libraries)
         self.make = make
     }
 }
@@ -193,18 +209,21 @@ public struct SinkPlugin: Plugin {
     ///   - records: The record types that its director emits, besides those of the plugin API.
     ///   - controls: The controls that its director handles; the director is a ``ControlHandler`` then.
     ///   - fallbackControls: The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
+    ///   - libraries: The shared libraries that it calls.
+    ///   - usesNetwork: Whether it sends to other computers, or can be reached by them.
     ///   - needs: What it needs of its pipeline, given its settings.
     ///   - make: Checks the settings; opens nothing.
     public init(
         _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
         primary: String? = nil, version: Int = 1,
         records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
+        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
         needs: @escaping @Sendable (SettingValues) -> Needs = { _ in Needs() },
         make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Sink
     ) {
         about = PluginDescription(
             id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls,
-            fallbackControls: fallbackControls)
+            fallbackControls: fallbackControls, libraries: libraries, usesNetwork: usesNetwork)
         self.needs = needs
         self.make = make
     }

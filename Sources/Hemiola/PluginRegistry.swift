@@ -29,9 +29,12 @@ public struct PluginRegistry: Sendable {
         self.liveCapture = liveCapture
     }
 
+    /// The declarations of all plugins: captures, analyzers, sinks.
+    package var declarations: [PluginDescription] { captures.map(\.about) + analyzers.map(\.about) + sinks.map(\.about) }
+
     /// The record types and controls that the plugins declare, with those of the plugin API.
     public var catalog: RecordCatalog {
-        let abouts = captures.map(\.about) + analyzers.map(\.about) + sinks.map(\.about)
+        let abouts = declarations
         return RecordCatalog(
             records: abouts.flatMap(\.records), controls: abouts.flatMap { $0.controls + $0.fallbackControls })
     }

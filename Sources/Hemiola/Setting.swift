@@ -1,6 +1,6 @@
 public import HemiolaSignal
 
-/// A plugin's setting with its type: key, default, range and sentence. Help, validation and README tables come from it.
+/// A plugin's setting with its type: key, default, range and sentence. Help and validation come from it.
 ///
 ///     private static let period = Setting("period_s", default: 15.0, in: 1...3600, unit: .seconds, "Seconds on a preset.")
 public struct Setting<Value: SettingType>: Sendable {

@@ -15,9 +15,6 @@ public struct Compression: Sendable, Hashable {
         self.level = level
     }
 
-    /// The version of Zstandard; nil: not installed.
-    package static var libraryVersion: String? { ZstdStream.libraryVersion }
-
     /// Whether a path requests compression: it ends in `.zst`.
     public static func isRequested(by path: String) -> Bool {
         path.hasSuffix(".zst")

@@ -1,4 +1,11 @@
 internal import CZstd
+package import HemiolaSignal
+
+extension SharedLibrary {
+    package static let zstd = SharedLibrary(
+        "Zstandard", soname: "libzstd.so.1", package: "libzstd1", minimumVersion: "1.4", licence: "BSD-3-Clause OR GPL-2.0-only",
+        relation: .depends, use: "compressed outputs", versionSymbol: .textFunction("ZSTD_versionString"))
+}
 
 /// Compresses bytes into one zstd frame with a checksum.
 ///
@@ -22,7 +29,7 @@ final class ZstdStream {
     init(level: Int) throws(OutputError) {
         if let fault = czstd_load() {
             throw OutputError(
-                "cannot compress: \(String(cString: fault)); install it: apt install libzstd1, or write without compression")
+                "cannot compress: \(String(cString: fault)); \(SharedLibrary.zstd.remedy), or write without compression")
         }
         guard let context = ZSTD_createCCtx() else { fatalError("out of memory for zstd") }
         self.context = context
@@ -30,11 +37,6 @@ final class ZstdStream {
         // Neither call can fail: the library clamps the level and supports checksums since 1.0.
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Int32(level))
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
-    }
-
-    /// The version of Zstandard; nil: not installed.
-    static var libraryVersion: String? {
-        czstd_load() == nil ? String(cString: ZSTD_versionString()) : nil
     }
 
     deinit {
@@ -84,7 +86,7 @@ final class ZstdReader {
     /// - Throws: Zstandard is not installed.
     init() throws(OutputError) {
         if let fault = czstd_load() {
-            throw OutputError("cannot decompress: \(String(cString: fault)); install it: apt install libzstd1")
+            throw OutputError("cannot decompress: \(String(cString: fault)); \(SharedLibrary.zstd.remedy)")
         }
         guard let context = ZSTD_createDCtx() else { fatalError("out of memory for zstd") }
         self.context = context

@@ -1,4 +1,11 @@
 internal import CCairo
+package import HemiolaSignal
+
+extension SharedLibrary {
+    package static let cairo = SharedLibrary(
+        "cairo", soname: "libcairo.so.2", package: "libcairo2", minimumVersion: "1.16", licence: "LGPL-2.1-only OR MPL-1.1",
+        relation: .suggests, use: "hemiola render", versionSymbol: .textFunction("cairo_version_string"))
+}
 
 /// A surface of cairo. Only this file calls cairo.
 ///
@@ -27,12 +34,7 @@ struct Canvas: ~Copyable {
 
     /// Why cairo cannot be used, with the package to install; nil if it can.
     static var libraryFault: String? {
-        ccairo_load().map { "cannot draw pictures: \(String(cString: $0)); install it: apt install libcairo2" }
-    }
-
-    /// The version of cairo; nil: not installed.
-    static var libraryVersion: String? {
-        ccairo_load() == nil ? String(cString: cairo_version_string()) : nil
+        ccairo_load().map { "cannot draw pictures: \(String(cString: $0)); \(SharedLibrary.cairo.remedy)" }
     }
 
     /// - Parameter title: The title in the properties of a PDF.

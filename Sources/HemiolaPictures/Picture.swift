@@ -57,9 +57,6 @@ public struct Picture {
     /// Why no picture can be drawn, with the package to install; nil: cairo is installed.
     public static var libraryFault: String? { Canvas.libraryFault }
 
-    /// The version of cairo; nil: not installed.
-    public static var libraryVersion: String? { Canvas.libraryVersion }
-
     // Sizes of text, in 1/96 inch.
     static let titleSize = 15.0
     static let labelSize = 11.0

@@ -1,5 +1,12 @@
 internal import CFFTW
+package import HemiolaSignal
 internal import Synchronization
+
+extension SharedLibrary {
+    package static let fftw = SharedLibrary(
+        "FFTW", soname: "libfftw3f.so.3", package: "libfftw3-single3", licence: "GPL-2.0-or-later", relation: .depends, use: "spectra",
+        isLinked: true, versionSymbol: .text("fftwf_version"))
+}
 
 /// The discrete Fourier transform of a real signal. Only this file calls FFTW.
 ///

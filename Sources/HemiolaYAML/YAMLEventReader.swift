@@ -1,4 +1,11 @@
 internal import CYAML
+package import HemiolaSignal
+
+extension SharedLibrary {
+    package static let yaml = SharedLibrary(
+        "libyaml", soname: "libyaml-0.so.2", package: "libyaml-0-2", licence: "MIT", relation: .depends, use: "files in YAML",
+        versionSymbol: .textFunction("yaml_get_version_string"))
+}
 
 /// Reads the events of a YAML stream through libyaml.
 ///
@@ -33,7 +40,7 @@ package struct YAMLEventReader: ~Copyable {
     init(_ text: String) throws(YAMLNode.SyntaxError) {
         if let fault = cyaml_load() {
             throw YAMLNode.SyntaxError(
-                message: "cannot read YAML: \(String(cString: fault)); install it: apt install libyaml-0-2", place: nil)
+                message: "cannot read YAML: \(String(cString: fault)); \(SharedLibrary.yaml.remedy)", place: nil)
         }
         input = .allocate(capacity: text.utf8.count)
         _ = input.initialize(from: text.utf8)
@@ -48,11 +55,6 @@ package struct YAMLEventReader: ~Copyable {
         yaml_parser_delete(parser)
         parser.deallocate()
         input.deallocate()
-    }
-
-    /// The version of libyaml; nil: not installed.
-    package static var libraryVersion: String? {
-        cyaml_load() == nil ? String(cString: yaml_get_version_string()) : nil
     }
 
     /// The next event. None follows the end of the stream or an error.

@@ -16,12 +16,18 @@ import Testing
                 monitorOf: "hdmi", isDefault: true, state: .running)
         ])
 
+    private static let sndfile = SharedLibrary(
+        "libsndfile", soname: "libsndfile.so.1", package: "libsndfile1", licence: "MIT", relation: .depends, use: "sound files",
+        versionSymbol: .text("version"))
+    private static let cairo = SharedLibrary(
+        "cairo", soname: "libcairo.so.2", package: "libcairo2", licence: "MIT", relation: .suggests, use: "hemiola render",
+        versionSymbol: .text("version"))
+
     private var healthy: Environment {
         Environment(
             version: "0.1.0", swift: "6.3, runtime statically linked",
             libraries: [
-                Library("libsndfile", package: "libsndfile1", version: "libsndfile-1.2.2"),
-                Library("cairo", package: "libcairo2", use: "hemiola render", version: nil),
+                (Self.sndfile, "libsndfile-1.2.2"), (Self.cairo, nil),
             ],
             formats: ["flac", "mp3", "ogg", "wav"], devices: .success(Self.devices),
             runtime: Environment.Folder(path: "/run/user/1"),
@@ -37,7 +43,7 @@ import Testing
         #expect(lines.dropLast().allSatisfy { $0.hasPrefix("ok  ") } && lines.count == 16)
         #expect(report.text.contains("ok  libsndfile       libsndfile-1.2.2\n"))
         #expect(report.text.contains("ok  cairo            not installed; needed for hemiola render: apt install libcairo2\n"))
-        #expect(report.text.contains("ok  window           not installed; needed for hemiola window: make install-window\n"))
+        #expect(report.text.contains("ok  window           not installed; needed for hemiola window: make install PRODUCT=window\n"))
         var found = healthy
         found.window = "/usr/bin/hemiola-window"
         #expect(DoctorReport(found).text.contains("ok  window           /usr/bin/hemiola-window\n"))
@@ -101,16 +107,16 @@ import Testing
         #expect(DoctorReport(found).text.contains("ok  defaults file    /a.yaml sets nothing\n"))
     }
 
-    @Test func `linked libraries: found on this machine`() {
-        let found = System.environment()
-        let versions = Dictionary(uniqueKeysWithValues: found.libraries.map { ($0.name, $0.version) })
-        #expect(versions["libsndfile"]??.hasPrefix("libsndfile-") == true)
-        #expect(versions["FFTW"]??.hasPrefix("fftw-") == true)
-        #expect(versions["libyaml"]??.hasPrefix("0.") == true)
-        #expect(versions["Zstandard"]??.hasPrefix("1.") == true)
-        // Those that only some commands need may be missing.
-        for library in found.libraries where library.use != nil {
-            #expect(library.version.map { $0.firstMatch(of: /^\d+\.\d+/) != nil } != false, "\(library)")
+    @Test func `libraries of the program and its plugins: each once, those it depends on are found on this machine`() {
+        let found = System.environment(.standard)
+        let names = found.libraries.map { "\($0.library.name)" }
+        #expect(names.count == Set(names).count)
+        let declared = PluginRegistry.standard.declarations.flatMap(\.libraries).map { "\($0.name)" }
+        #expect(!declared.isEmpty && Set(declared).union(["FFTW", "libyaml", "Zstandard", "cairo"]) == Set(names))
+        for (library, version) in found.libraries {
+            // Those that only some commands need may be missing.
+            #expect(library.relation != .depends || version != nil, "\(library.name)")
+            #expect(version.map { $0.contains(/\d+\.\d+/) } != false, "\(library.name): \(version ?? "")")
         }
         #expect(Set(found.formats).isSuperset(of: ["wav", "flac", "aiff"]))
         #expect(found.version == HemiolaVersion.current)
@@ -124,5 +130,8 @@ import Testing
         #expect(report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
         #expect(checks.map { $0["ok"] as? Bool } == [Bool](repeating: true, count: 14) + [false])
+        let libraries = try #require(report["libraries"] as? [[String: Any]])
+        #expect(libraries.map { $0["soname"] as? String } == ["libsndfile.so.1", "libcairo.so.2"])
+        #expect(libraries.map { $0["relation"] as? String } == ["depends", "suggests"])
     }
 }

@@ -7,6 +7,9 @@ import Testing
 
 @testable import HemiolaCommandLine
 
+/// The ids of all sinks.
+private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separator: ", ")
+
 @Suite struct ErrorTests {
     /// The messages without `hemiola: `, and the exit code.
     private func failure(of arguments: [String]) async -> (lines: [String], status: CommandStatus) {
@@ -59,7 +62,7 @@ import Testing
         ),
         (
             ["analyze", "a", "--sink", "foo"],
-            "--sink foo: there is no sink \"foo\"; there are: artnet, audio, beats, csv, ddp, exec, json-lines, link, link-control, midi, midi-control, mqtt, notes, os2l, osc, osc-control, presets, sacn, summary, wled, socket, web"
+            "--sink foo: there is no sink \"foo\"; there are: \(sinks)"
         ),
         (
             ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],

@@ -32,7 +32,6 @@ static const int CCAIRO_PDF_CREATE_DATE = 5;
 
 // X(result, name, (parameters), (arguments))
 #define CCAIRO_FUNCTIONS(X) \
-    X(const char *, cairo_version_string, (void), ()) \
     X(const char *, cairo_status_to_string, (int status), (status)) \
     X(cairo_surface_t *, cairo_image_surface_create, (int format, int width, int height), (format, width, height)) \
     X(cairo_surface_t *, cairo_image_surface_create_for_data, \

@@ -3,6 +3,12 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 
+extension SharedLibrary {
+    static let ebur128 = SharedLibrary(
+        "libebur128", soname: "libebur128.so.1", package: "libebur128-1", licence: "MIT", relation: .recommends,
+        use: "the analyzer loudness", versionSymbol: .numbersFunction("ebur128_get_version"))
+}
+
 /// The energy of a stream after the K-weighting of ITU-R BS.1770, through libebur128.
 struct WeightedEnergy: ~Copyable {
     // Unsafe: libebur128's state; this value owns it.
@@ -11,7 +17,7 @@ struct WeightedEnergy: ~Copyable {
 
     /// Loads libebur128. Returns nil, or why it cannot be loaded.
     static func load() -> String? {
-        cebur128_load().map { "\(String(cString: $0)); install it: apt install libebur128-1" }
+        cebur128_load().map { "\(String(cString: $0)); \(SharedLibrary.ebur128.remedy)" }
     }
 
     /// Requires a successful ``load()``.

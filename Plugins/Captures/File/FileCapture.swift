@@ -12,7 +12,7 @@ extension CapturePlugin {
     /// Reads a sound file: WAV, FLAC, Ogg, MP3, AIFF and the other formats of libsndfile, at the file's own rate.
     public static let file = CapturePlugin(
         "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.",
-        settings: [path.declared, start.declared, duration.declared], primary: "path", fileTypes: .sound
+        settings: [path.declared, start.declared, duration.declared], primary: "path", fileTypes: .sound, libraries: [.sndfile]
     ) { settings throws(ConfigurationError) in
         guard let path = settings[path], !path.isEmpty else {
             throw ConfigurationError("no file is given; write file:PATH", at: "path")

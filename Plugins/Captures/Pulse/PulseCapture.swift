@@ -7,7 +7,7 @@ extension CapturePlugin {
         "pulse", "Captures the default output, or an output, an input or an application by name.",
         settings: PulseSettings.declared, primary: "device",
         devices: { () throws(CaptureError) in try DeviceProbe.devices(server: nil) },
-        loopback: { () throws(CaptureError) in try PulseLoopback() },
+        loopback: { () throws(CaptureError) in try PulseLoopback() }, libraries: [.pulse],
         make: { settings throws(ConfigurationError) in PulseCapture(try PulseSettings(settings)) })
 }
 

@@ -21,7 +21,7 @@ extension SinkPlugin {
     ) -> SinkPlugin {
         SinkPlugin(
             "link-control", "Follows the Ableton Link session: submits its tempo, beats and bars as controls of the beat tracker.",
-            settings: [quantum.declared, delay.declared],
+            settings: [quantum.declared, delay.declared], usesNetwork: true,
             needs: { _ in Needs(analyzers: [PluginSpec("beat")], realTime: true, events: [.beat]) },
             make: { settings in
                 LinkFollower(SessionControls(quantum: settings[quantum]), delay: settings[delay] / 1000, joining: join)

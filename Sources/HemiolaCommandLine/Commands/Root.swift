@@ -55,6 +55,7 @@ struct Root: ParsableCommand {
             switch try parsed(arguments, columns: System.columns(of: System.standardOutput) ?? 80) {
             case .command(let command): return try await command.run(with: registry, on: console)
             case .text(let text): return try print(text)
+            case .versionReport: return try print(VersionReport.current(registry).text)
             }
         } catch {
             for line in error.lines { console.error(line) }
@@ -67,13 +68,15 @@ struct Root: ParsableCommand {
         case command(any Command)
         /// Text to print: help, the version or a completion script.
         case text(String)
+        /// The version, with the libraries of the program and its plugins.
+        case versionReport
     }
 
     /// - Parameter columns: The width of the terminal. Help is wrapped at this width, at most 100 columns.
     static func parsed(_ arguments: [String], columns: Int = 80) throws(Failure) -> Request {
         if arguments.isEmpty { return .text(firstSteps) }
         if let command = AnalyzeCommand(plain: arguments) { return .command(command) }
-        if VersionReport.isRequested(by: arguments) { return .text(VersionReport.current.text) }
+        if VersionReport.isRequested(by: arguments) { return .versionReport }
         if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
         if let command = subcommand(arguments) { return .command(command) }
         do {

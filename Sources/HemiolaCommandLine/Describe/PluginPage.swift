@@ -106,7 +106,7 @@ extension DeclaredSetting {
         }
     }
 
-    /// The default value in help and READMEs.
+    /// The default value in help.
     var defaultText: String {
         switch defaultValue {
         case .none: "unset"
@@ -152,7 +152,14 @@ extension PluginPage {
                 text += "  \(primary) is the main setting: its key may be omitted.\n"
             }
         }
-        return text + declarationText(columns) + outputText(columns)
+        return text + needsText + declarationText(columns) + outputText(columns)
+    }
+
+    /// The libraries that the plugin calls, and whether it uses the network.
+    private var needsText: String {
+        let libraries = about.libraries.map { "\($0.name): apt install \($0.package)" }
+        let lines = libraries + (about.usesNetwork ? ["the network"] : [])
+        return lines.isEmpty ? "" : "\nNeeds\n" + lines.map { "  \($0)\n" }.joined()
     }
 
     private func section(_ title: String, _ settings: [DeclaredSetting], _ columns: Int) -> String {
@@ -234,6 +241,7 @@ extension PluginPage {
             .init("description", .text(about.summary)), .init("primary", about.primary.map { .text($0) } ?? .null),
             .init("settings", .list((about.settings + common).map(\.json))), .init("examples", .list(examples.map { .text($0) })),
         ]
+        members += [.init("libraries", .list(about.libraries.map(\.json))), .init("network", .boolean(about.usesNetwork))]
         members += declarationMembers
         if case .success(let outputs) = outputs {
             members += [

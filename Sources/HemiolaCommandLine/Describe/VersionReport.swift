@@ -1,24 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
 
-/// A shared library that the program links, or loads when it is needed.
-struct Library: Equatable {
-    var name: String
-    /// The Debian package.
-    var package: String
-    /// What needs the library; nil: the package of Hemiola depends on it.
-    var use: String?
-    /// nil: not installed.
-    var version: String?
-
-    init(_ name: String, package: String, use: String? = nil, version: String?) {
-        self.name = name
-        self.package = package
-        self.use = use
-        self.version = version
-    }
-}
-
 /// The output of `hemiola --version --verbose`: what a bug report should contain.
 struct VersionReport {
     var version: String
@@ -26,13 +8,14 @@ struct VersionReport {
     var commit: String?
     var architecture: String
     var swift: String
-    var libraries: [Library]
+    /// Names, and versions; nil: not installed.
+    var libraries: [(name: String, version: String?)]
 
     /// The report of this program, with the libraries of this machine.
-    static var current: VersionReport {
+    static func current(_ registry: PluginRegistry) -> VersionReport {
         VersionReport(
             version: HemiolaVersion.current, commit: System.commit, architecture: System.architecture, swift: System.swift,
-            libraries: System.libraries)
+            libraries: System.libraries(registry).map { ("\($0.name)", $0.installedVersion) })
     }
 
     /// The name and version, then one line per fact.

@@ -28,6 +28,7 @@ struct DoctorCommand: Command {
               hemiola doctor --latency --batch 256 --json | jq .median_ms
               hemiola doctor --lead osc:192.168.1.20:9000,lead_ms=40
               hemiola doctor --json | jq -r '.checks[] | select(.ok | not) | .remedy'
+              hemiola doctor --json | jq -r '.libraries[] | select(.relation == "recommends") | .package'
 
             Exit codes: 0 all checks passed; 1 a check failed, or a click or a beat was not detected.
             """)
@@ -68,7 +69,7 @@ struct DoctorCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
         if latency { return try measureLatency(with: registry) }
         if let lead { return try align(lead, with: registry) }
-        var environment = System.environment()
+        var environment = System.environment(registry)
         environment.defaults = DefaultsFile.state(registry)
         if let devices = registry.captures.lazy.compactMap(\.devices).first {
             environment.devices = Result { () throws(CaptureError) in try devices() }

@@ -16,6 +16,8 @@ struct DoctorReport {
     }
 
     var checks: [Check]
+    /// The declared libraries, for packagers.
+    var libraries: [SharedLibrary] = []
 
     var isOK: Bool { checks.allSatisfy(\.isOK) }
 
@@ -46,6 +48,7 @@ struct DoctorReport {
                         ])
                     })
             ),
+            .init("libraries", .list(libraries.map(\.json))),
         ])
     }
 }
@@ -64,8 +67,8 @@ struct Environment {
     var version = ""
     /// The compiler version, and the path of the Swift runtime or that it is statically linked.
     var swift = ""
-    /// The libraries of the program.
-    var libraries: [Library] = []
+    /// The libraries of the program, and their versions; nil: not installed.
+    var libraries: [(library: SharedLibrary, version: String?)] = []
     /// File extensions that libsndfile reads.
     var formats: [String] = []
     /// The path of ffmpeg, which decodes the formats that libsndfile does not support; nil: not in PATH.
@@ -93,7 +96,8 @@ extension DoctorReport {
             Check(name: "Hemiola", isOK: true, finding: found.version),
             Check(name: "Swift", isOK: true, finding: found.swift),
         ]
-        checks += found.libraries.map(Self.library)
+        libraries = found.libraries.map(\.library)
+        checks += found.libraries.map { Self.check($0.library, $0.version) }
         checks += [
             Self.formats(found.formats),
             // Optional: a missing ffmpeg is not an error.
@@ -101,7 +105,8 @@ extension DoctorReport {
                 name: "ffmpeg", isOK: true,
                 finding: found.ffmpeg ?? "not installed; M4A, AAC and other formats need it: apt install ffmpeg"),
             Check(
-                name: "window", isOK: true, finding: found.window ?? "not installed; needed for hemiola window: make install-window"),
+                name: "window", isOK: true, finding: found.window ?? "not installed; needed for hemiola window: make install PRODUCT=window"
+            ),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [
@@ -115,12 +120,12 @@ extension DoctorReport {
     }
 
     /// A library that only some commands need may be missing.
-    private static func library(_ library: Library) -> Check {
-        let install = "apt install \(library.package)"
-        if let use = library.use {
-            return Check(name: library.name, isOK: true, finding: library.version ?? "not installed; needed for \(use): \(install)")
+    private static func check(_ library: SharedLibrary, _ version: String?) -> Check {
+        let (name, install) = ("\(library.name)", "apt install \(library.package)")
+        if library.relation == .depends {
+            return Check(name: name, isOK: version != nil, finding: version ?? "not found", remedy: install)
         }
-        return Check(name: library.name, isOK: library.version != nil, finding: library.version ?? "not found", remedy: install)
+        return Check(name: name, isOK: true, finding: version ?? "not installed; needed for \(library.use): \(install)")
     }
 
     private static func formats(_ formats: [String]) -> Check {

@@ -3,11 +3,11 @@ internal import Hemiola
 
 /// Reads the system properties for `hemiola doctor`.
 extension System {
-    static func environment() -> Environment {
+    static func environment(_ registry: PluginRegistry) -> Environment {
         var found = Environment()
         found.version = HemiolaVersion.current
         found.swift = swift
-        found.libraries = libraries
+        found.libraries = libraries(registry).map { ($0, $0.installedVersion) }
         found.formats = soundFileFormats
         found.ffmpeg = environment("PATH")?.split(separator: ":").map { "\($0)/ffmpeg" }.first { access($0, X_OK) == 0 }
         found.window = WindowCommand.installedPath

@@ -1,7 +1,11 @@
 internal import CBuildRecord
 internal import Glibc
+internal import Hemiola
 internal import HemiolaOutput
 internal import HemiolaPictures
+internal import HemiolaSignal
+internal import HemiolaSpectrum
+internal import HemiolaWire
 internal import HemiolaYAML
 
 /// The compiler, the commit and the libraries of the program, for `hemiola doctor` and `hemiola --version --verbose`.
@@ -46,60 +50,13 @@ extension System {
 
     // MARK: - Libraries
 
-    /// All shared libraries of the program except the C library. Those that are loaded on demand are loaded, and stay loaded.
-    ///
-    /// The libraries of plugins are found by the names of their symbols, because this module does not depend on the plugins.
-    static var libraries: [Library] {
-        [
-            Library("FFTW", package: "libfftw3-single3", version: text(at: dlsym(nil, "fftwf_version"))),
-            Library("libsndfile", package: "libsndfile1", version: text(from: dlsym(nil, "sf_version_string"))),
-            Library("libyaml", package: "libyaml-0-2", version: YAMLEventReader.libraryVersion),
-            Library("Zstandard", package: "libzstd1", version: Compression.libraryVersion),
-            Library(
-                "libpulse", package: "libpulse0", use: "live capture",
-                version: text(from: symbol("pa_get_library_version", of: "libpulse.so.0"))),
-            Library("cairo", package: "libcairo2", use: "hemiola render", version: Picture.libraryVersion),
-            Library("libebur128", package: "libebur128-1", use: "the analyzer loudness", version: loudnessLibraryVersion),
-            Library(
-                "libasound", package: "libasound2", use: "MIDI through ALSA, midi:alsa",
-                version: text(from: symbol("snd_asoundlib_version", of: "libasound.so.2"))),
-            Library("libmosquitto", package: "libmosquitto1", use: "the sink mqtt", version: mosquittoVersion),
-            Library(
-                "libqrencode", package: "libqrencode4", use: "the QR code of the web sink",
-                version: text(from: symbol("QRcode_APIVersionString", of: "libqrencode.so.4"))),
-        ]
-    }
-
-    /// The address of a function of a library that is loaded on demand; nil: not installed.
-    private static func symbol(_ name: String, of library: String) -> UnsafeMutableRawPointer? {
-        dlopen(library, RTLD_NOW | RTLD_LOCAL).flatMap { dlsym($0, name) }
-    }
-
-    /// The text at the address of a variable of the type `const char[]`.
-    private static func text(at place: UnsafeMutableRawPointer?) -> String? {
-        place.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
-    }
-
-    /// The text that a function of the type `const char *(void)` returns.
-    private static func text(from place: UnsafeMutableRawPointer?) -> String? {
-        typealias Version = @convention(c) () -> UnsafePointer<CChar>
-        return place.map { String(cString: unsafeBitCast($0, to: Version.self)()) }
-    }
-
-    private static var loudnessLibraryVersion: String? { numbers(from: symbol("ebur128_get_version", of: "libebur128.so.1")) }
-
-    private static var mosquittoVersion: String? { numbers(from: symbol("mosquitto_lib_version", of: "libmosquitto.so.1")) }
-
-    /// The version that a function of the type `void (int *major, int *minor, int *patch)` returns. A result is ignored.
-    private static func numbers(from place: UnsafeMutableRawPointer?) -> String? {
-        typealias Version =
-            @convention(c) (
-                UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>
-            ) -> Void
-        guard let place else { return nil }
-        var (major, minor, patch) = (Int32(0), Int32(0), Int32(0))
-        unsafeBitCast(place, to: Version.self)(&major, &minor, &patch)
-        return "\(major).\(minor).\(patch)"
+    /// All shared libraries of the program except the C library: those that it cannot work without, then the others.
+    static func libraries(_ registry: PluginRegistry) -> [SharedLibrary] {
+        let all = [.fftw, .yaml, .zstd, .cairo] + registry.declarations.flatMap(\.libraries)
+        let unique = all.reduce(into: [SharedLibrary]()) { found, library in
+            if !found.contains(where: { "\($0.soname)" == "\(library.soname)" }) { found.append(library) }
+        }
+        return unique.filter { $0.relation == .depends } + unique.filter { $0.relation != .depends }
     }
 
     /// `SF_FORMAT_INFO` of sndfile.h.
@@ -134,5 +91,47 @@ extension System {
         if names.remove("oga") != nil { names.insert("ogg") }
         if names.remove("m1a") != nil { names.insert("mp3") }
         return names.sorted()
+    }
+}
+
+extension SharedLibrary {
+    /// The version that is installed; nil: none. Loads the library, which stays loaded.
+    var installedVersion: String? {
+        guard let library = dlopen("\(soname)", RTLD_NOW | RTLD_LOCAL) else { return nil }
+        switch versionSymbol {
+        case .text(let name):
+            return dlsym(library, "\(name)").map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
+        case .textFunction(let name):
+            typealias Version = @convention(c) () -> UnsafePointer<CChar>
+            return dlsym(library, "\(name)").map { String(cString: unsafeBitCast($0, to: Version.self)()) }
+        case .numbersFunction(let name):
+            // A result is ignored.
+            typealias Version =
+                @convention(c) (UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>) -> Void
+            guard let symbol = dlsym(library, "\(name)") else { return nil }
+            var (major, minor, patch) = (Int32(0), Int32(0), Int32(0))
+            unsafeBitCast(symbol, to: Version.self)(&major, &minor, &patch)
+            return "\(major).\(minor).\(patch)"
+        }
+    }
+
+    /// The declaration, for packagers.
+    var json: JSONValue {
+        let texts: [(String, StaticString?)] = [
+            ("name", name), ("soname", soname), ("package", package), ("minimum_version", minimumVersion), ("licence", licence),
+            ("relation", relation.word), ("use", use),
+        ]
+        return .object(
+            texts.map { key, text in .init(key, text.map { .text("\($0)") } ?? .null) } + [.init("linked", .boolean(isLinked))])
+    }
+}
+
+extension SharedLibrary.Relation {
+    fileprivate var word: StaticString {
+        switch self {
+        case .depends: "depends"
+        case .recommends: "recommends"
+        case .suggests: "suggests"
+        }
     }
 }

@@ -3,6 +3,12 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 
+extension SharedLibrary {
+    static let pulse = SharedLibrary(
+        "libpulse", soname: "libpulse.so.0", package: "libpulse0", licence: "LGPL-2.1-or-later", relation: .recommends,
+        use: "live capture", versionSymbol: .textFunction("pa_get_library_version"))
+}
+
 /// Receives the events of a connection, on its loop's thread.
 protocol ConnectionDelegate: AnyObject {
     /// The connection is established.
@@ -61,7 +67,7 @@ final class Connection {
     /// - Throws: libpulse is not installed.
     init(server: String?, watchesStreams: Bool) throws(CaptureError) {
         if let fault = cpulse_load() {
-            throw CaptureError("cannot connect to sound servers: \(String(cString: fault)); install it: apt install libpulse0")
+            throw CaptureError("cannot connect to sound servers: \(String(cString: fault)); \(SharedLibrary.pulse.remedy)")
         }
         self.server = server
         self.watchesStreams = watchesStreams

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaOutput
+internal import HemiolaRIFF
 internal import HemiolaSignal
 
 extension SinkPlugin {
@@ -14,7 +15,7 @@ extension SinkPlugin {
         settings: [
             path.declared, encoding.declared, FileRotation.secondsSetting.declared, FileRotation.megabytesSetting.declared,
         ],
-        primary: "path",
+        primary: "path", libraries: [.sndfile],
         needs: { settings in
             let path = settings[path] ?? ""
             return Needs(

@@ -26,7 +26,7 @@ extension SinkPlugin {
     ) -> SinkPlugin {
         SinkPlugin(
             "link", "Sets tempo and beats of the Ableton Link session: peers in the network follow the music.",
-            settings: [quantum.declared, startStop.declared, hold.declared, delay.declared],
+            settings: [quantum.declared, startStop.declared, hold.declared, delay.declared], usesNetwork: true,
             needs: { _ in
                 Needs(analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true, events: [.beat])
             },

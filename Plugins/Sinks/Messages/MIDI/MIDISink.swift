@@ -6,7 +6,7 @@ extension SinkPlugin {
     /// Sends MIDI clock and notes from the beats and onsets of the music.
     public static let midi = SinkPlugin(
         "midi", "Sends MIDI clock, notes and controllers to a MIDI device, a pipe or the ALSA sequencer.",
-        settings: MIDISettings.declared, primary: MIDISettings.port.key,
+        settings: MIDISettings.declared, primary: MIDISettings.port.key, libraries: [.asound],
         needs: { _ in
             Needs(analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true, events: [.beat, .onset])
         },

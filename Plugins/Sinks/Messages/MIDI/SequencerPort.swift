@@ -1,6 +1,13 @@
 internal import CALSA
 internal import Glibc
 internal import HemiolaOutput
+internal import HemiolaSignal
+
+extension SharedLibrary {
+    static let asound = SharedLibrary(
+        "libasound", soname: "libasound.so.2", package: "libasound2", licence: "LGPL-2.1-or-later", relation: .suggests,
+        use: "MIDI through ALSA, midi:alsa", versionSymbol: .textFunction("snd_asoundlib_version"))
+}
 
 /// A port of the ALSA sequencer, which other programs connect to.
 ///

@@ -40,7 +40,7 @@ extension SinkPlugin {
             retains.declared,
             user.declared, passwordFile.declared, tls.declared, authorities.declared, certificate.declared, key.declared,
         ],
-        primary: "broker", needs: { _ in Needs(realTime: true) },
+        primary: "broker", libraries: [.mosquitto], usesNetwork: true, needs: { _ in Needs(realTime: true) },
         make: { settings throws(ConfigurationError) in
             let port = settings[tls] ? defaultPort.encrypted : defaultPort.plain
             let endpoint = try NetworkEndpoint(parsing: settings[broker], defaultPort: port, at: broker.key)

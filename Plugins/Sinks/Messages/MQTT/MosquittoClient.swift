@@ -2,6 +2,13 @@ internal import CMosquitto
 internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
+internal import HemiolaSignal
+
+extension SharedLibrary {
+    static let mosquitto = SharedLibrary(
+        "libmosquitto", soname: "libmosquitto.so.1", package: "libmosquitto1", licence: "EPL-2.0 OR BSD-3-Clause", relation: .suggests,
+        use: "the sink mqtt", versionSymbol: .numbersFunction("mosquitto_lib_version"))
+}
 
 /// The settings of a connection to a broker.
 struct BrokerSettings: Sendable {
@@ -64,7 +71,7 @@ final class MosquittoClient: @unchecked Sendable {
     /// - Throws: A message that names the Debian package.
     static func load() throws(Failure) {
         if let fault = cmosquitto_load() {
-            throw Failure(reason: "\(String(cString: fault)); install it: apt install libmosquitto1")
+            throw Failure(reason: "\(String(cString: fault)); \(SharedLibrary.mosquitto.remedy)")
         }
     }
 

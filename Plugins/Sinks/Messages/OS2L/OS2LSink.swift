@@ -20,7 +20,7 @@ extension SinkPlugin {
     /// Sends beats to programs that control lights, by the protocol OS2L.
     public static let os2l = SinkPlugin(
         "os2l", "Sends beats to programs that control lights, such as QLC+, by the protocol OS2L.",
-        settings: [address.declared, delay.declared, confidence.declared, buttons.declared], primary: "address",
+        settings: [address.declared, delay.declared, confidence.declared, buttons.declared], primary: "address", usesNetwork: true,
         needs: { settings in
             Needs(
                 analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true,

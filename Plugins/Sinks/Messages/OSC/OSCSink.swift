@@ -26,7 +26,7 @@ extension SinkPlugin {
             target.declared, map.declared, prefix.declared, bundles.declared, timeTags.declared, rate.declared,
             ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
-        primary: "target",
+        primary: "target", usesNetwork: true,
         needs: { _ in Needs(realTime: true, schedulesEvents: true) },
         make: { settings throws(ConfigurationError) in
             if let fault = OSCAddress.fault(in: settings[prefix]) { throw ConfigurationError(fault, at: prefix.key) }

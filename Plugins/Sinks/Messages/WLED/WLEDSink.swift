@@ -14,7 +14,7 @@ extension SinkPlugin {
             target.declared, peak.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared,
             ScheduledSender.interface.declared,
         ],
-        primary: "target", controls: [.blackout],
+        primary: "target", controls: [.blackout], usesNetwork: true,
         needs: { settings in
             Needs(
                 analyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")]

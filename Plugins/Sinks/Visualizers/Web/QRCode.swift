@@ -1,5 +1,12 @@
 internal import CQREncode
 internal import Glibc
+internal import HemiolaSignal
+
+extension SharedLibrary {
+    static let qrencode = SharedLibrary(
+        "libqrencode", soname: "libqrencode.so.4", package: "libqrencode4", licence: "LGPL-2.1-or-later", relation: .suggests,
+        use: "the QR code of the web sink", versionSymbol: .textFunction("QRcode_APIVersionString"))
+}
 
 /// A QR code (ISO/IEC 18004) for a terminal.
 struct QRCode {

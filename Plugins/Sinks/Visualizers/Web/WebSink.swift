@@ -39,7 +39,7 @@ extension SinkPlugin {
                 port.declared, bind.declared, page.declared, origin.declared, handlers.declared, maxClients.declared, open.declared,
                 exitOnClose.declared,
             ], primary: port.key,
-            records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls,
+            records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls, libraries: [.qrencode], usesNetwork: true,
             needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
             make: { settings throws(ConfigurationError) in
                 if settings[page] == "" { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: page.key) }

@@ -17,7 +17,7 @@ extension SinkPlugin {
             LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared,
             ScheduledSender.frameRate.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
-        primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
+        primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in
             guard let text = settings[target] else {
                 throw ConfigurationError("no node; name it, or the broadcast address: artnet:192.168.1.255", at: target.key)

@@ -12,7 +12,7 @@ extension SinkPlugin {
             target.declared, LightSettings.pixels.declared, LightSettings.effect.declared, LightSettings.brightness.declared,
             LightSettings.strobe.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared,
         ],
-        primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
+        primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in
             guard let text = settings[target] else {
                 throw ConfigurationError("no controller; name it: ddp:HOST", at: target.key)

@@ -19,7 +19,7 @@ extension SinkPlugin {
             LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared, priority.declared,
             source.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
-        primary: "target", controls: [.blackout], needs: { _ in LightSettings.needs },
+        primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
         make: { settings throws(ConfigurationError) in
             let lights = LightSettings(settings, hasMap: true)
             let count = lights.map == nil ? Universe.count(pixels: lights.pixelCount, start: settings[start]) : 1

@@ -16,7 +16,7 @@ extension SinkPlugin {
     /// Receives OSC messages and submits them as controls.
     public static let oscControl = SinkPlugin(
         "osc-control", "Receives Open Sound Control (OSC) messages as controls: tap, nudge, presets, speed, blackout.",
-        settings: [address.declared, map.declared, prefix.declared], primary: "address",
+        settings: [address.declared, map.declared, prefix.declared], primary: "address", usesNetwork: true,
         needs: { _ in Needs(realTime: true) },
         make: { settings throws(ConfigurationError) in
             if let fault = OSCAddress.fault(in: settings[prefix]) { throw ConfigurationError(fault, at: prefix.key) }
