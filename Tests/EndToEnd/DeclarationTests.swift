@@ -50,20 +50,11 @@ import Testing
 
     // MARK: - Manual page
 
-    private func generatedPage() throws -> String {
+    @Test(.needs(.program("python3"))) func `manual page: has every command, option and plugin`() throws {
         let outcome = try ChildProcess.run("/usr/bin/env", ["python3", Hemiola.root + "/packaging/make-man", Hemiola.path])
         try #require(outcome.status == 0, "\(outcome.errors)")
-        return outcome.output
-    }
-
-    @Test(.needs(.program("python3"))) func `packaging/hemiola.1: is the page that the program's declarations generate`() throws {
-        let committed = try String(contentsOfFile: Hemiola.root + "/packaging/hemiola.1", encoding: .utf8)
-        #expect(try generatedPage() == committed, "packaging/hemiola.1 is not current; generate it: make man")
-    }
-
-    @Test(.needs(.program("python3"))) func `manual page: has every command, option, plugin and setting`() throws {
         // Roff writes a dash as \-, and fonts as \fB.
-        let page = try generatedPage().replacing("\\-", with: "-").replacing(/\\f[BIR]/, with: "")
+        let page = outcome.output.replacing("\\-", with: "-").replacing(/\\f[BIR]/, with: "")
         let sections = page.components(separatedBy: "\n.S").map { "\n.S" + $0 }
         func section(_ title: String) -> String { sections.first { $0.hasPrefix("\n.SS \(title)\n") } ?? "" }
         for command in commands where command.name != "help" {
@@ -75,16 +66,7 @@ import Testing
                 #expect(words.contains(option), "\(command.name ?? "") \(option)")
             }
         }
-        let (common, shared) = (section("Settings of every plugin"), section("Settings of every sink"))
-        for plugin in plugins {
-            let text = section("\(plugin.id) (\(plugin.role))")
-            #expect(!text.isEmpty, "\(plugin.id)")
-            for setting in plugin.settings {
-                let term = "\n.TP\n\(setting.key)\n"
-                let isListed = [text, common, plugin.role == "sink" ? shared : ""].contains { $0.contains(term) }
-                #expect(isListed, "\(plugin.id): \(setting.key)")
-            }
-        }
+        for plugin in plugins { #expect(page.contains("\n.TP\n\(plugin.id) (\(plugin.role))\n"), "\(plugin.id)") }
     }
 
     // MARK: - Help
