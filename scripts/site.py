@@ -80,6 +80,11 @@ def on_page_markdown(markdown, page, config, files):
         markdown = re.sub(r"(?<!`)``(/?[A-Za-z_][^`\n]*)``(?!`)", lambda match: symbol(match[1], page), markdown)
     if path == "docs/api.md":
         markdown = markdown.replace("<!-- libraries -->", "\n".join(libraries()))
+    if path == "Plugins/README.md":
+        for role in ("capture", "analyzer", "sink"):
+            markdown += f"\n## {role.capitalize()}s\n\n" + table(["id", "what it does"], [
+                [f"[`{plugin['id']}`]({posixpath.relpath(target, 'Plugins')})", escape(plugin["description"])]
+                for target, plugin in plugins.items() if plugin["role"] == role])
     if path in plugins:
         markdown += "\n\n" + declarations(plugins[path])
     if path in ("CHANGELOG.md", "CONTRIBUTING.md"):
@@ -182,22 +187,27 @@ def declarations(plugin):
     facts = [f"version {plugin['version']}"]
     if "latency_frames" in plugin:
         facts += [f"latency {plugin['latency_frames']} frames", "causal" if plugin.get("causal") else "not causal"]
+    facts += ["uses the network"] if plugin.get("network") else []
     parts = [f"## Declarations\n\nAs `hemiola plugins {plugin['id']}` prints them: {', '.join(facts)}."]
     if plugin["examples"]:
         parts.append("```text\n" + "\n".join(plugin["examples"]) + "\n```")
+    if plugin.get("libraries"):
+        parts.append("### Libraries")
+        parts.append(table(["library", "licence", "Debian package", "needed for"], [
+            [f"`{item['soname']}`", item["licence"], f"`{item['package']}`", escape(item["use"])] for item in plugin["libraries"]]))
     if plugin["settings"]:
         primary = f" The key of `{plugin['primary']}` may be omitted." if plugin.get("primary") else ""
-        parts.append(f"### Declared settings\n\nIn a SPEC: `{plugin['id']}:key=value,key=value`.{primary}")
+        parts.append(f"### Settings\n\nIn a SPEC: `{plugin['id']}:key=value,key=value`.{primary}")
         parts.append(table(["key", "type", "default", "range", "unit", "meaning"], [
             [f"`{item['key']}`", item["type"], default(item["default"]), limits(item), escape(item["unit"]), escape(item["description"])]
             for item in plugin["settings"]]))
     if plugin.get("outputs"):
-        parts.append(f"### Declared outputs\n\nFor {plugin['sample_rate']} Hz and {plugin['channels']} channels, with default settings. "
+        parts.append(f"### Outputs\n\nFor {plugin['sample_rate']} Hz and {plugin['channels']} channels, with default settings. "
                      "One object per batch contains them.")
         parts.append(table(["name", "values", "unit", "range", "meaning"], [
             [f"`{item['name']}`", str(item["count"]), escape(item.get("unit", "")), limits(item), escape(item["description"])]
             for item in plugin["outputs"]]))
-    for key, title in {"records": "Records", "controls": "Declared controls",
+    for key, title in {"records": "Records", "controls": "Controls",
                        "fallback_controls": "Controls if no other plugin of the pipeline handles them"}.items():
         if plugin.get(key):
             parts.append(f"### {title}")
