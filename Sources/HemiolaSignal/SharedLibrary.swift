@@ -6,7 +6,12 @@
 public struct SharedLibrary: Sendable {
     /// The field of the Debian package that names a library: how much is lost without it.
     public enum Relation: Sendable {
-        case depends, recommends, suggests
+        /// The program does not start, or does little, without it.
+        case depends
+        /// Most users need what it does.
+        case recommends
+        /// Some users need what it does.
+        case suggests
     }
 
     /// The symbol that has the version.
@@ -29,17 +34,19 @@ public struct SharedLibrary: Sendable {
     public let minimumVersion: StaticString?
     /// An expression of SPDX.
     public let licence: StaticString
+    /// How much is lost without it.
     public let relation: Relation
     /// What needs it, for somebody who does not have it: `the sink mqtt`.
     public let use: StaticString
     /// Whether the program is linked with it, so that it does not start without it.
     public let isLinked: Bool
+    /// Where the library says its version.
     public let versionSymbol: VersionSymbol
 
+    /// Declares a library. Loads nothing.
     public init(
         _ name: StaticString, soname: StaticString, package: StaticString, minimumVersion: StaticString? = nil, licence: StaticString,
-        relation: Relation,
-        use: StaticString, isLinked: Bool = false, versionSymbol: VersionSymbol
+        relation: Relation, use: StaticString, isLinked: Bool = false, versionSymbol: VersionSymbol
     ) {
         self.name = name
         self.soname = soname
