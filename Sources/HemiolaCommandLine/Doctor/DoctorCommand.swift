@@ -28,7 +28,6 @@ struct DoctorCommand: Command {
               hemiola doctor --latency --batch 256 --json | jq .median_ms
               hemiola doctor --lead osc:192.168.1.20:9000,lead_ms=40
               hemiola doctor --json | jq -r '.checks[] | select(.ok | not) | .remedy'
-              hemiola doctor --json | jq -r '.libraries[] | select(.relation == "recommends") | .package'
 
             Exit codes: 0 all checks passed; 1 a check failed, or a click or a beat was not detected.
             """)
