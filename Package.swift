@@ -235,7 +235,7 @@ let allTests: [Target] = [
     testSupport(
         "AnalysisSupport", at: "Support/Analysis", uses: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"]),
     testSupport("BridgeSupport", at: "Support/Bridge", uses: ["TestSupport", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
-    testSupport("TestSupport", at: "Support/Common", uses: ["Hemiola", nioCore, nioPosix, nioHTTP, nioWebSocket]),
+    testSupport("TestSupport", at: "Support/Common", uses: ["Hemiola"]),
     .target(name: "AllocationCounter", path: "Tests/Support/AllocationCounter"),
     tests("ArchitectureTests", at: "Architecture", uses: []),
     tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
@@ -261,7 +261,6 @@ let allTests: [Target] = [
     tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola", "HemiolaSignal"]),
     tests("HemiolaProcessesTests", uses: ["HemiolaProcesses", "TestSupport", "Hemiola", "HemiolaSignal"]),
     tests("EndToEndTests", at: "EndToEnd", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
-    tests("BrowserTests", at: "Page", uses: ["HemiolaMain", "TestSupport"]),
     tests(
         "HemiolaCommandLineTests",
         uses: [

@@ -18,7 +18,7 @@ import Testing
         let names = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { name in
             var isFolder: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: root.appending(path: name).path, isDirectory: &isFolder)
-            return !isFolder.boolValue && name != "embed.h" && !name.hasPrefix("tests/")
+            return !isFolder.boolValue && !["embed.h", "package.json"].contains(name) && !name.hasPrefix("tests/")
         }
         return try Dictionary(
             uniqueKeysWithValues: names.map {

@@ -1,16 +1,7 @@
-// Checks for the tests of the page's modules. Every test file exports `tests`: [{ name, run() }]; `run` throws if the test fails.
-
-export function equal(actual, expected, what = "value") {
-    const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];
-    if (a !== b) throw new Error(`${what}: ${a}, expected ${b}`);
-}
+import { ok } from "node:assert/strict";
 
 export function near(actual, expected, tolerance, what = "value") {
-    if (!(Math.abs(actual - expected) <= tolerance)) throw new Error(`${what}: ${actual}, expected ${expected} ± ${tolerance}`);
-}
-
-export function isTrue(condition, what) {
-    if (condition !== true) throw new Error(what);
+    ok(Math.abs(actual - expected) <= tolerance, `${what}: ${actual}, expected ${expected} ± ${tolerance}`);
 }
 
 /** Numbers of 0 ≤ x < 1, the same in every run. */

@@ -1,0 +1,196 @@
+"""The controls of our page, used with mouse and keyboard, and their effects on the program."""
+
+import json
+
+import pytest
+from conftest import until, wait, wait_for_presets
+
+NOTE_KEYS = "awsedftgyhujkolp"
+OPTIONS = "document.querySelectorAll('#preset-options [role=option]').length"
+
+
+@pytest.fixture
+def use(start, open_page):
+    """Starts the program and opens our page: both, when the program has the page's presets."""
+
+    def use(**settings):
+        program = start(**settings)
+        # A small picture, because the browser computes it without a GPU.
+        page = open_page(program.url, size=(900, 560), device_scale_factor=0.25)
+        wait_for_presets(page)
+        program.next("control", control="ready")
+        return program, page
+
+    return use
+
+
+def preset_names(page):
+    names = page.evaluate("getPresetNames()")
+    assert len(names) > 1
+    return names
+
+
+def wait_for_preset(page, name):
+    wait(page, f"getCurrentPreset() === {json.dumps(name)}")
+
+
+def wait_for_state(page, button, pressed):
+    wait(page, f"document.getElementById('{button}').getAttribute('aria-pressed') === '{str(pressed).lower()}'")
+
+
+def test_search_ignores_case_and_accents_and_enter_loads_the_preset(use):
+    program, page = use()
+    names = preset_names(page)
+    text = names[-1].lower().translate(str.maketrans("aeiounc", "áêïöùñç")).upper()
+    page.click("#presets-button")
+    wait(page, "document.activeElement.id === 'search'")
+    assert page.evaluate(OPTIONS) == len(names)
+    page.keyboard.insert_text(text)
+    wait(page, f"{OPTIONS} === 1")
+    page.keyboard.press("Enter")
+    program.next("control", control="presetHandler", name=names[-1])
+    assert program.next("preset")["name"] == names[-1]
+    assert page.evaluate("getCurrentPreset()") == names[-1]
+    assert program.status()["preset"] == names[-1]
+    # No preset matches: the list is empty, and Enter loads nothing.
+    wait(page, "document.activeElement.id === 'search' || document.getElementById('presets').hidden")
+    if page.evaluate("document.getElementById('presets').hidden"):
+        page.click("#presets-button")
+    page.click("#search")
+    page.keyboard.insert_text("no preset has this name")
+    wait(page, f"{OPTIONS} === 0")
+    page.keyboard.press("Enter")
+    assert page.evaluate("getCurrentPreset()") == names[-1]
+    # Escape closes the list, not the visualizer.
+    page.keyboard.press("Escape")
+    wait(page, "document.getElementById('presets').hidden")
+    assert page.evaluate("hemiola.connected")
+
+
+def test_speed_slider_has_steps_of_5_percent_from_10_to_100_each_reported(use):
+    program, page = use()
+    page.focus("#speed")
+    page.keyboard.press("ArrowLeft")
+    program.next("control", control="speedHandler", speed=0.95)
+    assert program.next("speed")["speed"] == 0.95
+    page.keyboard.press("Home")
+    assert program.next("speed")["speed"] == 0.1
+    page.keyboard.press("ArrowRight")
+    assert program.next("speed")["speed"] == 0.15
+    assert program.status()["speed"] == 0.15
+    # A speed that another client sets moves the slider.
+    assert program.send("setSpeed", "speed=0.5").returncode == 0
+    wait(page, "document.getElementById('speed').valueAsNumber === 0.5")
+    assert page.evaluate("[...document.querySelectorAll('#speed')].map(e => [e.min, e.max, e.step])") == [["0.1", "1", "0.05"]]
+
+
+def test_next_previous_and_random_without_a_preset_cycler_change_the_preset_and_report_it(use):
+    program, page = use()
+    names = preset_names(page)
+    # The page reports its first preset.
+    program.next("preset", reason="page")
+    for button in ["#next", "#previous", "#random"]:
+        before = page.evaluate("getCurrentPreset()")
+        page.click(button)
+        name = program.next("control", control="presetHandler")["name"]
+        assert name != before and name in names
+        wait_for_preset(page, name)
+    page.keyboard.press("r")
+    program.next("control", control="presetHandler")
+    page.keyboard.press("c")
+    wait_for_state(page, "cycle", True)
+    assert program.status()["preset"] == page.evaluate("getCurrentPreset()")
+
+
+def test_next_random_and_cycle_with_a_preset_cycler_make_the_program_change_the_preset(use):
+    program, page = use(sinks=["presets:mode=timer,time_s=600,order=sequential,state=none"])
+    name = preset_names(page)[0]
+    until(lambda: program.send("loadPreset", f"name={name}").returncode == 0, "the presets of the page in the cycler")
+    for button, control in [("#next", "nextPreset"), ("#previous", "previousPreset"), ("#random", "randomPreset")]:
+        page.click(button)
+        program.next("control", control=control)
+        wait_for_preset(page, program.next("preset")["name"])
+    before = program.status()["cycling"]
+    page.click("#cycle")
+    program.next("control", control="toggleCycle")
+    until(lambda: program.status()["cycling"] != before, "the change of cycling")
+    wait_for_state(page, "cycle", program.status()["cycling"])
+
+
+def test_note_keys_send_keydown_and_keyup_and_other_keys_and_typed_text_none(use):
+    program, page = use()
+    for key in NOTE_KEYS:
+        page.keyboard.press(key)
+        for event in ["keydown", "keyup"]:
+            program.next("control", control="keyHandler", key=key, event=event)
+        assert program.next("key")["key"] == key
+    page.keyboard.press("x")
+    page.keyboard.press("/")
+    wait(page, "document.activeElement.id === 'search'")
+    page.keyboard.type("was")
+    assert page.input_value("#search") == "was"
+    page.keyboard.press("Escape")
+    wait(page, "document.getElementById('presets').hidden")
+    assert page.evaluate("hemiola.connected")
+    page.keyboard.press("p")
+    assert program.next("control", control="keyHandler")["key"] == "p"
+
+
+def test_tap_lock_half_and_double_are_applied_to_the_tempo(use):
+    program, page = use()
+    wait(page, "Math.abs(parseFloat(document.getElementById('bpm').textContent) - 120) < 3")
+
+    def until_tempo(bpm):
+        until(lambda: abs((program.status()["bpm"] or 0) - bpm) < 3, f"{bpm} BPM")
+
+    page.click("[data-control=tap]")
+    program.next("control", control="tap")
+    page.keyboard.press("b")
+    program.next("control", control="tap")
+    page.click("[data-control=halveTempo]")
+    program.next("control", control="halveTempo")
+    until_tempo(60)
+    page.click("[data-control=doubleTempo]")
+    program.next("control", control="doubleTempo")
+    until_tempo(120)
+    page.click("[data-control=lockTempo]")
+    assert 20 < program.next("control", control="lockTempo")["bpm"] < 300
+    wait_for_state(page, "lock", True)
+    page.click("[data-control=lockTempo]")
+    assert program.next("control", control="lockTempo").get("bpm") is None
+    wait_for_state(page, "lock", False)
+
+
+def test_hidden_controls_return_and_favourites_stay_after_a_reload(use):
+    _, page = use()
+    name = page.evaluate("getCurrentPreset()")
+    page.click("#favourite")
+    wait_for_state(page, "favourite", True)
+    page.click("#hide")
+    wait(page, "document.getElementById('dock').hidden && document.getElementById('top').hidden")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "show-controls"
+    page.keyboard.press("Enter")
+    wait(page, "!document.getElementById('dock').hidden")
+    page.reload()
+    wait_for_preset(page, name)
+    wait_for_state(page, "favourite", True)
+
+
+@pytest.mark.parametrize("action", ["button", "Escape"])
+def test_close_ends_the_run_if_the_sink_is_configured_so(action, use):
+    program, page = use(web="port=0,exit_on_close=true")
+    if action == "button":
+        page.click("#close")
+    else:
+        page.keyboard.press("Escape")
+    assert program.finish() == 0
+
+
+def test_close_with_the_default_setting_is_shown_and_a_click_connects_again(use):
+    program, page = use()
+    page.click("#close")
+    wait(page, "!hemiola.connected && !document.getElementById('outage').hidden")
+    page.click("#reconnect")
+    wait(page, "hemiola.connected && document.getElementById('outage').hidden")
+    assert program.stop() == 130
