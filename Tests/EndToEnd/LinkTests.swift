@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The program and a peer of Ableton Link, in a network of their own that has only a loopback interface.
-@Suite(.enabled(if: LinkNetwork.isExpected, "\(LinkNetwork.reason)")) struct LinkTests {
+@Suite(.serialized, .enabled(if: LinkNetwork.isExpected, "\(LinkNetwork.reason)")) struct LinkTests {
     /// What a run printed, with the times of `CLOCK_MONOTONIC` at which its lines arrived.
     private struct Run {
         var beats: [(arrival: Double, time: Double, due: Double, beatsPerMinute: Double)] = []

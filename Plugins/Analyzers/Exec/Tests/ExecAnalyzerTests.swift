@@ -11,7 +11,7 @@ import Testing
 
 @testable import ExecAnalyzer
 
-@Suite(.enabled(if: Tool.program("python3").isExpected, "python3 is not installed"))
+@Suite(.serialized, .enabled(if: Tool.program("python3").isExpected, "python3 is not installed"))
 struct ExecAnalyzerTests {
     private let folder: TemporaryFolder
 

@@ -12,7 +12,7 @@ import Testing
 import ToneCapture
 
 /// Real pipelines at real-time speed, and a pseudo-terminal or a named pipe as the receiver.
-@Suite(.mayNotHang) struct MIDISinkTests {
+@Suite(.serialized, .mayNotHang) struct MIDISinkTests {
     private static let registry = PluginRegistry(captures: [.tone], analyzers: [.beat], sinks: [.midi])
     /// Clicks of 120 BPM in bars of four.
     private static let clicks = "tone:clicks,bpm=120,seconds="
