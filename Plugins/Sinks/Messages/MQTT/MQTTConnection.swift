@@ -123,14 +123,14 @@ final class MQTTConnection: Sendable {
         return isPublished ?? false
     }
 
-    /// Publishes what waits, within two seconds, and ends the connection in order. A thread that resolves a name or connects is not waited
-    /// for: it ends later.
+    /// Publishes what waits, within two seconds, and ends the connection in order. A thread that then still resolves a name or connects ends
+    /// later.
     func close() {
         let deadline = MonotonicTime.now + Self.closeTimeout
         state.withLock { $0.closing = deadline }
         wakeUp.signal()
         while !state.withLock({ $0.isEnded }) {
-            if state.withLock({ $0.connecting != nil }) || MonotonicTime.now > deadline + 1 { break }
+            if MonotonicTime.now > deadline + (state.withLock { $0.connecting != nil } ? 0 : 1) { break }
             usleep(5000)
         }
         state.withLock { state in
@@ -256,7 +256,8 @@ final class MQTTConnection: Sendable {
         takeOverflow(&link.progress)
         switch link.progress.phase {
         case .disconnected:
-            if closing != nil { return .end }
+            // The first attempt is made also for a run that is already over.
+            if let closing, link.progress.nextAttempt > 0 || now >= closing { return .end }
             guard now >= link.progress.nextAttempt else {
                 if settings.qualityOfService == 0 { dropAll(&link.progress) }
                 return .pause(seconds: link.progress.nextAttempt - now)
@@ -340,18 +341,19 @@ final class MQTTConnection: Sendable {
     private func finish() {
         // With a broker that is slow, the status has one more second.
         let deadline = MonotonicTime.now + 1
+        func waitForRest(_ link: Link) throws(MosquittoClient.Failure) -> Next {
+            let now = MonotonicTime.now
+            guard link.progress.isConnected, link.unpublishedCount > 0 || link.client.wantsToWrite, now < deadline else { return .end }
+            return try wait(link, until: deadline - now)
+        }
         var next = attempt { link throws(MosquittoClient.Failure) in
             guard link.progress.isConnected else { return .end }
             try publish(status: "offline", &link)
-            return try wait(link, until: deadline - MonotonicTime.now)
+            return try waitForRest(link)
         }
         while case .exchange(let seconds, let socket, let writing) = next {
             exchange(wakeUp.wait(seconds: seconds, for: socket, writing: writing))
-            next = attempt { link throws(MosquittoClient.Failure) in
-                let now = MonotonicTime.now
-                guard link.progress.isConnected, link.unpublishedCount > 0 || link.client.wantsToWrite, now < deadline else { return .end }
-                return try wait(link, until: deadline - now)
-            }
+            next = attempt { link throws(MosquittoClient.Failure) in try waitForRest(link) }
         }
         link.withLock { link in
             guard link != nil else { return }

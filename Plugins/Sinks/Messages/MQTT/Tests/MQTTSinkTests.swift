@@ -205,6 +205,15 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
+    @Test func `closed right after it was opened: the connection is still made, and ended in order`() async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe()
+        let sink = try SinkPlugin.mqtt.make(SinkPlugin.mqtt.about.values(parsing: "mqtt:127.0.0.1:\(broker.port)"))
+        try await sink.open(SinkContext(name: "mqtt"))
+        try await sink.close()
+        #expect(try (0..<2).map { _ in try subscriber.next().payload } == ["online", "offline"])
+    }
+
     // MARK: - Credentials
 
     @Test func `user and password file: accepted; a file that others can read is a warning`() async throws {
