@@ -1,5 +1,5 @@
-// The weights of the beat networks, compiled into the program: the format is described in Training/FEATURES.md. `make weights` replaces
-// the files. Only Plugins/Analyzers/Beat/NetworkWeights.swift imports this module.
+// The weights of the beat networks, compiled into the program: the format is described in Training/FEATURES.md.
+// `make -C Training weights` replaces the files. Only Plugins/Analyzers/Beat/NetworkWeights.swift imports this module.
 #ifndef CBEATWEIGHTS_H
 #define CBEATWEIGHTS_H
 
