@@ -1,6 +1,6 @@
 import Foundation
 
-/// The layers of docs/architecture.md, and the rules for imports.
+/// The layers of Package.swift, which a module that moves to another layer changes here too, and the rules for imports.
 struct Architecture {
     /// Module → layer. Plugins are on `pluginLayer` and are found by their folders.
     static let layers = [
