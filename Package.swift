@@ -76,7 +76,9 @@ let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "s
 // The plugins: layer 3. Each is a line here and a line in Sources/HemiolaPlugins.
 let plugins: [[Target]] = [
     plugin("ExecCapture", at: "Captures/Exec", uses: ["HemiolaPCM", "HemiolaProcesses"]),
-    plugin("FileCapture", at: "Captures/File", uses: ["HemiolaProcesses", "HemiolaRIFF", "CSndFile"]),
+    plugin(
+        "FileCapture", at: "Captures/File",
+        uses: ["HemiolaPCM", "HemiolaProcesses", "HemiolaRIFF", "CFLAC", "CMPG123", "COpusFile", "CSndFile", "CVorbisFile"]),
     plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaPCM"]),
     plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
     plugin("ToneCapture", at: "Captures/Tone"),
@@ -213,12 +215,16 @@ let libraries: [Target] = [
     cLibrary("CCairo", isLoadedOnDemand: true),
     cLibrary("CEBUR128", isLoadedOnDemand: true),
     cLibrary("CFFTW"),
+    cLibrary("CFLAC", isLoadedOnDemand: true),
     data("CFieldMaps", exclude: ["Maps"]),
     cLibrary("CMosquitto", isLoadedOnDemand: true),
+    cLibrary("CMPG123", isLoadedOnDemand: true),
+    cLibrary("COpusFile", isLoadedOnDemand: true),
     cLibrary("CPulse", isLoadedOnDemand: true),
     cLibrary("CQREncode", isLoadedOnDemand: true),
     cLibrary("CSndFile"),
     cLibrary("CVamp"),
+    cLibrary("CVorbisFile", isLoadedOnDemand: true),
     // The files of Plugins/Sinks/Visualizers/Web/Page.
     data("CWebPage"),
     cLibrary("CYAML", isLoadedOnDemand: true),

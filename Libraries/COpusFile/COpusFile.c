@@ -1,0 +1,32 @@
+// The functions of libopusfile that Hemiola uses, under their own names: each calls through a pointer that is set by dlsym(3).
+#include "COpusFile.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+// X(result, name, (parameters), (arguments)). The compiler checks each against its declaration in the header.
+#define FUNCTIONS(X)
+
+#define DEFINE(result, name, parameters, arguments) \
+    static result(*copusfile_##name) parameters; \
+    result name parameters { return copusfile_##name arguments; }
+FUNCTIONS(DEFINE)
+
+static const char *fault;
+
+static void load(void) {
+    void *library = dlopen("libopusfile.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        fault = "libopusfile.so.0 cannot be loaded";
+        return;
+    }
+#define LOAD(result, name, parameters, arguments) \
+    if (!(copusfile_##name = (result(*) parameters)dlsym(library, #name))) fault = "libopusfile.so.0 has no " #name;
+    FUNCTIONS(LOAD)
+}
+
+const char *copusfile_load(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return fault;
+}
