@@ -44,12 +44,13 @@ final class ByteStream: ChunkSource {
     ///   - descriptor: Open for reading.
     ///   - isOwner: Whether to close the descriptor in deinit.
     ///   - spools: Whether to store the bytes, so that `rewind` works. A regular file is reread instead.
-    init(_ descriptor: Int32, name: String, isOwner: Bool, spools: Bool) throws(CaptureError) {
+    ///   - origin: Where in a regular file to begin, in bytes; nil: at the position of the descriptor.
+    init(_ descriptor: Int32, name: String, isOwner: Bool, spools: Bool, from origin: Int64? = nil) throws(CaptureError) {
         self.descriptor = descriptor
         self.name = name
         self.isOwner = isOwner
         do throws(CaptureError) {
-            (origin, size) = try Self.inspect(descriptor, name: name)
+            (self.origin, size) = try Self.inspect(descriptor, name: name, from: origin)
             spool = spools && size == nil ? try Spool(for: name) : nil
         } catch {
             if isOwner { close(descriptor) }
@@ -78,7 +79,9 @@ final class ByteStream: ChunkSource {
 
     private static let example = "pipe audio into it, for example ffmpeg -v error -i FILE -f wav - | hemiola analyze -"
 
-    private static func inspect(_ descriptor: Int32, name: String) throws(CaptureError) -> (origin: Int64, size: Int64?) {
+    private static func inspect(
+        _ descriptor: Int32, name: String, from start: Int64?
+    ) throws(CaptureError) -> (origin: Int64, size: Int64?) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw CaptureError("cannot read \(name): it is closed; \(example)")
@@ -90,8 +93,8 @@ final class ByteStream: ChunkSource {
         case S_IFDIR:
             throw CaptureError("\(name) is a directory; specify a pipe or a file")
         case S_IFREG:
-            let origin = Int64(lseek(descriptor, 0, SEEK_CUR))
-            return (max(0, origin), max(0, Int64(status.st_size) - max(0, origin)))
+            let origin = max(0, start ?? Int64(lseek(descriptor, 0, SEEK_CUR)))
+            return (origin, max(0, Int64(status.st_size) - origin))
         default:
             return (0, nil)
         }

@@ -3,7 +3,8 @@ internal import HemiolaSignal
 
 extension PCMFormat {
     private static let raw = Setting(
-        "raw", default: String?.none, "Format of raw samples: encoding, sample rate and channels, as f32le:44100:2; unset: a WAV stream.")
+        "raw", default: String?.none,
+        "Format of raw samples: encoding, sample rate and channels, as f32le:44100:2; unset: a stream with a header, such as WAV.")
     private static let encoding = Setting(
         "encoding", default: PCMEncoding?.none, "Encoding of raw samples; needs rate and channels too.")
     private static let rate = Setting<Int?>(
@@ -16,7 +17,7 @@ extension PCMFormat {
 
     /// The format that these settings declare.
     ///
-    /// - Returns: nil for a WAV stream, which declares its own.
+    /// - Returns: nil for a stream whose header declares it.
     package init?(_ settings: SettingValues) throws(ConfigurationError) {
         let parts = (encoding: settings[Self.encoding], rate: settings[Self.rate], channels: settings[Self.channels])
         if let text = settings[Self.raw] {

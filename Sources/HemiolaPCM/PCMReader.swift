@@ -1,7 +1,8 @@
 package import Hemiola
+internal import HemiolaRIFF
 package import HemiolaSignal
 
-/// Reads samples from a descriptor that may be endless, of unknown length and not seekable.
+/// Reads samples, raw or with a header, from a descriptor that may be endless, of unknown length and not seekable.
 ///
 /// Nothing is dropped: while `read` is not called, the pipe fills and its writer blocks. A stream that declares more frames than it holds
 /// ends with a gap of the missing frames; one without a declared length that ends within a frame ends with a gap of 0 frames.
@@ -21,6 +22,8 @@ package class PCMReader: Capture {
     private let kind: String
     private let advice: PCMAdvice
     private let rawFormat: PCMFormat?
+    /// The header of a file that is parsed already.
+    private let header: PCMHeader?
 
     private var stream: ByteStream?
     private var format: PCMFormat
@@ -35,7 +38,7 @@ package class PCMReader: Capture {
     private var state = State.beginning
 
     private enum State {
-        /// Nothing is delivered yet. Raw samples are still to be checked for a WAV header.
+        /// Nothing is delivered yet. Raw samples are still to be checked for a header.
         case beginning
         case running
         /// Only the end is left to deliver.
@@ -46,10 +49,14 @@ package class PCMReader: Capture {
     ///   - input: Where the stream comes from.
     ///   - name: The name in messages and records.
     ///   - kind: The kind of source in records.
-    ///   - format: The format of raw samples; nil: a WAV stream.
+    ///   - format: The format of raw samples; nil: a stream with a header.
     ///   - advice: What messages suggest.
-    package required init(_ input: Input, name: String, kind: String = "pcm", format: PCMFormat?, advice: PCMAdvice = .pipe) {
+    ///   - header: The header of a file, if it is parsed already.
+    package required init(
+        _ input: Input, name: String, kind: String = "pcm", format: PCMFormat?, advice: PCMAdvice = .pipe, header: PCMHeader? = nil
+    ) {
         self.input = input
+        self.header = header
         self.name = name
         self.kind = kind
         self.advice = advice
@@ -66,7 +73,8 @@ package class PCMReader: Capture {
         let stream: ByteStream
         switch input {
         case .path(let path): stream = try ByteStream(path: path, spools: spools)
-        case .descriptor(let number): stream = try ByteStream(number, name: name, isOwner: false, spools: spools)
+        case .descriptor(let number):
+            stream = try ByteStream(number, name: name, isOwner: false, spools: spools, from: header == nil ? nil : 0)
         }
         stream.advice = advice
         stream.isCancelled = request.isCancelled
@@ -74,10 +82,12 @@ package class PCMReader: Capture {
         if let rawFormat {
             format = rawFormat
         } else {
-            let header = try WAVHeader(reading: stream)
-            format = header.format
+            let header: PCMHeader
+            if let known = self.header { header = known } else { header = try PCMHeader(reading: stream) }
+            format = try header.supportedFormat(of: stream)
             bytes = header.byteCount
             state = .running
+            if self.header != nil { stream.rewind(to: header.offset) }
         }
         stream.align()
         self.stream = stream
@@ -124,14 +134,17 @@ package class PCMReader: Capture {
 
     // MARK: - Beginning and end
 
-    /// Number of bytes that identify a WAV stream.
-    private static let magicByteCount = 12
+    /// Number of bytes that identify a container.
+    private static let magicByteCount = WaveFileHeader.size
 
-    /// Refuses a WAV stream that is read as raw samples: its header would be noise, and shift all samples after it.
+    /// Refuses a stream with a header that is read as raw samples: its header would be noise, and shift all samples after it.
     private func begin(_ stream: ByteStream) throws(CaptureError) {
         state = .running
-        guard rawFormat != nil, stream.hasText("WAVE", at: 8), stream.hasText("RIFF") || stream.hasText("RF64") else { return }
-        throw CaptureError("\(stream.name) is a WAV stream, whose header states the sample format; leave out \(stream.advice.rawOption)")
+        let head = try stream.bytes(at: stream.consumed, count: Self.magicByteCount)
+        guard rawFormat != nil, let container = PCMHeader.Container(head) else { return }
+        throw CaptureError(
+            "\(stream.name) is a \(container.rawValue) stream, whose header states the sample format; "
+                + "leave out \(stream.advice.rawOption)")
     }
 
     /// All declared frames are delivered.
@@ -149,7 +162,7 @@ package class PCMReader: Capture {
     /// Handles the end of the stream.
     private func finish(_ stream: ByteStream) throws(CaptureError) -> ReadResult {
         state = .over
-        if stream.count == 0, stream.consumed == 0 { throw WAVHeader.empty(stream.name) }
+        if stream.count == 0, stream.consumed == 0 { throw UnsupportedFormat.empty(stream.name) }
         if let declaredFrames { return .gap(Gap(frames: declaredFrames - frames, reason: .truncatedFile)) }
         return stream.count > 0 ? .gap(Gap(frames: 0, reason: .truncatedFile)) : .end
     }

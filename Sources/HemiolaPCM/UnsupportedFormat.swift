@@ -1,8 +1,8 @@
 internal import Hemiola
 
-/// The error for a stream that is not a supported WAV: its format by the first bytes, and what to do.
+/// The error for a stream without a supported header: its format by the first bytes, and what to do.
 enum UnsupportedFormat {
-    /// - Parameter reason: The reason, where the stream is a WAV.
+    /// - Parameter reason: The reason, where the container is supported.
     static func error(for stream: ByteStream, because reason: String? = nil) -> CaptureError {
         let remedy = stream.size == nil ? stream.advice.decoding : PCMAdvice.file
         let raw = "for raw samples, give their format: \(stream.advice.rawExample)"
@@ -10,12 +10,17 @@ enum UnsupportedFormat {
             return CaptureError("\(stream.name): \(reason), but pcm supports only integer and floating-point samples; \(remedy)")
         }
         if let name = signature(of: stream) {
-            return CaptureError("\(stream.name) looks like \(name), but pcm supports only WAV and raw samples; \(remedy)")
+            return CaptureError(
+                "\(stream.name) looks like \(name), but pcm supports only WAV, AIFF, AU, CAF, Wave64 and raw samples; \(remedy)")
         }
         if let name = frameHeader(of: stream) {
-            return CaptureError("\(stream.name) is not a WAV stream; if it is \(name), \(remedy); \(raw)")
+            return CaptureError("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream; if it is \(name), \(remedy); \(raw)")
         }
-        return CaptureError("\(stream.name) is not a WAV stream (first bytes: \(firstBytes(of: stream))); \(raw)")
+        return CaptureError("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream (first bytes: \(firstBytes(of: stream))); \(raw)")
+    }
+
+    static func empty(_ name: String) -> CaptureError {
+        CaptureError("\(name) is empty (0 bytes); check whether the program before the pipe failed")
     }
 
     private static let signatures: [(text: StaticString, offset: Int, name: String)] = [
@@ -23,10 +28,7 @@ enum UnsupportedFormat {
         ("OggS", 0, "Ogg"),
         ("ID3", 0, "MP3"),
         ("ftyp", 4, "MP4 or M4A"),
-        ("FORM", 0, "AIFF"),
-        ("caff", 0, "Core Audio (CAF)"),
-        (".snd", 0, "Sun audio (AU)"),
-        ("riff", 0, "Wave64"),
+        ("FORM", 0, "IFF, but not AIFF"),
         ("wvpk", 0, "WavPack"),
         ("MAC ", 0, "Monkey's Audio"),
         ("TTA1", 0, "True Audio"),

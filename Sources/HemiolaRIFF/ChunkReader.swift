@@ -7,7 +7,7 @@ public protocol ChunkSource {
     ///
     /// - Parameters:
     ///   - offset: In bytes. A `ChunkReader` reads at offsets that never decrease, so that a stream can discard earlier bytes.
-    ///   - count: Bytes to read, at most 512.
+    ///   - count: Bytes to read, at most 4096.
     /// - Returns: `count` bytes; fewer at the end of the source.
     func bytes(at offset: Int64, count: Int) throws(Failure) -> [UInt8]
 }
@@ -72,12 +72,18 @@ public struct Chunk: Sendable, Hashable {
 
 /// Iterates over the chunks of a container: RIFF, RIFX, RF64, BW64, AIFF, CAF or Wave64.
 ///
+/// Some programs leave out the byte that pads a content of odd size. The reader takes the chunk without it where the name is more plausible
+/// there.
+///
 /// - Complexity: One read of at most 24 bytes per chunk. Contents are read on request only.
 public struct ChunkReader<Source: ChunkSource> {
     private let source: Source
     private let layout: ChunkLayout
-    /// The offset of the next chunk; nil after a chunk with an invalid size.
+    /// The end of the previous chunk, without its padding; nil after a chunk with an invalid size.
     private var position: Int64?
+    /// Bytes of padding that should follow, 0….
+    private var padding: Int64 = 0
+    private let end: Int64
     private var remaining: Int
 
     /// A reader of the chunks of a source.
@@ -86,10 +92,12 @@ public struct ChunkReader<Source: ChunkSource> {
     ///   - source: The input.
     ///   - layout: The layout of the chunk headers.
     ///   - offset: The offset of the first chunk, in bytes.
+    ///   - end: The offset that the chunks do not exceed: the end of a chunk that consists of chunks.
     ///   - limit: Maximum number of chunks to read: a damaged file may contain millions of empty ones.
-    public init(_ source: Source, layout: ChunkLayout, from offset: Int64, limit: Int = .max) {
+    public init(_ source: Source, layout: ChunkLayout, from offset: Int64, to end: Int64 = .max, limit: Int = .max) {
         self.source = source
         self.layout = layout
+        self.end = end
         position = offset
         remaining = limit
     }
@@ -100,29 +108,50 @@ public struct ChunkReader<Source: ChunkSource> {
     public mutating func next() throws(Source.Failure) -> Chunk? {
         guard remaining > 0, let position else { return nil }
         remaining -= 1
-        let header = try source.bytes(at: position, count: layout.headerSize)
+        let isOdd = padding == 1
+        let first = isOdd ? position : position + padding
+        let wanted = Int64(layout.headerSize) + (isOdd ? 1 : 0)
+        // Not one read per place: a stream discards what precedes the second one.
+        let bytes = try source.bytes(at: first, count: Int(max(0, min(wanted, end - first))))
+        let skipped = isOdd && Self.plausibility(bytes.dropFirst()) >= Self.plausibility(bytes[...]) ? 1 : 0
+        let header = Array(bytes.dropFirst(skipped).prefix(layout.headerSize))
         guard header.count == layout.headerSize else { return nil }
         let chunk = Chunk(
-            name: String(decoding: header[..<4], as: UTF8.self), offset: position + Int64(layout.headerSize),
+            name: String(decoding: header[..<4], as: UTF8.self), offset: first + Int64(skipped + layout.headerSize),
             size: layout.contentSize(header))
-        self.position = end(of: chunk)
+        skip(chunk, size: chunk.size)
         return chunk
+    }
+
+    /// Continues after a chunk whose size another chunk declares, as RF64's `ds64` does.
+    ///
+    /// - Parameters:
+    ///   - chunk: The last chunk that `next` returned.
+    ///   - size: Bytes of its content.
+    public mutating func skip(_ chunk: Chunk, size: Int64) {
+        let (end, overflow) = chunk.offset.addingReportingOverflow(size)
+        padding = size < 0 ? 0 : layout.padding(after: size)
+        position = size < 0 || overflow || end > .max - 64 ? nil : end
+    }
+
+    /// How likely a chunk's header begins here: 2 with a name that most files contain, 1 with four printable characters, else 0.
+    private static func plausibility(_ bytes: ArraySlice<UInt8>) -> Int {
+        let name = bytes.prefix(4)
+        guard name.count == 4, name.allSatisfy({ (0x20...0x7e).contains($0) }) else { return 0 }
+        return commonNames.contains(String(decoding: name, as: UTF8.self)) ? 2 : 1
+    }
+
+    private static var commonNames: [String] {
+        ["fmt ", "data", "fact", "LIST", "id3 ", "COMM", "SSND", "MARK", "INST", "ID3 ", "bext", "cue ", "smpl", "JUNK", "PEAK"]
     }
 
     /// Reads the first bytes of a chunk's content: at most `limit`, and at most as many as its header declares.
     ///
     /// - Parameters:
     ///   - chunk: The last chunk that `next` returned.
-    ///   - limit: Maximum number of bytes, at most 512.
+    ///   - limit: Maximum number of bytes, at most 4096.
     public func content(of chunk: Chunk, limit: Int) throws(Source.Failure) -> [UInt8] {
-        try source.bytes(at: chunk.offset, count: Int(min(max(0, chunk.size), Int64(limit))))
-    }
-
-    private func end(of chunk: Chunk) -> Int64? {
-        guard chunk.size >= 0 else { return nil }
-        let (end, overflow) = chunk.offset.addingReportingOverflow(chunk.size)
-        let (next, overflowByPadding) = end.addingReportingOverflow(layout.padding(after: chunk.size))
-        return overflow || overflowByPadding ? nil : next
+        try source.bytes(at: chunk.offset, count: Int(max(0, min(chunk.size, Int64(limit), end - chunk.offset))))
     }
 }
 

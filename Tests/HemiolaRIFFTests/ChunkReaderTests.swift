@@ -31,6 +31,34 @@ import Testing
         #expect(chunks(little, .iff).map(\.name) == ["one "], "the size in the other byte order exceeds the source")
     }
 
+    @Test func `chunk of odd size without its padding: the next one is found`() {
+        // The size of 0x41 is a letter: at the padded place, "ataA" is a name too.
+        for size in [2, 0x41] as [UInt32] {
+            let content = Array("LIST".utf8) + little(UInt32(3)) + [1, 2, 3] + Array("data".utf8) + little(size) + [4, 5]
+            let expected = [Chunk(name: "LIST", offset: 8, size: 3), Chunk(name: "data", offset: 19, size: Int64(size))]
+            #expect(chunks(content, .riff) == expected)
+        }
+        // With a padding of another byte than 0, and at the end of the source.
+        let padded = Array("one ".utf8) + little(UInt32(3)) + [1, 2, 3, 0x41] + Array("data".utf8) + little(UInt32(0))
+        #expect(chunks(padded, .riff).map(\.name) == ["one ", "data"])
+        #expect(chunks(Array("one ".utf8) + little(UInt32(1)) + [1] + Array("data".utf8) + little(UInt32(0)), .riff).count == 2)
+    }
+
+    @Test func `chunks within a chunk: end with it`() {
+        let content = Array("one ".utf8) + little(UInt32(6)) + Array("Abcdeftwo ".utf8) + little(UInt32(0))
+        var reader = ChunkReader(Memory(content: content), layout: .riff, from: 0, to: 12)
+        let chunk = reader.next()!
+        #expect(reader.content(of: chunk, limit: 100) == Array("Abcd".utf8))
+        #expect(reader.next() == nil)
+    }
+
+    @Test func `chunk whose size another chunk declares: continued after that size`() {
+        let content = Array("data".utf8) + little(UInt32.max) + [1, 2, 3, 0] + Array("two ".utf8) + little(UInt32(0))
+        var reader = ChunkReader(Memory(content: content), layout: .riff, from: 0)
+        reader.skip(reader.next()!, size: 3)
+        #expect(reader.next() == Chunk(name: "two ", offset: 20, size: 0))
+    }
+
     @Test func `CAF: the size has 8 bytes and there is no padding`() {
         let content =
             Array("caff".utf8) + [0, 1, 0, 0] + Array("desc".utf8) + big(Int64(3)) + [1, 2, 3] + Array("data".utf8) + big(Int64(-1))

@@ -2,9 +2,9 @@ public import Hemiola
 internal import HemiolaPCM
 
 extension CapturePlugin {
-    /// Reads a WAV stream or raw samples from standard input, a pipe, a FIFO or a file.
+    /// Reads a stream of samples with a header, such as WAV, or raw samples from standard input, a pipe, a FIFO or a file.
     public static let pcm = CapturePlugin(
-        "pcm", "Reads a WAV stream or raw samples from standard input, a pipe or a FIFO.",
+        "pcm", "Reads WAV, AIFF, AU, CAF or raw samples from standard input, a pipe or a FIFO.",
         settings: PCMSettings.declared, primary: "path"
     ) { settings throws(ConfigurationError) in
         let settings = try PCMSettings(settings)

@@ -9,7 +9,7 @@ struct PCMSettings: Sendable {
     static let declared = [path.declared] + PCMFormat.settings + [SpooledPCMReader.setting.declared]
 
     var path: String
-    /// The format of raw samples; nil for a WAV stream, which declares its own.
+    /// The format of raw samples; nil for a stream whose header declares it.
     var format: PCMFormat?
     var spools: Bool
 

@@ -67,6 +67,63 @@ struct WAVBytes {
     }
 }
 
+/// Builds the bytes of a stream in a container other than WAV: two channels at 48 kHz.
+enum ContainerBytes: String, CaseIterable {
+    case aiff = "AIFF"
+    case aiffC = "AIFF-C"
+    case au = "AU"
+    case littleEndianAU = "AU in little-endian order"
+    case decAU = "AU of DEC"
+    case caf = "CAF"
+    case wave64 = "Wave64"
+
+    /// The name in messages.
+    var container: String { self == .aiffC ? "AIFF" : rawValue.hasPrefix("AU") ? "AU" : rawValue }
+
+    var encoding: PCMEncoding {
+        switch self {
+        case .aiff, .au, .caf: .s16be
+        case .aiffC, .littleEndianAU, .decAU, .wave64: .s16le
+        }
+    }
+
+    /// - Parameter declared: The size of the samples in the header; nil: the actual one.
+    func bytes(_ samples: [UInt8], declared: Int? = nil) -> [UInt8] {
+        let size = declared ?? samples.count
+        switch self {
+        case .aiff, .aiffC:
+            let rate: [UInt8] = [0x40, 0x0e, 0xbb, 0x80, 0, 0, 0, 0, 0, 0]
+            let codec = self == .aiff ? [] : Array("sowt".utf8) + [0, 0]
+            let frames = UInt32(max(0, size) / 4)
+            let common = UInt16(2).bytes(bigEndian: true) + frames.bytes(bigEndian: true) + UInt16(16).bytes(bigEndian: true)
+            let head = Array("COMM".utf8) + UInt32(18 + codec.count).bytes(bigEndian: true) + common + rate + codec
+            let sound =
+                Array("SSND".utf8) + UInt32(truncatingIfNeeded: size + 8).bytes(bigEndian: true) + [UInt8](repeating: 0, count: 8)
+            return Array("FORM\0\0\u{1}\0\(self == .aiff ? "AIFF" : "AIFC")".utf8) + head + sound + samples
+        case .au, .littleEndianAU, .decAU:
+            let magic = self == .au ? ".snd" : self == .decAU ? "\0ds." : "dns."
+            let numbers = [28, UInt32(truncatingIfNeeded: size), 3, 48_000, 2, 0]
+            return Array(magic.utf8) + numbers.flatMap { $0.bytes(bigEndian: self == .au) } + samples
+        case .caf:
+            let description = (48_000.0).bitPattern.bytes(bigEndian: true) + Array("lpcm".utf8)
+            let numbers = ([0, 4, 1, 2, 16] as [UInt32]).flatMap { $0.bytes(bigEndian: true) }
+            let head = Array("caff\0\u{1}\0\0desc".utf8) + Int64(32).bytes(bigEndian: true) + description + numbers
+            return head + Array("data".utf8)
+                + Int64(size < 0 ? -1 : size + 4).bytes(bigEndian: true) + [0, 0, 0, 0] + samples
+        case .wave64:
+            let rest: [UInt8] = [0xf3, 0xac, 0xd3, 0x11, 0x8c, 0xd1, 0, 0xc0, 0x4f, 0x8e, 0xdb, 0x8a]
+            let riff: [UInt8] = [
+                0x72, 0x69, 0x66, 0x66, 0x2e, 0x91, 0xcf, 0x11, 0xa5, 0xd6, 0x28, 0xdb, 0x04, 0xc1, 0, 0,
+            ]
+            let format =
+                UInt16(1).bytes() + UInt16(2).bytes() + UInt32(48_000).bytes() + UInt32(192_000).bytes() + UInt16(4).bytes()
+                + UInt16(16).bytes()
+            return riff + UInt64(1000).bytes() + Array("wave".utf8) + rest + Array("fmt ".utf8) + rest + UInt64(40).bytes() + format
+                + Array("data".utf8) + rest + (size < 0 ? UInt64.max : UInt64(size + 24)).bytes() + samples
+        }
+    }
+}
+
 /// A pipe with a writer on another thread.
 final class TestPipe: Sendable {
     let reader: Int32

@@ -14,9 +14,7 @@ import Testing
         (Array("OggS\0\u{2}".utf8), "Ogg"),
         (Array("ID3\u{4}\0\0".utf8), "MP3"),
         (Array("\0\0\0\u{1c}ftypM4A ".utf8), "MP4 or M4A"),
-        (Array("FORM\0\0\0\0AIFF".utf8), "AIFF"),
-        (Array("caff\0\u{1}".utf8), "Core Audio (CAF)"),
-        ([0x72, 0x69, 0x66, 0x66, 0x2e, 0x91, 0xcf, 0x11], "Wave64"),
+        (Array("FORM\0\0\0\08SVX".utf8), "IFF, but not AIFF"),
         (Array("RIFF\0\0\0\0AVI ".utf8), "RIFF, but not WAVE"),
         ([0x1a, 0x45, 0xdf, 0xa3, 0x9f], "Matroska or WebM"),
         ([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], "Windows Media (ASF)"),
@@ -24,7 +22,7 @@ import Testing
     func `other format: refused with its name and what to do`(bytes: [UInt8], name: String) {
         #expect(
             failure(Self.padded(bytes))
-                == "standard input looks like \(name), but pcm supports only WAV and raw samples; decode it in the pipe: "
+                == "standard input looks like \(name), but pcm supports only WAV, AIFF, AU, CAF, Wave64 and raw samples; decode it in the pipe: "
                 + "ffmpeg -v error -i - -f wav - | hemiola analyze -, or save it to a file and analyse the file")
     }
 
@@ -38,7 +36,7 @@ import Testing
     @Test func `raw samples without a format: refused with the option that gives it`() {
         #expect(
             failure(Self.padded([0, 0, 0x80, 0x3f]))
-                == "standard input is not a WAV stream (first bytes: 00 00 80 3f); for raw samples, give their format: "
+                == "standard input is not a WAV, AIFF, AU, CAF or Wave64 stream (first bytes: 00 00 80 3f); for raw samples, give their format: "
                 + "--raw f32le,44100,2")
         #expect(failure([1]).contains("(first bytes: 01)"))
     }

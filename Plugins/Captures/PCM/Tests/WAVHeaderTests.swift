@@ -119,9 +119,9 @@ import Testing
 
     @Test func `unsupported sample size: refused`() {
         let wide = WAVBytes(encoding: .f32le, tag: 1, bits: 64, samples: Self.bytes)
-        #expect(failure(wide.bytes).contains("64-bit integer samples in 4 bytes"))
+        #expect(failure(wide.bytes).contains("64-bit integer samples"))
         let half = WAVBytes(encoding: .s16le, tag: 3, samples: Self.bytes)
-        #expect(failure(half.bytes).contains("16-bit float samples in 2 bytes"))
+        #expect(failure(half.bytes).contains("16-bit float samples"))
     }
 
     @Test func `0 channels or 0 Hz: refused`() {
