@@ -78,7 +78,7 @@ let plugins: [[Target]] = [
     plugin("ExecCapture", at: "Captures/Exec", uses: ["HemiolaPCM", "HemiolaProcesses"]),
     plugin(
         "FileCapture", at: "Captures/File",
-        uses: ["HemiolaPCM", "HemiolaProcesses", "HemiolaRIFF", "CFLAC", "CMPG123", "COpusFile", "CSndFile", "CVorbisFile"]),
+        uses: ["HemiolaPCM", "HemiolaProcesses", "HemiolaRIFF", "CFLAC", "CMPG123", "CSndFile", "CXiph"]),
     plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaPCM"]),
     plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
     plugin("ToneCapture", at: "Captures/Tone"),
@@ -219,14 +219,13 @@ let libraries: [Target] = [
     data("CFieldMaps", exclude: ["Maps"]),
     cLibrary("CMosquitto", isLoadedOnDemand: true),
     cLibrary("CMPG123", isLoadedOnDemand: true),
-    cLibrary("COpusFile", isLoadedOnDemand: true),
     cLibrary("CPulse", isLoadedOnDemand: true),
     cLibrary("CQREncode", isLoadedOnDemand: true),
     cLibrary("CSndFile"),
     cLibrary("CVamp"),
-    cLibrary("CVorbisFile", isLoadedOnDemand: true),
     // The files of Plugins/Sinks/Visualizers/Web/Page.
     data("CWebPage"),
+    cLibrary("CXiph", isLoadedOnDemand: true),
     cLibrary("CYAML", isLoadedOnDemand: true),
     cLibrary("CZstd", isLoadedOnDemand: true),
 ]

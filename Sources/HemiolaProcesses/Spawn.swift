@@ -121,7 +121,7 @@ extension Spawn {
 }
 
 /// Both ends of a pipe, which other programs do not inherit.
-public struct PipeEnds {
+public struct PipeEnds: Sendable {
     /// The end that is read.
     public var reader: Int32
     /// The end that is written to.

@@ -18,6 +18,8 @@ public struct SharedLibrary: Sendable {
     public enum VersionSymbol: Sendable {
         /// `const char NAME[]`
         case text(StaticString)
+        /// `const char *NAME`
+        case textPointer(StaticString)
         /// `const char *NAME(void)`
         case textFunction(StaticString)
         /// `NAME(int *major, int *minor, int *patch)`

@@ -19,6 +19,16 @@ public struct SoundTags: Sendable, Hashable {
     /// No tags.
     public init() {}
 
+    /// Adds the tags of another set that are missing here.
+    public mutating func fill(from other: SoundTags) {
+        title = title ?? other.title
+        artist = artist ?? other.artist
+        album = album ?? other.album
+        track = track ?? other.track
+        genre = genre ?? other.genre
+        year = year ?? other.year
+    }
+
     /// Whether there is none.
     public var isEmpty: Bool { self == SoundTags() }
 

@@ -13,8 +13,8 @@ struct Architecture {
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
         "HemiolaVisualizer": 1, "HemiolaWire": 1, "HemiolaYAML": 1,
         "HemiolaSignal": 0, "CAbletonLink": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0,
-        "CFFTW": 0, "CFLAC": 0, "CFieldMaps": 0, "CMPG123": 0, "CMosquitto": 0, "COpusFile": 0, "CPulse": 0,
-        "CQREncode": 0, "CSndFile": 0, "CVamp": 0, "CVorbisFile": 0, "CWebPage": 0, "CYAML": 0, "CZstd": 0,
+        "CFFTW": 0, "CFLAC": 0, "CFieldMaps": 0, "CMPG123": 0, "CMosquitto": 0, "CPulse": 0,
+        "CQREncode": 0, "CSndFile": 0, "CVamp": 0, "CWebPage": 0, "CXiph": 0, "CYAML": 0, "CZstd": 0,
     ]
     static let pluginLayer = 3
 
@@ -29,11 +29,13 @@ struct Architecture {
         "CAbletonLink": ["Sources/HemiolaLink/LinkSession.swift"],
         "CALSA": ["Plugins/Sinks/Messages/MIDI/SequencerPort.swift"],
         "CFFTW": ["Sources/HemiolaSpectrum/RealFFT.swift"],
-        "CSndFile": ["Plugins/Captures/File/SoundFile.swift", "Plugins/Sinks/Files/Audio/FLACEncoder.swift"],
+        "CSndFile": ["Plugins/Captures/File/Decoders/SndFileDecoder.swift", "Plugins/Sinks/Files/Audio/FLACEncoder.swift"],
         "CFLAC": ["Plugins/Captures/File/Decoders/FLACDecoder.swift"],
         "CMPG123": ["Plugins/Captures/File/Decoders/MPEGDecoder.swift", "Plugins/Captures/File/Decoders/ID3Tags.swift"],
-        "CVorbisFile": ["Plugins/Captures/File/Decoders/VorbisDecoder.swift"],
-        "COpusFile": ["Plugins/Captures/File/Decoders/OpusDecoder.swift"],
+        "CXiph": [
+            "Plugins/Captures/File/Decoders/OggReader.swift", "Plugins/Captures/File/Decoders/OggDecoder.swift",
+            "Plugins/Captures/File/Decoders/VorbisDecoder.swift", "Plugins/Captures/File/Decoders/OpusDecoder.swift",
+        ],
         "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaYAML/YAMLEventReader.swift"],
         "CFieldMaps": ["Sources/HemiolaFieldMaps/FieldMap+BuiltIn.swift"],
         "CBuildRecord": ["Sources/HemiolaCommandLine/System/System+Libraries.swift"],

@@ -52,7 +52,10 @@ import Testing
         ("Sources/HemiolaEngine/Names.swift", "// as FileCapture and\n// OneCapture do", "names the plugin OneCapture"),
         ("Sources/HemiolaEngine/PluginUse.swift", "import TwoSink", "HemiolaEngine uses the plugin TwoSink, but is a core module"),
         ("Sources/HemiolaSpectrum/Other.swift", "import CFFTW", "CFFTW, which only Sources/HemiolaSpectrum/RealFFT.swift may import"),
-        ("Plugins/Captures/One/Other.swift", "private import CSndFile", "CSndFile, which only Plugins/Captures/File/SoundFile.swift"),
+        (
+            "Plugins/Captures/One/Other.swift", "private import CSndFile",
+            "CSndFile, which only Plugins/Captures/File/Decoders/SndFileDecoder.swift"
+        ),
         ("Sources/Hemiola/Date.swift", "import FoundationEssentials", "imports FoundationEssentials, which Hemiola must not import"),
         ("Sources/HemiolaEngine/Date.swift", "import struct FoundationEssentials.URL", "which HemiolaEngine must not import"),
         ("Plugins/Sinks/Two/Date.swift", "import Foundation", "Two/Date.swift imports Foundation, which links ICU"),

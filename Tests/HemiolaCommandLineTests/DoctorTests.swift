@@ -116,7 +116,9 @@ import Testing
         for (library, version) in found.libraries {
             // Those that only some commands need may be missing.
             #expect(library.relation != .depends || version != nil, "\(library.name)")
-            #expect(version.map { $0.contains(/\d+\.\d+/) } != false, "\(library.name): \(version ?? "")")
+            // libmpg123 says its version from 1.32 on.
+            let isKnown = version.map { $0.contains(/\d+\.\d+/) || "\(library.name)" == "libmpg123" && $0 == "of an unknown version" }
+            #expect(isKnown != false, "\(library.name): \(version ?? "")")
         }
         #expect(Set(found.formats).isSuperset(of: ["wav", "flac", "aiff"]))
         #expect(found.version == HemiolaVersion.current)

@@ -1,6 +1,9 @@
-// libFLAC, loaded on demand. Only Plugins/Captures/File/Decoders/FLACDecoder.swift imports this module.
+// libFLAC 1.4 and later, loaded on demand. Only Plugins/Captures/File/Decoders/FLACDecoder.swift imports this module.
 #ifndef CFLAC_H
 #define CFLAC_H
+
+// libFLAC's header includes it, and its functions are not to be hidden.
+#include <stdio.h>
 
 // Hidden: another library of the process that uses libFLAC must not find the functions of CFLAC.c.
 #pragma GCC visibility push(hidden)

@@ -4,11 +4,7 @@ internal import HemiolaSignal
 /// The errors of this capture: one line each, with the file, what is wrong with it and what to do.
 enum FileError {
     /// The shell command that decodes a file with ffmpeg and analyses the result.
-    ///
-    /// - Parameter demuxer: ffmpeg's name of the format, where it is known: without it, ffmpeg may take the file for a playlist.
-    static func ffmpegPipe(_ path: String, as demuxer: String? = nil) -> String {
-        "ffmpeg -v error \(demuxer.map { "-f \($0) " } ?? "")-i \(path.quotedForShell) -f wav - | hemiola analyze -"
-    }
+    static func ffmpegPipe(_ path: String) -> String { "ffmpeg -v error -i \(path.quotedForShell) -f wav - | hemiola analyze -" }
 
     static func cannotOpen(_ path: String, _ error: InputFile.OpenError) -> CaptureError {
         let name = path.displayName
@@ -31,6 +27,8 @@ enum FileError {
             return CaptureError("\(name): is a socket, not a file; specify an audio file")
         case .notPermitted:
             return CaptureError("\(name): permission denied; show its owner and mode: ls -ld \(path.quotedForShell)")
+        case .cancelled:
+            return CaptureError("\(name): interrupted during opening", remedy: .finish)
         case .system(let reason):
             return CaptureError("\(name): cannot be opened (\(reason)); show its type and mode: ls -ld \(path.quotedForShell)")
         }
@@ -66,52 +64,59 @@ enum FileError {
         CaptureError("\(path.displayName): is empty, 0 bytes; specify an audio file")
     }
 
-    /// - Parameter reason: libsndfile's error message, for a format that it supports.
-    static func notAudio(_ path: String, _ signature: FileSignature, reason: String) -> CaptureError {
-        let name = path.displayName
+    /// A file that is not sound, or of an unknown type.
+    ///
+    /// - Returns: nil for a file of sound.
+    static func notAudio(_ path: String, _ signature: FileSignature) -> CaptureError? {
         switch signature {
-        case .unsupportedAudio(let what, let demuxer):
-            return CaptureError(
-                "\(name): looks like \(what), which libsndfile does not decode; decode it with ffmpeg: \(ffmpegPipe(path, as: demuxer))")
-        case .supportedAudio(let what, let demuxer):
-            return CaptureError(
-                "\(name): looks like \(what), but cannot be decoded (\(reason)); try ffmpeg: \(ffmpegPipe(path, as: demuxer))")
         case .notAudio(let what):
-            return CaptureError("\(name): is not audio: it looks like \(what); specify an audio file")
+            return CaptureError("\(path.displayName): is not audio: it looks like \(what); specify an audio file")
         case .unknown:
             return CaptureError(
-                "\(name): unknown audio format; to analyse raw 16-bit samples: "
+                "\(path.displayName): unknown audio format; to analyse raw 16-bit samples: "
                     + "ffmpeg -v error -f s16le -ar 44100 -ac 2 -i \(path.quotedForShell) -f wav - | hemiola analyze -")
+        case .samples, .flac, .ogg, .mpeg, .other: return nil
         }
     }
 
-    /// A file that ffmpeg did not decode.
-    static func notDecoded(_ path: String, _ signature: FileSignature, _ failure: FFmpegDecoder.Failure) -> CaptureError {
+    /// A file that no decoder opens.
+    ///
+    /// - Parameters:
+    ///   - reason: Of the first decoder, if there is one besides ffmpeg.
+    ///   - failure: Of ffmpeg; nil: the capture is not to use it.
+    static func notDecoded(
+        _ path: String, _ signature: FileSignature, _ reason: String?, _ failure: FFmpegDecoder.Failure?
+    ) -> CaptureError {
         let name = path.displayName
-        let (what, demuxer): (String, String)
-        switch signature {
-        case .unsupportedAudio(let format, let name), .supportedAudio(let format, let name): (what, demuxer) = (format, name)
-        case .notAudio, .unknown: return notAudio(path, signature, reason: "")
-        }
         switch failure {
         case .cancelled:
             return CaptureError("\(name): interrupted during decoding", remedy: .finish)
-        case .notInstalled:
-            return CaptureError(
-                "\(name): looks like \(what), which needs ffmpeg, and ffmpeg is not installed; install it: apt install ffmpeg")
         case .noSpace(let folder):
             return CaptureError(
                 "\(name): no space left in \(folder.displayName) for the decoded sound; set TMPDIR to a folder with more space")
         case .killed(let signal):
             return CaptureError(
                 "\(name): ffmpeg was killed by signal \(signal) while decoding; free memory and try again, or show its "
-                    + "messages: ffmpeg -f \(demuxer) -i \(path.quotedForShell) -f null -")
-        case .failed(let reason):
+                    + "messages: \(messages(of: path))")
+        case .failed(let text):
+            if let error = notAudio(path, signature) { return error }
             return CaptureError(
-                "\(name): looks like \(what), but ffmpeg cannot decode it (\(reason.displayName)); show all its messages: "
-                    + "ffmpeg -f \(demuxer) -i \(path.quotedForShell) -f null -")
+                "\(name): looks like \(signature.name ?? "sound"), but cannot be decoded "
+                    + "(\((reason ?? text).displayName)); show the messages of ffmpeg: \(messages(of: path))")
+        case .notInstalled, nil:
+            if let error = notAudio(path, signature) { return error }
+            guard let reason else {
+                return CaptureError(
+                    "\(name): looks like \(signature.name ?? "sound"), which needs ffmpeg, and ffmpeg is not installed; "
+                        + "install it: apt install ffmpeg")
+            }
+            return CaptureError(
+                "\(name): looks like \(signature.name ?? "sound"), but cannot be decoded (\(reason.displayName)); install ffmpeg, which may "
+                    + "decode it: apt install ffmpeg")
         }
     }
+
+    private static func messages(of path: String) -> String { "ffmpeg -protocol_whitelist file -i \(path.quotedForShell) -f null -" }
 
     static func outOfRange(_ path: String, _ format: StreamFormat) -> CaptureError? {
         outOfRange(path, sampleRate: format.sampleRate, channelCount: format.channelCount)
@@ -140,17 +145,23 @@ enum FileError {
         return nil
     }
 
-    static func decodingFailed(_ path: String, at seconds: Double, reason: String) -> CaptureError {
+    /// The sound cannot be decoded any further.
+    static func decodingFailed(_ path: String, at seconds: Double, _ error: DecodingError) -> CaptureError {
         let milliseconds = Int64((seconds * 1000).rounded(.down))
         let fraction = String(milliseconds % 1000 + 1000).dropFirst()
         return CaptureError(
-            "\(path.displayName): cannot be decoded beyond \(milliseconds / 1000).\(fraction) s (\(reason)); try ffmpeg: \(ffmpegPipe(path))"
-        )
+            "\(path.displayName): cannot be decoded beyond \(milliseconds / 1000).\(fraction) s (\(error.reason.displayName)); "
+                + "try ffmpeg: \(ffmpegPipe(path))")
     }
 
-    /// The decoder loops over the file's header.
-    static func headerLoops(_ path: String) -> CaptureError {
-        CaptureError("\(path.displayName): cannot be decoded (\(SoundFile.loopReason)); try ffmpeg: \(ffmpegPipe(path))")
+    /// The file declares sound, and not one frame of it can be decoded.
+    static func nothingDecoded(_ path: String) -> CaptureError {
+        CaptureError("\(path.displayName): none of its sound can be decoded: it is damaged or cut off; get the file again")
+    }
+
+    /// A decoder's library is not installed, and libsndfile takes its place.
+    static func lessChecked(_ path: String, without library: String) -> String {
+        "\(path.displayName): \(library); damage may go unnoticed"
     }
 
     static func startAfterEnd(_ path: String, _ start: Double) -> CaptureError {

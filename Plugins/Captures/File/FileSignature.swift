@@ -1,11 +1,11 @@
-/// The file type by its first bytes (magic numbers). Used to choose the decoder and to explain errors.
+/// The file type by its first bytes (magic numbers): it selects the decoder and explains errors.
 enum FileSignature: Hashable {
-    /// Audio or video that ffmpeg supports and libsndfile does not, for example `an MPEG-4 file (m4a, mp4, mov)`, with ffmpeg's name of the
-    /// format.
-    case unsupportedAudio(String, demuxer: String)
-    /// A container that libsndfile supports. Its content may still be damaged, or in a codec that libsndfile does not support.
-    case supportedAudio(String, demuxer: String)
-    /// A type without audio, for example `a PNG image`.
+    /// A container of samples, uncompressed or not: `a WAV file`.
+    case samples(String)
+    case flac, ogg, mpeg
+    /// A type that ffmpeg decodes: `an MPEG-4 file (m4a, mp4, mov)`.
+    case other(String)
+    /// A type without audio: `a PNG image`.
     case notAudio(String)
     /// No known type.
     case unknown
@@ -15,11 +15,11 @@ enum FileSignature: Hashable {
         if let known = Self.signatures.first(where: { $0.matches(head) }) {
             self = known.signature
         } else if head.isADTS {
-            self = .unsupportedAudio("AAC", demuxer: "aac")
+            self = .other("AAC")
         } else if MPEGFrame(head, at: 0) != nil {
-            self = .supportedAudio("MPEG audio", demuxer: "mp3")
+            self = .mpeg
         } else if head.allSatisfy({ $0 == 0 }) {
-            self = .notAudio("nothing but zero bytes")
+            self = .zeros
         } else if head.isText {
             self = Self.text(head)
         } else {
@@ -27,14 +27,23 @@ enum FileSignature: Hashable {
         }
     }
 
-    /// Whether libsndfile must not open the file, because it could take it for another format.
-    ///
-    /// - Parameter isTagged: Whether an ID3 tag precedes these bytes; then MPEG audio may follow after any bytes.
-    func bypassesLibsndfile(isTagged: Bool) -> Bool {
+    private static let zeros = FileSignature.notAudio("nothing but zero bytes")
+    private static let utf16 = FileSignature.notAudio("text in UTF-16")
+
+    /// Whether sound may follow such bytes: zeros before the first frame, and a frame that begins as text in UTF-16 does.
+    var mayPrecedeSound: Bool { self == .unknown || self == Self.zeros || self == Self.utf16 }
+
+    /// Whether a decoder is to try: not with an image or a text.
+    var mayBeSound: Bool { if case .notAudio = self { false } else { true } }
+
+    /// The type for a message; nil for an unknown one.
+    var name: String? {
         switch self {
-        case .unsupportedAudio: true
-        case .notAudio: !isTagged
-        case .supportedAudio, .unknown: false
+        case .samples(let name), .other(let name), .notAudio(let name): name
+        case .flac: "a FLAC file"
+        case .ogg: "an Ogg file"
+        case .mpeg: "MPEG audio"
+        case .unknown: nil
         }
     }
 
@@ -66,43 +75,44 @@ enum FileSignature: Hashable {
 
     /// From the specifications of the formats; file(1) agrees.
     private static let signatures: [Pattern] = [
-        Pattern("RIFF", .supportedAudio("a WAV file", demuxer: "wav"), and: (8, "WAVE")),
-        Pattern("RIFX", .supportedAudio("a WAV file", demuxer: "wav"), and: (8, "WAVE")),
-        Pattern("RF64", .supportedAudio("an RF64 file", demuxer: "wav"), and: (8, "WAVE")),
-        Pattern("BW64", .supportedAudio("a BW64 file", demuxer: "wav"), and: (8, "WAVE")),
-        Pattern("riff", .supportedAudio("a Wave64 file", demuxer: "w64")),
-        Pattern("FORM", .supportedAudio("an AIFF file", demuxer: "aiff"), and: (8, "AIF")),
-        Pattern(".snd", .supportedAudio("an AU file", demuxer: "au")),
-        Pattern("caff", .supportedAudio("a CAF file", demuxer: "caf")),
-        Pattern("fLaC", .supportedAudio("a FLAC file", demuxer: "flac")),
-        Pattern("OggS", .supportedAudio("an Ogg file", demuxer: "ogg")),
-        Pattern("ftyp", at: 4, .unsupportedAudio("an MPEG-4 file (m4a, mp4, mov)", demuxer: "mov")),
-        Pattern("moov", at: 4, .unsupportedAudio("a QuickTime file (mov)", demuxer: "mov")),
-        Pattern("mdat", at: 4, .unsupportedAudio("a QuickTime file (mov)", demuxer: "mov")),
-        Pattern("ADIF", .unsupportedAudio("AAC", demuxer: "aac")),
-        Pattern([0x1a, 0x45, 0xdf, 0xa3], .unsupportedAudio("a Matroska file (webm, mka, mkv)", demuxer: "matroska")),
+        Pattern("RIFF", .samples("a WAV file"), and: (8, "WAVE")),
+        Pattern("RIFX", .samples("a WAV file"), and: (8, "WAVE")),
+        Pattern("RF64", .samples("an RF64 file"), and: (8, "WAVE")),
+        Pattern("BW64", .samples("a BW64 file"), and: (8, "WAVE")),
+        Pattern("riff", .samples("a Wave64 file")),
+        Pattern("FORM", .samples("an AIFF file"), and: (8, "AIF")),
+        Pattern(".snd", .samples("an AU file")),
+        Pattern("caff", .samples("a CAF file")),
+        Pattern("fLaC", .flac),
+        Pattern("OggS", .ogg),
+        Pattern("ftyp", at: 4, .other("an MPEG-4 file (m4a, mp4, mov)")),
+        Pattern("moov", at: 4, .other("a QuickTime file (mov)")),
+        Pattern("mdat", at: 4, .other("a QuickTime file (mov)")),
+        Pattern("ADIF", .other("AAC")),
+        Pattern([0x1a, 0x45, 0xdf, 0xa3], .other("a Matroska file (webm, mka, mkv)")),
         Pattern(
-            [0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], .unsupportedAudio("a Windows Media file (wma, wmv, asf)", demuxer: "asf")),
-        Pattern("RIFF", .unsupportedAudio("an AVI video", demuxer: "avi"), and: (8, "AVI ")),
-        Pattern("FLV", .unsupportedAudio("a Flash video", demuxer: "flv")),
-        Pattern("MAC ", .unsupportedAudio("Monkey's Audio (ape)", demuxer: "ape")),
-        Pattern("wvpk", .unsupportedAudio("WavPack", demuxer: "wv")),
-        Pattern("MPCK", .unsupportedAudio("Musepack", demuxer: "mpc8")),
-        Pattern("MP+", .unsupportedAudio("Musepack", demuxer: "mpc")),
-        Pattern("TTA1", .unsupportedAudio("True Audio", demuxer: "tta")),
-        Pattern("DSD ", .unsupportedAudio("DSD audio (dsf)", demuxer: "dsf")),
-        Pattern("FRM8", .unsupportedAudio("DSD audio (dff)", demuxer: "iff")),
-        Pattern("#!AMR", .unsupportedAudio("AMR speech", demuxer: "amr")),
-        Pattern(".RMF", .unsupportedAudio("a RealMedia file", demuxer: "rm")),
-        Pattern([0x0b, 0x77], .unsupportedAudio("Dolby Digital (ac3)", demuxer: "ac3")),
-        Pattern([0x7f, 0xfe, 0x80, 0x01], .unsupportedAudio("DTS", demuxer: "dts")),
-        Pattern([0x00, 0x00, 0x01, 0xba], .unsupportedAudio("an MPEG video", demuxer: "mpeg")),
+            [0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], .other("a Windows Media file (wma, wmv, asf)")),
+        Pattern("RIFF", .other("an AVI video"), and: (8, "AVI ")),
+        Pattern("FLV", .other("a Flash video")),
+        Pattern("MAC ", .other("Monkey's Audio (ape)")),
+        Pattern("wvpk", .other("WavPack")),
+        Pattern("MPCK", .other("Musepack")),
+        Pattern("MP+", .other("Musepack")),
+        Pattern("TTA1", .other("True Audio")),
+        Pattern("DSD ", .other("DSD audio (dsf)")),
+        Pattern("FRM8", .other("DSD audio (dff)")),
+        Pattern("#!AMR", .other("AMR speech")),
+        Pattern(".RMF", .other("a RealMedia file")),
+        Pattern([0x0b, 0x77], .other("Dolby Digital (ac3)")),
+        Pattern([0x7f, 0xfe, 0x80, 0x01], .other("DTS")),
+        Pattern([0x00, 0x00, 0x01, 0xba], .other("an MPEG video")),
         Pattern("MThd", .notAudio("a MIDI file, which holds notes and no audio")),
         Pattern([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a], .notAudio("a PNG image")),
         Pattern([0xff, 0xd8, 0xff], .notAudio("a JPEG image")),
         Pattern("GIF8", .notAudio("a GIF image")),
         Pattern("RIFF", .notAudio("a WebP image"), and: (8, "WEBP")),
         Pattern("BM", .notAudio("a BMP image"), and: (6, "\0\0\0\0")),
+        Pattern("FORM", .notAudio("an IFF image"), and: (8, "ILBM")),
         Pattern("%PDF", .notAudio("a PDF document")),
         Pattern([0x50, 0x4b, 0x03, 0x04], .notAudio("a ZIP archive")),
         Pattern([0x1f, 0x8b], .notAudio("a gzip archive")),
@@ -113,8 +123,8 @@ enum FileSignature: Hashable {
         Pattern([0x7f, 0x45, 0x4c, 0x46], .notAudio("a program")),
         Pattern("SQLite format 3", .notAudio("an SQLite database")),
         // A byte order mark looks like the sync word of MPEG audio.
-        Pattern([0xff, 0xfe], .notAudio("text in UTF-16")),
-        Pattern([0xfe, 0xff], .notAudio("text in UTF-16")),
+        Pattern([0xff, 0xfe], .utf16),
+        Pattern([0xfe, 0xff], .utf16),
     ]
 
     private static func text(_ head: [UInt8]) -> FileSignature {

@@ -9,8 +9,11 @@ extension FileTypes {
             "wav", "wave", "bwf", "rf64", "w64", "aif", "aiff", "aifc", "au", "snd", "caf", "flac", "ogg", "oga", "opus", "mp1", "mp2",
             "mp3", "mpga", "voc", "sf", "ircam", "paf", "8svx", "nist", "sph", "avr", "htk", "sd2", "pvf", "xi", "wve", "fap", "svx",
             // ffmpeg
-            "m4a", "m4b", "aac", "adts", "mka", "weba", "wma", "ape", "wv", "mpc", "mp+", "tta", "dsf", "dff", "amr", "ac3", "eac3",
-            "dts", "ra", "spx",
+            "m4a", "m4b", "m4r", "aac", "adts", "loas", "latm", "mka", "weba", "wma", "asf", "ape", "wv", "mpc", "mp+", "mpp", "tta", "tak",
+            "shn", "dsf", "dff", "amr", "awb", "ac3", "ec3", "eac3", "dts", "dtshd", "mlp", "thd", "oma", "aa3", "at3", "vqf", "qcp", "ra",
+            "rm", "spx",
+            // No decoder reads it (OptimFROG): it is refused by its name rather than left out in silence.
+            "ofr",
         ],
         otherExtensions: [
             "jpg", "jpeg", "png", "gif", "webp", "bmp", "tif", "tiff", "svg", "txt", "md", "nfo", "log", "m3u", "m3u8", "pls",
@@ -23,8 +26,8 @@ extension FileTypes {
             // Two bytes, which are all that raw MPEG audio and AAC begin with, are too few to select a file by.
             guard head.first != 0xff else { return false }
             return switch FileSignature(head) {
-            case .supportedAudio: true
-            case .unsupportedAudio, .notAudio, .unknown: false
+            case .samples, .flac, .ogg, .mpeg: true
+            case .other, .notAudio, .unknown: false
             }
         })
 }

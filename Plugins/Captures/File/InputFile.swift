@@ -1,6 +1,9 @@
 internal import Glibc
+internal import Hemiola
+internal import HemiolaProcesses
 internal import HemiolaRIFF
 internal import HemiolaSignal
+internal import Synchronization
 
 /// A regular file that is open for reading. All file access of this plugin that is not ffmpeg's goes through this type.
 final class InputFile: ChunkSource, Sendable {
@@ -12,6 +15,8 @@ final class InputFile: ChunkSource, Sendable {
         case device
         case socket
         case notPermitted
+        /// The run was cancelled.
+        case cancelled
         /// Any other error, with the system's message.
         case system(String)
     }
@@ -20,12 +25,11 @@ final class InputFile: ChunkSource, Sendable {
     let descriptor: Int32
     /// Size in bytes when the file was opened.
     let size: Int64
-    /// Counts the reads of the file.
-    let watch: OpenWatch
+    /// The state of the file when it was opened; nil for a file without a path.
+    let stamp: FileStamp?
 
     /// Opens a regular file; anything else is an error. Does not block on a pipe without a writer.
-    init(_ path: String, watch: OpenWatch = OpenWatch()) throws(OpenError) {
-        self.watch = watch
+    init(_ path: String) throws(OpenError) {
         // The system would ignore a zero byte and all that follows it.
         guard !path.utf8.contains(0) else { throw .notFound }
         // Checks the type before opening: to open a device may have side effects.
@@ -47,13 +51,14 @@ final class InputFile: ChunkSource, Sendable {
         }
         self.descriptor = descriptor
         size = Int64(status.st_size)
+        stamp = FileStamp(status)
     }
 
     /// Takes ownership of a descriptor of a regular file.
-    init(descriptor: Int32, size: Int64, watch: OpenWatch) {
+    init(descriptor: Int32, size: Int64) {
         self.descriptor = descriptor
         self.size = size
-        self.watch = watch
+        stamp = nil
     }
 
     deinit {
@@ -63,7 +68,6 @@ final class InputFile: ChunkSource, Sendable {
     /// Reads bytes at an offset; fewer than `count` where the file ends or cannot be read.
     func bytes(at offset: Int64, count: Int) -> [UInt8] {
         guard offset >= 0, offset < size else { return [] }
-        watch.noteRead()
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             // Safe: pread writes at most `count` bytes, the capacity of the buffer.
             while filled < count {
@@ -91,6 +95,46 @@ final class InputFile: ChunkSource, Sendable {
     }
 }
 
+extension InputFile {
+    /// Opens a file on a thread of its own: open(2) blocks on a network file whose server is gone, and only the end of the process ends
+    /// that. When the run is cancelled, the thread is left behind.
+    ///
+    /// - Parameters:
+    ///   - isCancelled: Polled every 50 ms.
+    ///   - openFile: `InputFile.init`; tests replace it by a function that blocks.
+    static func opened(
+        _ path: String, isCancelled: () -> Bool, by openFile: @escaping @Sendable (String) throws(OpenError) -> InputFile
+    ) throws(OpenError) -> InputFile {
+        let opening = Opening()
+        let isStarted = startThreadIfPossible { opening.finish(Result { () throws(OpenError) in try openFile(path) }) } == 0
+        guard isStarted, let wake = opening.wake else { return try openFile(path) }
+        while true {
+            var request = pollfd(fd: wake.reader, events: Int16(POLLIN), revents: 0)
+            poll(&request, 1, 50)
+            if let result = opening.result.withLock({ $0 }) { return try result.get() }
+            if isCancelled() { throw .cancelled }
+        }
+    }
+
+    /// What the opening thread and the waiting one share.
+    private final class Opening: Sendable {
+        let result = Mutex<Result<InputFile, OpenError>?>(nil)
+        /// Gets a byte when the file is open. Without it (no descriptors left) the caller opens the file itself.
+        let wake: PipeEnds?
+
+        init() { wake = try? PipeEnds() }
+
+        deinit {
+            if let wake { for end in [wake.reader, wake.writer] { close(end) } }
+        }
+
+        func finish(_ opened: Result<InputFile, OpenError>) {
+            result.withLock { $0 = opened }
+            if let wake { _ = write(wake.writer, "\n", 1) }
+        }
+    }
+}
+
 /// The identity, size and modification time of a file. Two of one path differ if the file was replaced or written in between.
 struct FileStamp: Hashable, Sendable {
     private let device: UInt64
@@ -103,6 +147,10 @@ struct FileStamp: Hashable, Sendable {
     init?(_ path: String) {
         var status = stat()
         guard stat(PathText.systemPath(path), &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    fileprivate init(_ status: stat) {
         (device, number, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
         (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
     }

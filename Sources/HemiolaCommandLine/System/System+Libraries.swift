@@ -98,17 +98,17 @@ extension SharedLibrary {
     /// The version that is installed; nil: none. Loads the library, which stays loaded.
     var installedVersion: String? {
         guard let library = dlopen("\(soname)", RTLD_NOW | RTLD_LOCAL) else { return nil }
+        guard let symbol = dlsym(library, "\(versionSymbol.name)") else { return "of an unknown version" }
         switch versionSymbol {
-        case .text(let name):
-            return dlsym(library, "\(name)").map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
-        case .textFunction(let name):
+        case .text: return String(cString: symbol.assumingMemoryBound(to: CChar.self))
+        case .textPointer: return String(cString: symbol.load(as: UnsafePointer<CChar>.self))
+        case .textFunction:
             typealias Version = @convention(c) () -> UnsafePointer<CChar>
-            return dlsym(library, "\(name)").map { String(cString: unsafeBitCast($0, to: Version.self)()) }
-        case .numbersFunction(let name):
+            return String(cString: unsafeBitCast(symbol, to: Version.self)())
+        case .numbersFunction:
             // A result is ignored.
             typealias Version =
                 @convention(c) (UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>) -> Void
-            guard let symbol = dlsym(library, "\(name)") else { return nil }
             var (major, minor, patch) = (Int32(0), Int32(0), Int32(0))
             unsafeBitCast(symbol, to: Version.self)(&major, &minor, &patch)
             return "\(major).\(minor).\(patch)"
@@ -132,6 +132,14 @@ extension SharedLibrary.Relation {
         case .depends: "depends"
         case .recommends: "recommends"
         case .suggests: "suggests"
+        }
+    }
+}
+
+extension SharedLibrary.VersionSymbol {
+    fileprivate var name: StaticString {
+        switch self {
+        case .text(let name), .textPointer(let name), .textFunction(let name), .numbersFunction(let name): name
         }
     }
 }

@@ -393,8 +393,12 @@ final class InputRun {
             sections: sections, reason: reason, error: error, lateEvents: late)
         receiver.end(summary)
         if let damaged {
-            // An input that fails is counted once.
-            if case .failed = ending { receiver.report(damaged) } else { fail(damaged, of: name, for: receiver) }
+            // An input that fails is counted once. Of one without any sound, its error says all.
+            if case .failed = ending {
+                if stream.clock > damage?.frames ?? 0 { receiver.report(damaged) }
+            } else {
+                fail(damaged, of: name, for: receiver)
+            }
         }
         for slot in active {
             if let warning = slot.analyzer.warning {
@@ -426,7 +430,7 @@ private struct FileDamage {
     private let start: Double
     private var places = 0
     private var duration = 0.0
-    private var frames: Int64 = 0
+    private(set) var frames: Int64 = 0
     /// The end of the last gap, in seconds.
     private var end = -1.0
 

@@ -14,6 +14,10 @@ import Testing
 
     // MARK: - Other files
 
+    private let refused: [FFmpegDecoder.Failure?] = [
+        .failed("its format is not a sound format"), .failed("its content is damaged or unknown"),
+    ]
+
     /// A DASH manifest that names the file `secret.m4a` in its folder; a live one names it again every second.
     private static func manifest(isLive: Bool) -> String {
         let time =
@@ -43,9 +47,7 @@ import Testing
     ) throws {
         try makeSecret()
         let path = try fixture.write(Array((signature + Self.manifest(isLive: isLive)).utf8), to: "a.m4a")
-        let line = try #require(refusal(of: path, ffmpeg: FFmpegDecoder()))
-        #expect(line.hasPrefix("\(path): looks like ") && line.contains(", but ffmpeg cannot decode it ("), "\(line)")
-        #expect(!line.contains("\n") && !line.contains("/proc/"))
+        #expect(refused.contains(failure(path)))
     }
 
     @Test(
@@ -60,67 +62,52 @@ import Testing
     ) throws {
         try makeSecret()
         let path = try fixture.write(Array(content.utf8), to: name)
-        let line = try #require(refusal(of: path, ffmpeg: FFmpegDecoder()))
-        #expect(line.hasPrefix("\(path): is not audio: ") && !line.contains("\n"), "\(line)")
+        #expect(refused.contains(failure(path)))
     }
 
-    /// A file with the signature of MPEG-4, and a shell script that takes the place of ffmpeg.
-    private func fakeFFmpeg(_ lines: String) throws -> (path: String, ffmpeg: FFmpegDecoder) {
-        let path = try fixture.write(Array("\0\0\0\u{20}ftypM4A ".utf8) + [UInt8](repeating: 0, count: 500), to: "-a:b.m4a")
-        return (path, FFmpegDecoder(program: try fixture.writeScript(lines, to: "script")))
-    }
-
-    @Test func `any file: ffmpeg gets its bytes, not its name, and may open nothing but files of its format`() throws {
-        let (path, ffmpeg) = try fakeFFmpeg(
+    @Test(arguments: [false, true]) func `any file: the program gets its bytes, not its name, and may open nothing but sound files`(
+        isProbe: Bool
+    ) throws {
+        var (path, ffmpeg) = try fixture.fakeFFmpeg(
             "printf '%s\\n' \"$@\" > '\(fixture.path("words"))'; cat > '\(fixture.path("bytes"))'; exit 1")
-        #expect(refusal(of: path, ffmpeg: ffmpeg) != nil)
+        if isProbe { ffmpeg = FFmpegDecoder(program: fixture.path("none"), probe: ffmpeg.program) }
+        #expect(failure(path, ffmpeg) != nil)
         #expect(try fixture.bytes(of: "bytes") == fixture.bytes(of: "-a:b.m4a"))
         let words = try String(decoding: fixture.bytes(of: "words"), as: UTF8.self).split(separator: "\n")
         #expect(!words.contains { $0.contains("a:b.m4a") })
-        #expect(words.prefix(7).suffix(4) == ["-protocol_whitelist", "file", "-f", "mov"])
+        let start = try #require(words.firstIndex(of: "-protocol_whitelist"))
+        #expect(words[start + 1] == "file,subfile" && words[start + 2] == "-format_whitelist")
+        #expect(words[start + 4] == "-i" && words[start + 5] == "subfile,,start,0,end,512,,:/proc/self/fd/0")
+        let formats = words[start + 3].split(separator: ",")
+        #expect(
+            formats.contains("mov")
+                && !formats.contains { ["dash", "hls", "concat", "sdp", "image2", "lavfi", "imf", "vobsub"].contains($0) })
     }
 
     // MARK: - Limits
 
     @Test func `sound that is absurdly long for the size of the file: refused, and ffmpeg ends`() throws {
-        let (path, ffmpeg) = try fakeFFmpeg("truncate -s 5G /dev/stdout; exec sleep 1000")
-        let line = try #require(refusal(of: path, ffmpeg: ffmpeg))
-        #expect(line.contains("ffmpeg cannot decode it (its 512 bytes hold more than 4 GiB of sound)"), "\(line)")
+        let (path, ffmpeg) = try fixture.fakeFFmpeg("truncate -s 5G /dev/stdout; exec sleep 1000")
+        #expect(failure(path, ffmpeg) == .failed("its 512 bytes hold more than 4 GiB of sound"))
+    }
+
+    @Test func `output of ffprobe without end: ffprobe ends, and ffmpeg decides`() throws {
+        let (path, ffmpeg) = try fixture.fakeFFmpeg("truncate -s 5G /dev/stdout; exec sleep 1000")
+        #expect(failure(path, FFmpegDecoder(program: fixture.path("none"), probe: ffmpeg.program)) == .notInstalled)
     }
 
     @Test func `processor time without sound: refused, and ffmpeg ends`() throws {
-        var (path, ffmpeg) = try fakeFFmpeg("while :; do :; done")
+        var (path, ffmpeg) = try fixture.fakeFFmpeg("while :; do :; done")
         ffmpeg.timeLimit = 0.5
-        let line = try #require(refusal(of: path, ffmpeg: ffmpeg))
-        #expect(line.contains("ffmpeg cannot decode it (processor time without sound: 0.5 s)"), "\(line)")
+        #expect(failure(path, ffmpeg) == .failed("processor time without sound: 0.5 s"))
     }
 
     @Test func `memory of ffmpeg: limited`() throws {
-        let (path, ffmpeg) = try fakeFFmpeg("until [ \"$(ulimit -d)\" = 524288 ]; do sleep 0.01; done; echo limited >&2; exit 1")
-        #expect(refusal(of: path, ffmpeg: ffmpeg)?.contains("(limited)") == true)
-    }
-}
-
-/// Every format that ffmpeg decodes for this capture.
-@Suite(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed")) struct FFmpegFormatTests {
-    let fixture: FileFixture
-
-    init() throws { fixture = try FileFixture() }
-
-    @Test(arguments: [
-        "a.m4a", "a.mp4 -movflags frag_keyframe+empty_moov", "a.mov -c:a pcm_s16le", "alac.m4a -c:a alac", "a.aac",
-        "a.aac -write_id3v2 1", "a.mka", "a.webm -c:a libopus", "a.wma", "a.avi", "a.flv -ar 44100", "a.mpg", "a.wv", "a.tta", "a.ac3",
-        "a.eac3", "a.dts -strict -2 -c:a dca", "a.rm -c:a real_144 -ar 8000 -ac 1", "flac.ogg -c:a flac", "a.wav -c:a wmav2",
-        "a.w64 -c:a ac3", "a.caf -c:a alac",
-    ])
-    func `file of a format: the samples that ffmpeg decodes when it guesses the format`(recipe: String) throws {
-        let words = recipe.split(separator: " ").map(String.init)
-        let input = try fixture.write(WAVBytes.sines(channels: 2, frames: 48_000).bytes, to: "input.wav")
-        let path = fixture.path(words[0])
-        try Program.ffmpeg.run(["-v", "error", "-i", input] + words.dropFirst() + [path])
-        try Program.ffmpeg.run(["-v", "error", "-i", path, "-c:a", "pcm_f32be", fixture.path("decoded.au")])
-        let (recording, expected) = (try Recording(of: path), try Recording(of: fixture.path("decoded.au")))
-        #expect(recording.samples == expected.samples && recording.frameCount > 5000)
-        #expect(recording.others == [.end])
+        let (path, ffmpeg) = try fixture.fakeFFmpeg(
+            "until [ \"$(ulimit -d)\" = 524288 ]; do sleep 0.01; done; echo 'No space left on device' >&2; exit 1")
+        guard case .noSpace = failure(path, ffmpeg) else {
+            Issue.record("the limit is not set")
+            return
+        }
     }
 }

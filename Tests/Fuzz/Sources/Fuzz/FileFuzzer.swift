@@ -2,7 +2,7 @@ import FileCapture
 import Glibc
 import Hemiola
 
-/// The capture must not start ffmpeg for every input that libsndfile refuses.
+/// The capture must not start ffmpeg for every input that the other decoders refuse.
 private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0
 
 extension Fuzzer {
@@ -25,10 +25,6 @@ extension Fuzzer {
         }
         let second = CaptureOutput(of: capture, in: source.format, room: room)
         require(first == second, "a file differs after a rewind: \(first) \(second)")
-        // Other decoders: before an error, the number of decoded frames depends on the buffer size. mpg123 reports no such error, and
-        // its first frame may differ.
-        let magics = ["RIFF", "RIFX", "RF64", "BW64", "FORM", ".snd", "dns.", "caff", "riff", "fLaC", "OggS"]
-        guard magics.contains(where: { bytes.starts(with: $0.utf8) }) else { return }
         guard first.error == nil, !first.isCut, (try? file.rewind()) != nil else { return }
         let third = CaptureOutput(of: capture, in: source.format, room: 777)
         require(first == third || third.error != nil, "a file differs with another buffer size: \(first) \(third)")

@@ -4,11 +4,11 @@ import Glibc
 import Hemiola
 import HemiolaSignal
 
-/// The capture must not start ffmpeg for every input that libsndfile refuses.
+/// The capture must not start ffmpeg for every input that the other decoders refuse.
 private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0
 
 /// Processor time to open a file and to read its first batches, in seconds, of all threads. Files of a few kilobytes take less
-/// than 0.01 s. `OpenWatch` refuses a header on which libsndfile loops after 2 s, which exceeds this limit.
+/// than 0.01 s.
 private let timeLimit = 1.0
 /// The largest number of bytes allocated at a time while a file is opened and read.
 private let heapLimit: Int64 = 64 << 20

@@ -1,0 +1,200 @@
+internal import Glibc
+internal import HemiolaPCM
+internal import HemiolaProcesses
+internal import HemiolaSignal
+
+/// Decodes what no other decoder reads (AAC, MPEG-4, Matroska, WavPack …) with the program ffmpeg, where it is installed.
+///
+/// ffmpeg writes WAV in 32-bit floating point to an unlinked file in `$TMPDIR`, which is then read like any other file: any number of
+/// times, from any position.
+///
+/// The file may come from a stranger. ffmpeg gets it as an open descriptor, not by its name, may open nothing but files
+/// (`-protocol_whitelist`), and reads only formats that hold the sound themselves (`-format_whitelist`): a playlist or a manifest would name
+/// other files and addresses. Sound, memory and processor time are limited.
+struct FFmpegDecoder: Sendable {
+    enum Failure: Error, Hashable {
+        case notInstalled
+        case cancelled
+        /// The folder for temporary files is full.
+        case noSpace(folder: String)
+        /// ffmpeg was killed by this signal.
+        case killed(Int32)
+        /// What is wrong with the file, without its name: "it holds no audio".
+        case failed(String)
+    }
+
+    /// A decoded file, and what its container declares.
+    struct Output {
+        /// WAV in 32-bit floating point, whose header declares no length: the sound ends with the file.
+        var file: InputFile
+        var tags: SoundTags
+        /// The declared number of frames, at the rate of `file`; nil: none.
+        var declaredFrames: Int64?
+        /// See `Decoder`.
+        var lengthTolerance: Int64
+        var endDamage: Gap.Reason?
+    }
+
+    /// The names or paths of the programs. Without the second one, which examines the file, there are no tags and no declared length.
+    var program = "ffmpeg"
+    var probe = "ffprobe"
+    /// Seconds of processor time that a program may take beyond those in which it decodes at `leastSpeed`.
+    var timeLimit = 60.0
+
+    /// Decoded bytes per second of processor time, 256 KiB. The slowest decoders make a hundred times as many.
+    private static let leastSpeed = 262_144.0
+    /// Seconds by which a complete file may fall short of the declared length. The most of all encoders and containers of ffmpeg 5.1 are
+    /// 0.064 s, a frame of Windows Media Audio; those of others reach 0.11 s.
+    private static let tolerance = 0.2
+    /// Bytes of messages and of ffprobe's output that are read.
+    private static let longestText = 64 * 1024
+
+    /// ffmpeg's names of the formats that are read: those that hold sound and name no other file.
+    private static let formats =
+        "3dostr,aa,aac,aax,ac3,acm,adp,ads,adx,aea,aiff,aix,alp,amr,amrnb,amrwb,apc,ape,apm,argo_asf,asf,ast,au,avi,avr,bfstm,binka,brstm,"
+        + "caf,codec2,dcstr,derf,dsf,dss,dts,dtshd,dv,dxa,ea,eac3,flac,flv,fsb,fwse,genh,gxf,hca,hcom,iff,ilbc,ircam,iss,kvag,loas,matroska,"
+        + "mca,mlp,mov,mp3,mpc,mpc8,mpeg,mpegts,msf,mtaf,musx,mxf,nistsphere,nsp,nut,ogg,oma,paf,pmp,pva,pvf,qcp,rm,rsd,rso,sbc,sds,sdx,"
+        + "shn,smjpeg,sol,sox,svag,swf,tak,truehd,tta,vag,voc,vqf,w64,wav,wsd,wtv,wv,wve,xa,xvag,xwma"
+
+    /// Decodes the first audio stream of a file. Kills ffmpeg when the run is cancelled. Blocks until ffmpeg ends.
+    func decode(_ file: InputFile, isCancelled: () -> Bool) throws(Failure) -> Output {
+        let ends = file.endsWithoutTags
+        let facts = try examine(file, end: ends.id3, isCancelled)
+        if isCancelled() { throw .cancelled }
+        // 4 GiB, 3 hours of stereo at 48 kHz, and the thousandfold size of the file up to 32 GiB. An hour of silence in WavPack has 1.3 GiB.
+        let sizeLimit = 1 << 32 + min(file.size, 1 << 25) << 10
+        // Checksums are compared, and packets that cannot be decoded make it end with a status other than 0.
+        let options = ["-nostdin", "-v", "error", "-max_error_rate", "0", "-err_detect:a", "crccheck"] + Self.input(end: ends.ape)
+        let rate = facts.sampleRate.flatMap(Self.supportedRate).map { ["-ar", "\($0)"] } ?? []
+        let encoding = ["-map", "0:a:0", "-map_metadata", "-1", "-c:a", "pcm_f32le"] + rate + ["-bitexact", "-f", "wav", "pipe:1"]
+        let (status, output, text) = try run(program, options + encoding, file, sizeLimit, isCancelled)
+        let message = String(decoding: text.bytes(at: 0, count: Self.longestText), as: UTF8.self)
+        if status & 0x7f != 0 { throw .killed(status & 0x7f) }
+        if status != 0, message.contains(String(cString: strerror(ENOSPC))) { throw .noSpace(folder: InputFile.temporaryFolder) }
+        guard case .success(let header) = PCMHeader.read(output, size: output.size), output.size > header.offset else {
+            throw .failed(Self.reason(message))
+        }
+        let frameSize = Int64(4 * max(1, header.stream.channelCount))
+        let frames = (output.size - header.offset) / frameSize
+        var declared = facts.declaredFrames(file, rate: header.stream.sampleRate)
+        // ffmpeg has no status for a wrong checksum. An error in the last packet does no harm where all that is declared is there.
+        let isDamaged = message.contains("CRC") || status != 0 && declared.map { frames < $0 } ?? true
+        if let end = declared, frames > end {
+            // Containers round, or count from the file's size. ffmpeg 5.1 delivers the last packet of an MPEG-4 file whole: at most the 4096
+            // frames of Apple Lossless.
+            declared = facts.hasEditList && frames - end <= 4096 ? end : nil
+            if declared != nil { ftruncate(output.descriptor, off_t(header.offset + end * frameSize)) }
+        }
+        return Output(
+            file: output.resized(), tags: facts.tags, declaredFrames: declared,
+            lengthTolerance: Int64(Double(header.stream.sampleRate) * Self.tolerance),
+            endDamage: facts.isCut(file, end: ends.ape) ? .truncatedFile : isDamaged ? .damagedFile : nil)
+    }
+
+    /// What ffprobe says about the first audio stream; nothing when it is not installed or fails. Then ffmpeg decides.
+    private func examine(_ file: InputFile, end: Int64, _ isCancelled: () -> Bool) throws(Failure) -> ContainerFacts {
+        let options = ["-v", "quiet", "-select_streams", "a:0", "-show_entries", ContainerFacts.entries] + Self.input(end: end)
+        guard let (status, output, _) = try? run(probe, options, file, 1 << 20, isCancelled), status == 0 else { return ContainerFacts([]) }
+        let facts = ContainerFacts(output.bytes(at: 0, count: Self.longestText))
+        if ["unknown", "none"].contains(facts.codec) { throw .failed("its audio codec is unknown, or it is encrypted") }
+        return facts
+    }
+
+    /// The start of the standard input. Unlike `pipe:0`, it can be read from any position.
+    private static func input(end: Int64) -> [String] {
+        ["-protocol_whitelist", "file,subfile", "-format_whitelist", formats, "-i", "subfile,,start,0,end,\(end),,:/proc/self/fd/0"]
+    }
+
+    /// Runs a program until it ends.
+    ///
+    /// - Parameter sizeLimit: Bytes that it may write.
+    /// - Returns: The status of waitpid(2), and what the program wrote to standard output and standard error.
+    private func run(
+        _ program: String, _ arguments: [String], _ file: InputFile, _ sizeLimit: Int64, _ isCancelled: () -> Bool
+    ) throws(Failure) -> (status: Int32, output: InputFile, messages: InputFile) {
+        let (output, messages) = (try InputFile.temporary(), try InputFile.temporary())
+        // In the group of this process: Ctrl-C also ends a decoder whose parent is killed.
+        var spawn = Spawn(.named(program), arguments.map { Array($0.utf8) }, hasOwnGroup: false)
+        // 512 MiB, ten times what ffmpeg takes for the formats of the tests.
+        spawn.memory = 1 << 29
+        spawn.descriptors = (file.descriptor, output.descriptor, messages.descriptor)
+        let process: pid_t
+        do throws(SystemCallError) { process = try spawn.start() } catch {
+            throw error.number == ENOENT ? .notInstalled : .failed("\(program) cannot be started: \(error)")
+        }
+        var status: Int32 = 0
+        while waitpid(process, &status, WNOHANG) == 0 {
+            let size = output.currentSize + messages.currentSize
+            var failure: Failure?
+            if size > sizeLimit {
+                failure = .failed("its \(file.size) bytes hold more than \(sizeLimit >> 30) GiB of sound")
+            } else if Self.processorTime(of: process) > timeLimit + Double(size) / Self.leastSpeed {
+                failure = .failed("processor time without sound: \(timeLimit) s")
+            } else if isCancelled() {
+                failure = .cancelled
+            }
+            if let failure {
+                kill(process, SIGKILL)
+                waitpid(process, &status, 0)
+                throw failure
+            }
+            usleep(5000)
+        }
+        return (status, output.resized(), messages.resized())
+    }
+
+    /// Seconds of processor time that a process has used so far.
+    private static func processorTime(of process: pid_t) -> Double {
+        var (clock, time) = (clockid_t(), timespec())
+        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    /// The rate by the smallest whole factor at which a stream is supported; nil: its own.
+    private static func supportedRate(_ rate: Int) -> Int? {
+        let rates = StreamFormat.sampleRates
+        if rate > rates.upperBound { return rate / ((rate - 1) / rates.upperBound + 1) }
+        return rate > 0 && rate < rates.lowerBound ? rate * ((rates.lowerBound - 1) / rate + 1) : nil
+    }
+
+    /// Why nothing was decoded. Two reasons can be told from ffmpeg's messages only.
+    private static func reason(_ message: String) -> String {
+        if message.contains("moov atom not found") { return "it is truncated: its index (moov) is missing" }
+        if message.contains("matches no streams") || message.isEmpty { return "it holds no audio" }
+        return message.contains("Format not on whitelist") ? "its format is not a sound format" : "its content is damaged or unknown"
+    }
+}
+
+extension InputFile {
+    fileprivate static var temporaryFolder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+
+    /// Creates an unlinked file in the folder for temporary files.
+    fileprivate static func temporary() throws(FFmpegDecoder.Failure) -> InputFile {
+        var template = Array("\(temporaryFolder)/hemiola-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw .failed("no temporary file in \(temporaryFolder): \(String(cString: strerror(errno)))") }
+        unlink(template)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return InputFile(descriptor: descriptor, size: 0)
+    }
+
+    fileprivate var currentSize: Int64 {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// The same file with its current size.
+    fileprivate func resized() -> InputFile { InputFile(descriptor: fcntl(descriptor, F_DUPFD_CLOEXEC, 3), size: currentSize) }
+
+    /// Where the file ends without an ID3v1 tag, and also without an APE tag before that one.
+    ///
+    /// ffmpeg decodes tags of a format without packets, such as AC-3. It reads APE tags of some formats, but not before an ID3v1 tag.
+    fileprivate var endsWithoutTags: (id3: Int64, ape: Int64) {
+        let end = size >= 128 && bytes(at: size - 128, count: 3).elementsEqual("TAG".utf8) ? size - 128 : size
+        let footer = bytes(at: end - 32, count: 32)
+        guard footer.starts(with: "APETAGEX".utf8) else { return (end, end) }
+        // Without the header. A wrong size would cut the sound.
+        let start = end - 32 - footer[12..<16].littleEndian
+        return (end, bytes(at: start, count: 8).elementsEqual("APETAGEX".utf8) ? start : end - 32)
+    }
+}

@@ -1,0 +1,63 @@
+/// The four-byte header of a frame of MPEG audio. ISO/IEC 11172-3, 2.4.1.3, and 13818-3 for the lower rates.
+struct MPEGFrame: Hashable {
+    private let header: UInt32
+    /// Size of the frame in bytes, including this header.
+    private(set) var size: Int
+    /// The size in bytes without padding of a frame with "free" bit rate; 0: the header tells the bit rate.
+    private(set) var freeSize = 0
+
+    /// nil where no frame begins: no sync word, or a forbidden value in a field.
+    ///
+    /// - Parameter freeSize: The size of a frame with free bit rate; 0: unknown, and such a frame counts as none.
+    init?(_ header: UInt32, freeSize: Int = 0) {
+        self.header = header
+        let bitRateIndex = Int(header >> 12 & 15)
+        size = 0
+        guard header >> 21 == 0x7ff, version != 1, layer != 4, header >> 10 & 3 != 3, bitRateIndex != 15 else { return nil }
+        size = Int(header >> 9 & 1) * (layer == 1 ? 4 : 1)
+        if bitRateIndex == 0 {
+            if freeSize == 0 { return nil }
+            self.freeSize = freeSize
+            size += freeSize
+            return
+        }
+        let bitRate = 1000 * Self.kilobits[isVersion1 ? layer - 1 : layer == 1 ? 3 : 4][bitRateIndex - 1]
+        size += layer == 1 ? 12 * bitRate / sampleRate * 4 : length / 8 * bitRate / sampleRate
+    }
+
+    init?(_ bytes: [UInt8], at offset: Int, freeSize: Int = 0) {
+        guard offset >= 0, bytes.count >= offset + 4 else { return nil }
+        self.init(bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }, freeSize: freeSize)
+    }
+
+    /// The fields that are constant within a stream: version, layer and sample rate.
+    var kind: UInt32 { header & 0xfffe_0c00 }
+    /// 1, 2 or 3.
+    var layer: Int { 4 - Int(header >> 17 & 3) }
+    /// 0: version 2.5, 2: version 2, 3: version 1. The others have lower rates than version 1.
+    private var version: UInt32 { header >> 19 & 3 }
+    var isVersion1: Bool { version == 3 }
+    /// Whether the frame has one channel; others have two.
+    var isMono: Bool { header >> 6 & 3 == 3 }
+    var sampleRate: Int { Self.sampleRates[Int(header >> 10 & 3)] >> (isVersion1 ? 0 : version == 2 ? 1 : 2) }
+    /// Samples per channel in the frame.
+    var length: Int { layer == 1 ? 384 : layer == 3 && !isVersion1 ? 576 : 1152 }
+    /// The offset in bytes of the side information of layer III: after the header and, where there is one, the CRC.
+    var sideOffset: Int { header >> 16 & 1 == 0 ? 6 : 4 }
+    /// Bytes of the side information.
+    var sideSize: Int { isVersion1 ? (isMono ? 17 : 32) : (isMono ? 9 : 17) }
+
+    /// The largest frame that libmpg123 decodes, in bytes: one with free bit rate.
+    static let largest = 3460
+
+    /// Sample rates of version 1; those of version 2 are half as high, and those of version 2.5 a quarter.
+    private static let sampleRates = [44100, 48000, 32000]
+    /// Bit rates in kbit/s: version 1 by layer, then layer I of the other versions, then their layers II and III.
+    private static let kilobits = [
+        [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+        [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+        [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+        [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+        [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+    ]
+}

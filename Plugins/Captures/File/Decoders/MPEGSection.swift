@@ -1,0 +1,120 @@
+internal import HemiolaRIFF
+
+/// Consecutive frames of MPEG audio that one encoder wrote: a file, or one of several that were concatenated.
+///
+/// Its first frame may be a tag that declares the length: `Xing` or `Info`, with LAME's extension, or `VBRI` of Fraunhofer.
+struct MPEGSection {
+    let first: MPEGFrame
+    /// The offset of the first frame in the file, in bytes.
+    private let start: Int64
+    /// Whether the first frame is a tag, and no sound.
+    private(set) var hasTag = false
+    /// The frames of sound that the tag declares, with delay and padding; nil: none, or an impossible number.
+    private var declaredLength: Int64?
+    /// The offset in the file behind the last frame, as the tag declares it.
+    private(set) var declaredEnd: Int64?
+    /// Frames of sound that encoder and decoder put before the sound, 0….
+    private var delay: Int64 = 0
+    /// Frames of sound that they put behind it, 0….
+    private(set) var padding: Int64 = 0
+    /// The frames of sound that are decoded or lost, with delay and padding.
+    private var length: Int64 = 0
+
+    /// A section that begins with the frame that was read last.
+    init(_ frames: MPEGFrameReader) {
+        (first, start) = (frames.frame, frames.offset)
+        let bytes = frames.bytes
+        func number(_ offset: Int) -> Int64? {
+            let number = offset + 4 <= bytes.count ? bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) } : 0
+            return number > 0 ? number : nil
+        }
+        // A CRC does not move it.
+        var offset = 4 + first.sideSize
+        var frameCount: Int64?
+        if first.layer == 3, number(36) == 0x5642_5249 {  // "VBRI"
+            hasTag = true
+            (declaredEnd, frameCount) = (number(46).map { start + $0 }, number(50))
+        } else if first.layer == 3, let name = number(offset), name == 0x5869_6e67 || name == 0x496e_666f,  // "Xing", "Info"
+            bytes[6..<offset].allSatisfy({ $0 == 0 })
+        {
+            hasTag = true
+            let flags = Int(number(offset + 4) ?? 0)
+            let fields = offset + 8
+            if flags & 1 != 0 { frameCount = number(fields) }
+            if flags & 2 != 0 { declaredEnd = number(fields + 4 * (flags & 1)).map { start + $0 } }
+            // A field is there if its flag is set.
+            offset = fields + 4 * (flags & 1) + 4 * (flags >> 1 & 1) + 100 * (flags >> 2 & 1) + 4 * (flags >> 3 & 1)
+            // The extension begins with the name of the encoder. Without the number of frames, nobody can tell where the padding begins.
+            if frameCount != nil, offset + 24 <= bytes.count, bytes[offset] != 0 {
+                // Every decoder has a delay of 529 frames of its own.
+                let both = bytes[offset + 21..<offset + 24].reduce(0) { $0 << 8 | Int64($1) }
+                delay = both >> 12 + 529
+                padding = max(0, both & 0xfff - 529)
+            }
+        }
+        declaredLength = frameCount.map { $0 * Int64(first.length) }.flatMap { $0 <= DeclaredLength.maximumFrames ? $0 : nil }
+        // Padding as long as the sound is not true.
+        if let declaredLength, declaredLength <= delay + padding { (delay, padding) = (0, 0) }
+    }
+
+    /// The declared frames of sound without delay and padding.
+    var declaredFrames: Int64? { declaredLength.map { max(0, $0 - delay - padding) } }
+    /// Declared frames of sound that are not read, 0….
+    var missingLength: Int64 { max(0, (declaredLength ?? 0) - length) }
+
+    /// Whether all that the tag declares has been read.
+    func isComplete(at offset: Int64) -> Bool { declaredLength == length && offset >= declaredEnd ?? .max }
+
+    /// The duration in frames of sound of bytes that are lost before an offset, by the mean bit rate before them.
+    func length(ofBytes lostBytes: Int64, before offset: Int64) -> Int64 {
+        let bytes = offset - lostBytes - start - Int64(hasTag ? first.size : 0)
+        let frameSize = length > 0 ? Double(bytes) / Double(length) * Double(first.length) : Double(first.size)
+        let lost = max(1, (Double(lostBytes) / frameSize).rounded()) * Double(first.length)
+        return Int64(min(lost, Double(DeclaredLength.maximumFrames)))
+    }
+
+    /// Counts frames of sound. Returns how many of them are not the encoder's delay.
+    mutating func add(_ frames: Int64) -> Int64 {
+        let before = max(0, length - delay)
+        length += frames
+        return max(0, length - delay) - before
+    }
+}
+
+/// The side information of a frame of layer III. ISO/IEC 11172-3, 2.4.1.7, and 13818-3, 2.4.1.7.
+struct MPEGSideInfo {
+    /// How many bytes before this frame its audio begins: in the frames before.
+    private(set) var mainDataBegin = 0
+    /// The size of its audio in bytes, rounded up.
+    private(set) var audioSize = 0
+    /// Bytes in this frame that hold audio, of this frame or of the following ones.
+    let roomSize: Int
+
+    /// nil: a field has a forbidden value, or the audio does not fit.
+    init?(_ frame: MPEGFrame, _ bytes: UnsafeBufferPointer<UInt8>) {
+        roomSize = frame.size - frame.sideOffset - frame.sideSize
+        guard roomSize >= 0, bytes.count > frame.sideOffset + frame.sideSize else { return nil }
+        var bit = frame.sideOffset * 8
+        func take(_ count: Int) -> Int {
+            // At most 12 bits, which are in three bytes; more than that follows the last field.
+            let byte = bit >> 3
+            let value = Int(bytes[byte]) << 16 | Int(bytes[byte + 1]) << 8 | Int(bytes[byte + 2])
+            defer { bit += count }
+            return value >> (24 - bit & 7 - count) & ((1 << count) - 1)
+        }
+        let channels = frame.isMono ? 1 : 2
+        mainDataBegin = take(frame.isVersion1 ? 9 : 8)
+        bit += frame.isVersion1 ? (frame.isMono ? 5 : 3) + 4 * channels : channels
+        var bits = 0
+        for _ in 0..<channels * (frame.isVersion1 ? 2 : 1) {
+            bits += take(12)
+            let bigValues = take(9)
+            bit += frame.isVersion1 ? 12 : 17
+            let (isSwitched, blockType) = (take(1) == 1, take(2))
+            bit += frame.isVersion1 ? 23 : 22
+            if bigValues > 288 || isSwitched && blockType == 0 { return nil }
+        }
+        audioSize = (bits + 7) / 8
+        if audioSize > mainDataBegin + roomSize { return nil }
+    }
+}

@@ -1,0 +1,91 @@
+internal import Hemiola
+internal import HemiolaPCM
+internal import HemiolaRIFF
+internal import HemiolaSignal
+
+/// The decoder that a file gets, with what it needs.
+enum DecoderChoice {
+    case pcm(PCMHeader)
+    case flac(Range<Int64>, isOgg: Bool)
+    case mpeg(Range<Int64>)
+    case ogg(Range<Int64>)
+    case sndFile(Range<Int64>, PCMHeader?)
+    /// What ffmpeg has decoded.
+    case output(FFmpegDecoder.Output)
+
+    /// Makes a decoder for one pass.
+    func makeDecoder(_ file: InputFile) throws(DecodingError) -> any Decoder {
+        switch self {
+        case .pcm(let header): try PCMDecoder(file, header)
+        case .flac(let range, let isOgg): try FLACDecoder(file, range, isOgg: isOgg)
+        case .mpeg(let range): try MPEGDecoder(file, range)
+        case .ogg(let range): try OggDecoder(file, range)
+        case .sndFile(let range, let header): try SndFileDecoder(file, range, header)
+        case .output(let output): try FFmpegOutputDecoder(output)
+        }
+    }
+}
+
+/// The sound of an open file: what it is, and how to decode it.
+struct OpenedSound {
+    private let file: InputFile
+    private let choice: DecoderChoice
+    let format: StreamFormat
+    let tags: SoundTags
+    /// The number of frames that can be read; nil: only decoding shows it.
+    let presentFrames: Int64?
+
+    private init(_ file: InputFile, _ choice: DecoderChoice, _ decoder: any Decoder, _ tags: SoundTags) {
+        (self.file, self.choice) = (file, choice)
+        (format, presentFrames) = (decoder.format, decoder.presentFrames)
+        var all = decoder.tags
+        all.fill(from: tags)
+        self.tags = all
+    }
+
+    /// Makes the decoder of another pass.
+    func makeDecoder() throws(DecodingError) -> any Decoder { try choice.makeDecoder(file) }
+
+    /// Opens a file with the decoder of its type, or with ffmpeg where that one refuses it.
+    ///
+    /// - Parameters:
+    ///   - path: The name of the file in messages.
+    ///   - ffmpeg: nil: ffmpeg is not used.
+    /// - Returns: The sound, and the decoder of the first pass.
+    static func open(
+        _ file: InputFile, _ path: String, _ ffmpeg: FFmpegDecoder?, _ request: FormatRequest
+    ) throws(CaptureError) -> (sound: OpenedSound, decoder: any Decoder) {
+        let content = SoundContent(of: file)
+        if let library = content.missingLibrary { request.warn(FileError.lessChecked(path, without: library)) }
+        var reason = content.refusal
+        var unsupported: StreamFormat?
+        if let choice = content.choice {
+            do throws(DecodingError) {
+                let decoder = try choice.makeDecoder(file)
+                if decoder.format.isSupported { return (OpenedSound(file, choice, decoder, content.tags), decoder) }
+                unsupported = decoder.format
+            } catch {
+                reason = error.reason
+            }
+        }
+        // ffmpeg converts a rate, but neither a rate of 0 nor the number of channels.
+        if let format = unsupported, let error = FileError.outOfRange(path, format),
+            ffmpeg == nil || format.sampleRate == 0 || !StreamFormat.channelCounts.contains(format.channelCount)
+        {
+            throw error
+        }
+        guard let ffmpeg, content.signature.mayBeSound else { throw FileError.notDecoded(path, content.signature, reason, nil) }
+        let output: FFmpegDecoder.Output
+        do throws(FFmpegDecoder.Failure) {
+            output = try ffmpeg.decode(file, isCancelled: request.isCancelled)
+        } catch {
+            throw FileError.notDecoded(path, content.signature, reason, error)
+        }
+        let decoder: any Decoder
+        do throws(DecodingError) { decoder = try FFmpegOutputDecoder(output) } catch {
+            throw FileError.notDecoded(path, content.signature, reason, .failed(error.reason))
+        }
+        if let error = FileError.outOfRange(path, decoder.format) { throw error }
+        return (OpenedSound(file, .output(output), decoder, content.tags), decoder)
+    }
+}

@@ -1,0 +1,88 @@
+internal import HemiolaPCM
+internal import HemiolaRIFF
+internal import HemiolaSignal
+
+/// What a file holds and where it begins, by its bytes.
+///
+/// Players put ID3 tags before any format, sometimes two, and sometimes with a false size; recorders and editors leave zeros or other bytes
+/// before the first frame. Decoders skip all of that.
+struct SoundContent {
+    /// The type of what begins after tags and other bytes.
+    private(set) var signature: FileSignature
+    /// Bytes of the ID3 tags at the start of the file.
+    private(set) var tagsEnd: Int64 = 0
+    /// The tags that the decoders do not read: those of ID3 and of containers of samples.
+    private(set) var tags: SoundTags
+    /// The decoder; nil: ffmpeg, or none.
+    private(set) var choice: DecoderChoice?
+    /// Why there is none although the type is known.
+    private(set) var refusal: String?
+    /// Why libsndfile takes the place of the decoder of the type; nil: it does not.
+    private(set) var missingLibrary: String?
+
+    /// Bytes after the tags in which sound is searched for.
+    private static let searchLength: Int64 = 1 << 20
+    init(of file: InputFile) {
+        (tags, tagsEnd) = file.id3Tags(in: 0..<file.size)
+        // A tag whose size is false ends behind the file: then the sound begins somewhere in it.
+        if tagsEnd == 0, file.bytes(at: 0, count: 10).id3Size != nil { tagsEnd = min(10, file.size) }
+        var start = tagsEnd
+        signature = FileSignature(file.bytes(at: start, count: 1024))
+        // An image or a text may contain bytes that look like frames. Behind a tag there is sound.
+        if signature.mayPrecedeSound || start > 0 && !signature.mayBeSound { search(file, &start) }
+        choose(file, start..<file.size)
+    }
+
+    /// Searches for the first frame of MPEG audio, or the start of a FLAC file.
+    private mutating func search(_ file: InputFile, _ start: inout Int64) {
+        let mpeg = file.firstMPEGFrame(from: start, to: file.size, within: Self.searchLength)?.offset
+        let flac = file.bytes(at: start, count: 1 << 16).firstRange(of: Array("fLaC".utf8)).map { start + Int64($0.lowerBound) }
+        if let flac, flac < mpeg ?? .max {
+            (signature, start) = (.flac, flac)
+        } else if let mpeg {
+            (signature, start) = (.mpeg, mpeg)
+        }
+    }
+
+    private mutating func choose(_ file: InputFile, _ range: Range<Int64>) {
+        switch signature {
+        case .samples: chooseForSamples(file, range)
+        case .flac: choose(.flac(range, isOgg: false), unless: FLACDecoder.missingLibrary(), range)
+        case .mpeg: choose(.mpeg(range), unless: MPEGDecoder.missingLibrary(), range)
+        case .ogg:
+            if let missing = OggReader.missingLibrary() { return choose(.ogg(range), unless: missing, range) }
+            switch OggCodec(file, range) {
+            case .flac: choose(.flac(range, isOgg: true), unless: FLACDecoder.missingLibrary(), range)
+            case .vorbis, .opus: choose(.ogg(range), unless: nil, range)
+            case nil: break
+            }
+        // libsndfile reads some types without a signature of ours, such as VOC.
+        case .unknown: choice = .sndFile(range, nil)
+        case .other, .notAudio: break
+        }
+    }
+
+    private mutating func choose(_ choice: DecoderChoice, unless missing: String?, _ range: Range<Int64>) {
+        missingLibrary = missing
+        self.choice = missing == nil ? choice : .sndFile(range, nil)
+    }
+
+    /// A container of samples, or of a codec.
+    private mutating func chooseForSamples(_ file: InputFile, _ range: Range<Int64>) {
+        guard case .success(let header) = PCMHeader.read(file, from: range.lowerBound, size: file.size) else {
+            refusal = "its header is incomplete or damaged"
+            return
+        }
+        let others = tags
+        tags = header.tags
+        if let id3 = header.id3 { tags.fill(from: file.id3Tags(in: id3).tags) }
+        tags.fill(from: others)
+        switch header.encoding {
+        case .pcm: choice = .pcm(header)
+        case .other(_, formatTag: 0x50), .other(_, formatTag: 0x55):
+            let end = header.byteCount.map { min(header.offset + $0, file.size) } ?? file.size
+            choose(.mpeg(header.offset..<max(header.offset, end)), unless: MPEGDecoder.missingLibrary(), range)
+        case .other: choice = .sndFile(range, header)
+        }
+    }
+}
