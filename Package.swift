@@ -234,8 +234,8 @@ let allTests: [Target] = [
     testSupport(
         "References", at: "References",
         exclude: [
-            "README.md", "make", "make_vectors.py", "make_tonal_vectors.py", "requirements.txt", "vectors.json", "tonal.json", "input.wav",
-            "input-stereo.wav",
+            "README.md", "compare-decoders", "make", "make_vectors.py", "make_tonal_vectors.py", "requirements.txt", "vectors.json",
+            "tonal.json", "input.wav", "input-stereo.wav",
         ]),
     testSupport(
         "AnalysisSupport", at: "Support/Analysis", uses: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"]),
