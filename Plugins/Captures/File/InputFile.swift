@@ -106,13 +106,20 @@ extension InputFile {
         _ path: String, isCancelled: () -> Bool, by openFile: @escaping @Sendable (String) throws(OpenError) -> InputFile
     ) throws(OpenError) -> InputFile {
         let opening = Opening()
-        let isStarted = startThreadIfPossible { opening.finish(Result { () throws(OpenError) in try openFile(path) }) } == 0
-        guard isStarted, let wake = opening.wake else { return try openFile(path) }
+        guard let wake = opening.wake,
+            let thread = startJoinableThread({ opening.finish(Result { () throws(OpenError) in try openFile(path) }) }).thread
+        else { return try openFile(path) }
         while true {
             var request = pollfd(fd: wake.reader, events: Int16(POLLIN), revents: 0)
             poll(&request, 1, 50)
-            if let result = opening.result.withLock({ $0 }) { return try result.get() }
-            if isCancelled() { throw .cancelled }
+            if let result = opening.result.withLock({ $0 }) {
+                pthread_join(thread, nil)
+                return try result.get()
+            }
+            if isCancelled() {
+                pthread_detach(thread)
+                throw .cancelled
+            }
         }
     }
 
