@@ -9,8 +9,6 @@ internal import HemiolaSignal
 struct SoundContent {
     /// The type of what begins after tags and other bytes.
     private(set) var signature: FileSignature
-    /// Bytes of the ID3 tags at the start of the file.
-    private(set) var tagsEnd: Int64 = 0
     /// The tags that the decoders do not read: those of ID3 and of containers of samples.
     private(set) var tags: SoundTags
     /// The decoder; nil: ffmpeg, or none.
@@ -22,11 +20,12 @@ struct SoundContent {
 
     /// Bytes after the tags in which sound is searched for.
     private static let searchLength: Int64 = 1 << 20
+
     init(of file: InputFile) {
-        (tags, tagsEnd) = file.id3Tags(in: 0..<file.size)
+        var start: Int64
+        (tags, start) = file.id3Tags(in: 0..<file.size)
         // A tag whose size is false ends behind the file: then the sound begins somewhere in it.
-        if tagsEnd == 0, file.bytes(at: 0, count: 10).id3Size != nil { tagsEnd = min(10, file.size) }
-        var start = tagsEnd
+        if start == 0, file.bytes(at: 0, count: 10).id3Size != nil { start = min(10, file.size) }
         signature = FileSignature(file.bytes(at: start, count: 1024))
         // An image or a text may contain bytes that look like frames. Behind a tag there is sound.
         if signature.mayPrecedeSound || start > 0 && !signature.mayBeSound { search(file, &start) }
