@@ -87,7 +87,8 @@ struct FFmpegDecoder: Sendable {
         }
         return Output(
             file: output.resized(), tags: facts.tags, declaredFrames: declared,
-            lengthTolerance: Int64(Double(header.stream.sampleRate) * Self.tolerance),
+            // At a low rate, the delay of an AAC encoder is longer: two packets of 2048 frames.
+            lengthTolerance: max(4096, Int64(Double(header.stream.sampleRate) * Self.tolerance)),
             endDamage: facts.isCut(file, end: ends.ape) ? .truncatedFile : isDamaged ? .damagedFile : nil)
     }
 
