@@ -11,7 +11,7 @@ struct MP3Start {
     /// ID3v2 tags at the start that are skipped.
     private static let mostTags = 4
 
-    /// Seconds of the delay that Hemiola's decoder omits; negative where it plays the tag.
+    /// Seconds of the delay that Hemiola's decoder omits.
     private(set) var delay = 0.0
     /// Seconds for which Rekordbox plays the tag as silence: if it is a tag of LAME with a correct checksum, and not one of libavcodec.
     /// Found by the authors of dj-data-converter and Mixxx, in whose importer it is case D.
@@ -32,13 +32,11 @@ struct MP3Start {
         let head = Self.read(file, at: start, 4096)
         // Zeros may follow a tag.
         guard let place = start == 0 ? 0 : head.indices.first(where: { Frame(head[$0...]) != nil }) else { return }
-        read(head[place...]) { Self.read(file, at: start + place + $0, 10) }
+        read(head[place...])
     }
 
-    /// - Parameters:
-    ///   - bytes: Those from the first frame on.
-    ///   - other: Reads ten bytes at an offset from the first frame.
-    private mutating func read(_ bytes: ArraySlice<UInt8>, _ other: (Int) -> [UInt8]) {
+    /// - Parameter bytes: Those from the first frame on.
+    private mutating func read(_ bytes: ArraySlice<UInt8>) {
         let head = Array(bytes)
         guard let frame = Frame(bytes), head.count >= frame.tagPlace + 16, ["Xing", "Info"].contains(Self.text(head, frame.tagPlace, 4))
         else { return }
@@ -51,12 +49,8 @@ struct MP3Start {
         let seconds = 1 / Double(frame.sampleRate)
         // The delay has 12 bits.
         let encoderDelay = Int(head[lame + 21]) << 4 | Int(head[lame + 22]) >> 4
-        delay = Double(encoderDelay + Self.decoderDelay) * seconds
-        if sizes[1] > 0 {
-            // Several files in one: the capture `file` does not use the tag of the first, so that the others are decoded.
-            let next = other(Self.number(head, frame.tagPlace + 12))
-            if Frame(next[...]) != nil || Self.tagSize(next) != nil { delay = -Double(frame.length) * seconds }
-        }
+        // The part of LAME begins with the name of the encoder.
+        if head[lame] != 0 { delay = Double(encoderDelay + Self.decoderDelay) * seconds }
         let name = Self.text(head, lame, 4)
         if head[lame] != 0, name.lowercased() != "lavc", Self.checksum(head[..<(lame + 34)]) == Self.number(head, lame + 34, count: 2) {
             tag = Double(frame.length) * seconds
