@@ -120,12 +120,22 @@ import Testing
         try expectRefusal("choir.wav", saying: "500 channels", "1...32")
     }
 
-    @Test(arguments: [0, 1, 7999, 384_001, 2_000_000_000] as [UInt32])
-    func `sample rate out of range: refused`(rate: UInt32) throws {
+    @Test(arguments: [0, 4_000_000_000] as [UInt32])
+    func `sample rate of 0, or one that ffmpeg does not convert: refused`(rate: UInt32) throws {
         var wave = TemporaryFolder.tone(frames: 2000)
         wave.statedSampleRate = rate
         try folder.write(wave.bytes, to: "rate.wav")
         try expectRefusal("rate.wav", saying: "\(rate) Hz", "8000...384000")
+    }
+
+    @Test(.needs(.ffmpeg), arguments: [(1, 8000), (7999, 15_998), (384_001, 192_000), (705_600, 352_800)] as [(UInt32, Int)])
+    func `sample rate out of range: resampled`(rate: UInt32, expected: Int) throws {
+        var wave = TemporaryFolder.tone(frames: 2000)
+        wave.statedSampleRate = rate
+        try folder.write(wave.bytes, to: "rate.wav")
+        let outcome = try Hemiola.run(["analyze", folder("rate.wav"), "--analyzer", "levels"])
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+        #expect(outcome.lines.first?.contains("\"sample_rate\":\(expected),") == true)
     }
 
     @Test func `header that declares 2⁴⁰ frames: normal time and memory`() throws {

@@ -69,16 +69,18 @@ struct OpenedSound {
             }
         }
         // ffmpeg converts a rate, but neither a rate of 0 nor the number of channels.
-        if let format = unsupported, let error = FileError.outOfRange(path, format),
+        let refusal = unsupported.flatMap { FileError.outOfRange(path, $0) }
+        if let refusal, let format = unsupported,
             ffmpeg == nil || format.sampleRate == 0 || !StreamFormat.channelCounts.contains(format.channelCount)
         {
-            throw error
+            throw refusal
         }
         guard let ffmpeg, content.signature.mayBeSound else { throw FileError.notDecoded(path, content.signature, reason, nil) }
         let output: FFmpegDecoder.Output
         do throws(FFmpegDecoder.Failure) {
             output = try ffmpeg.decode(file, isCancelled: request.isCancelled)
         } catch {
+            if let refusal, error != .cancelled { throw refusal }
             throw FileError.notDecoded(path, content.signature, reason, error)
         }
         let decoder: any Decoder
