@@ -1,7 +1,28 @@
 internal import Glibc
 internal import Hemiola
 
-/// An unlinked temporary file that stores the bytes of a pipe.
+/// Temporary files without a name: the kernel deletes them when the process ends, however it ends.
+package enum TemporaryFile {
+    /// Where they are: `$TMPDIR`, or `/tmp`.
+    package static var folder: String {
+        let given = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        return given.isEmpty ? "/tmp" : given
+    }
+
+    /// Creates a file.
+    ///
+    /// - Returns: Its descriptor, which the caller must close; negative on an error, whose number is in `errno`.
+    package static func create() -> Int32 {
+        var template = Array("\(folder)/hemiola-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { return descriptor }
+        unlink(template)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return descriptor
+    }
+}
+
+/// A temporary file that stores the bytes of a pipe.
 final class Spool {
     /// Number of stored bytes.
     private(set) var count: Int64 = 0
@@ -13,16 +34,11 @@ final class Spool {
     /// - Parameter streamName: Name of the stream, for messages.
     init(for streamName: String) throws(CaptureError) {
         self.streamName = streamName
-        let given = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        directory = given.isEmpty ? "/tmp" : given
-        var template = Array("\(directory)/hemiola-XXXXXX".utf8CString)
-        descriptor = template.withUnsafeMutableBufferPointer { mkstemp($0.baseAddress!) }
+        directory = TemporaryFile.folder
+        descriptor = TemporaryFile.create()
         guard descriptor >= 0 else {
             throw CaptureError("cannot store \(streamName) in \(directory): \(String.lastError); set TMPDIR to a directory with more space")
         }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // The kernel deletes an unlinked file when the process ends, however it ends.
-        template.withUnsafeBufferPointer { _ = unlink($0.baseAddress!) }
     }
 
     deinit { close(descriptor) }

@@ -42,13 +42,13 @@ public struct SharedLibrary: Sendable {
     public let use: StaticString
     /// Whether the program is linked with it, so that it does not start without it.
     public let isLinked: Bool
-    /// Where the library says its version.
-    public let versionSymbol: VersionSymbol
+    /// Where the library says its version; nil: nowhere.
+    public let versionSymbol: VersionSymbol?
 
     /// Declares a library. Loads nothing.
     public init(
         _ name: StaticString, soname: StaticString, package: StaticString, minimumVersion: StaticString? = nil, licence: StaticString,
-        relation: Relation, use: StaticString, isLinked: Bool = false, versionSymbol: VersionSymbol
+        relation: Relation, use: StaticString, isLinked: Bool = false, versionSymbol: VersionSymbol?
     ) {
         self.name = name
         self.soname = soname

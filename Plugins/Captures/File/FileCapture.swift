@@ -13,7 +13,7 @@ extension CapturePlugin {
     public static let file = CapturePlugin(
         "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.",
         settings: [path.declared, start.declared, duration.declared], primary: "path", fileTypes: .sound,
-        libraries: [.sndfile, .flac, .mpg123, .vorbis, .opus]
+        libraries: [.sndfile, .flac, .mpg123, .ogg, .vorbis, .opus]
     ) { settings throws(ConfigurationError) in
         guard let path = settings[path], !path.isEmpty else {
             throw ConfigurationError("no file is given; write file:PATH", at: "path")

@@ -118,16 +118,13 @@ enum FileError {
 
     private static func messages(of path: String) -> String { "ffmpeg -protocol_whitelist file -i \(path.quotedForShell) -f null -" }
 
-    static func outOfRange(_ path: String, _ format: StreamFormat) -> CaptureError? {
-        outOfRange(path, sampleRate: format.sampleRate, channelCount: format.channelCount)
-    }
-
     /// nil for a format within the supported range.
-    static func outOfRange(_ path: String, sampleRate: Int?, channelCount: Int?) -> CaptureError? {
+    static func outOfRange(_ path: String, _ format: StreamFormat) -> CaptureError? {
+        let (sampleRate, channelCount) = (format.sampleRate, format.channelCount)
         let rates = StreamFormat.sampleRates
         let counts = StreamFormat.channelCounts
         var file: String { path.quotedForShell }
-        if let channelCount, !counts.contains(channelCount) {
+        if !counts.contains(channelCount) {
             // ffmpeg does neither: it does not open a file without channels, nor downmix channels without a layout.
             let remedy =
                 channelCount == 0
@@ -135,7 +132,7 @@ enum FileError {
             return CaptureError(
                 "\(path.displayName): \(channelCount) channels are outside \(counts.lowerBound)...\(counts.upperBound); \(remedy)")
         }
-        if let sampleRate, !rates.contains(sampleRate) {
+        if !rates.contains(sampleRate) {
             let remedy =
                 sampleRate == 0
                 ? "set it: sox -r 48000 \(file) out.wav" : "resample: ffmpeg -i \(file) -ar 48000 out.wav"

@@ -95,10 +95,13 @@ extension System {
 }
 
 extension SharedLibrary {
+    /// The version of a library that does not say it.
+    static let unknownVersion = "of an unknown version"
+
     /// The version that is installed; nil: none. Loads the library, which stays loaded.
     var installedVersion: String? {
         guard let library = dlopen("\(soname)", RTLD_NOW | RTLD_LOCAL) else { return nil }
-        guard let symbol = dlsym(library, "\(versionSymbol.name)") else { return "of an unknown version" }
+        guard let versionSymbol, let symbol = dlsym(library, "\(versionSymbol.name)") else { return Self.unknownVersion }
         switch versionSymbol {
         case .text: return String(cString: symbol.assumingMemoryBound(to: CChar.self))
         case .textPointer: return String(cString: symbol.load(as: UnsafePointer<CChar>.self))

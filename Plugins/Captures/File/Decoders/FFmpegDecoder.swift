@@ -70,7 +70,7 @@ struct FFmpegDecoder: Sendable {
         let (status, output, text) = try run(program, options + encoding, file, sizeLimit, isCancelled)
         let message = String(decoding: text.bytes(at: 0, count: Self.longestText), as: UTF8.self)
         if status & 0x7f != 0 { throw .killed(status & 0x7f) }
-        if status != 0, message.contains(String(cString: strerror(ENOSPC))) { throw .noSpace(folder: InputFile.temporaryFolder) }
+        if status != 0, message.contains(String(cString: strerror(ENOSPC))) { throw .noSpace(folder: TemporaryFile.folder) }
         guard case .success(let header) = PCMHeader.read(output, size: output.size), output.size > header.offset else {
             throw .failed(Self.reason(message))
         }
@@ -167,15 +167,10 @@ struct FFmpegDecoder: Sendable {
 }
 
 extension InputFile {
-    fileprivate static var temporaryFolder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
-
-    /// Creates an unlinked file in the folder for temporary files.
+    /// Creates a file without a name.
     fileprivate static func temporary() throws(FFmpegDecoder.Failure) -> InputFile {
-        var template = Array("\(temporaryFolder)/hemiola-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw .failed("no temporary file in \(temporaryFolder): \(String(cString: strerror(errno)))") }
-        unlink(template)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let descriptor = TemporaryFile.create()
+        guard descriptor >= 0 else { throw .failed("no temporary file in \(TemporaryFile.folder): \(String(cString: strerror(errno)))") }
         return InputFile(descriptor: descriptor, size: 0)
     }
 

@@ -1,6 +1,13 @@
 internal import CXiph
 internal import HemiolaSignal
 
+extension SharedLibrary {
+    // It does not say its version.
+    static let ogg = SharedLibrary(
+        "libogg", soname: "libogg.so.0", package: "libogg0", licence: "BSD-3-Clause", relation: .suggests, use: "Ogg files",
+        versionSymbol: nil)
+}
+
 /// The codec of a logical stream in Ogg, by the first bytes of its first packet.
 enum OggCodec: String, CaseIterable {
     case vorbis = "\u{1}vorbis"
@@ -69,8 +76,9 @@ final class OggReader {
     /// Loads libogg, libvorbis and libopus. Returns nil, or why they cannot be loaded.
     static func missingLibrary() -> String? {
         guard let file = cxiph_load().map({ String(cString: $0) }) else { return nil }
-        // libogg comes with libvorbis.
-        return "\(file) cannot be loaded; \((file.contains("opus") ? SharedLibrary.opus : .vorbis).remedy)"
+        let libraries: [SharedLibrary] = [.ogg, .vorbis, .opus]
+        let remedy = libraries.first { "\($0.soname)" == file }?.remedy
+        return "\(file) cannot be loaded; \(remedy ?? "")"
     }
 
     /// Why `next` has ended before the end of the file.
