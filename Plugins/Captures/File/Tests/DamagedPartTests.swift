@@ -123,23 +123,12 @@ import Testing
 
     // MARK: MP3
 
-    /// The byte ranges of the frames of an MP3.
-    private func frames(of bytes: [UInt8]) throws -> [Range<Int>] {
-        var frames: [Range<Int>] = []
-        var start = try #require(bytes.indices.first { MPEGFrame(bytes, at: $0) != nil })
-        while let frame = MPEGFrame(bytes, at: start) {
-            frames.append(start..<start + frame.size)
-            start += frame.size
-        }
-        return frames
-    }
-
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: [true, false])
     func `MP3 with damaged frames: a gap, the same for every buffer`(hasTag: Bool) throws {
         var bytes = try encoded("a.mp3", ["-c:a", "libmp3lame"] + (hasTag ? [] : ["-write_xing", "0"]))
         let whole = try recording(bytes, "whole.mp3")
         // Keeps the headers, and fills the rest of each frame with forbidden values.
-        for frame in try frames(of: bytes)[100..<200] {
+        for frame in try mpegFrames(of: bytes)[100..<200] {
             for index in frame.dropFirst(4) { bytes[index] = 0x7f }
         }
         let first = try recording(bytes, "damaged.mp3")
@@ -155,7 +144,7 @@ import Testing
     func `MP3 with zeros in its middle: a gap of their length`(hasTag: Bool) throws {
         var bytes = try encoded("a.mp3", ["-c:a", "libmp3lame"] + (hasTag ? [] : ["-write_xing", "0"]))
         let whole = try recording(bytes, "whole.mp3")
-        let frames = try frames(of: bytes)
+        let frames = try mpegFrames(of: bytes)
         for index in frames[100].lowerBound..<frames[200].lowerBound { bytes[index] = 0 }
         let recording = try recording(bytes, "zeros.mp3")
         #expect(recording.error == nil)
@@ -170,7 +159,7 @@ import Testing
     func `MP3 with an ID3 tag between two frames: every frame is read, whatever length the tag states`(size: [UInt8]) throws {
         let bytes = try encoded("a.mp3", ["-c:a", "libmp3lame", "-write_xing", "0"])
         let whole = try recording(bytes, "whole.mp3")
-        let place = try frames(of: bytes)[200].lowerBound
+        let place = try mpegFrames(of: bytes)[200].lowerBound
         let tag = Array("ID3".utf8) + [3, 0, 0] + size + [UInt8](repeating: 0, count: 20)
         let recording = try recording(Array(bytes[..<place] + tag + bytes[place...]), "tag.mp3")
         #expect(recording.others == [.end] && recording.error == nil)
@@ -181,7 +170,7 @@ import Testing
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
     func `MP3 with an ID3 tag that contains MPEG frames: those frames are not decoded`() throws {
         let bytes = try encoded("a.mp3", ["-c:a", "libmp3lame", "-write_xing", "0"])
-        let frames = try frames(of: bytes)
+        let frames = try mpegFrames(of: bytes)
         func tagged(_ content: [UInt8], _ name: String) throws -> Recording {
             let tag = Array("ID3".utf8) + [3, 0, 0, 0, 0, UInt8(content.count >> 7), UInt8(content.count & 0x7f)] + content
             let place = frames[200].lowerBound

@@ -171,3 +171,14 @@ func refusal(of path: String, ffmpeg: FFmpegDecoder? = nil) -> String? {
         return error.message
     }
 }
+
+/// The byte ranges of the frames of MPEG audio.
+func mpegFrames(of bytes: [UInt8]) throws -> [Range<Int>] {
+    var frames: [Range<Int>] = []
+    var start = try #require(bytes.indices.first { MPEGFrame(bytes, at: $0) != nil })
+    while let frame = MPEGFrame(bytes, at: start) {
+        frames.append(start..<start + frame.size)
+        start += frame.size
+    }
+    return frames
+}

@@ -98,17 +98,6 @@ struct MPEGDecoderTests {
         first.count == second.count && zip(first, second).allSatisfy { abs($0 - $1) < 1e-4 }
     }
 
-    /// The byte ranges of the frames.
-    private func frames(of bytes: [UInt8]) throws -> [Range<Int>] {
-        var frames: [Range<Int>] = []
-        var start = try #require(bytes.indices.first { MPEGFrame(bytes, at: $0) != nil })
-        while let frame = MPEGFrame(bytes, at: start) {
-            frames.append(start..<start + frame.size)
-            start += frame.size
-        }
-        return frames
-    }
-
     /// An ID3v2.3 tag of a declared size.
     private func id3(_ content: [UInt8], size: [UInt8]? = nil) -> [UInt8] {
         Array("ID3".utf8) + [3, 0, 0] + (size ?? [0, 0, UInt8(content.count >> 7), UInt8(content.count & 0x7f)]) + content
@@ -150,7 +139,7 @@ struct MPEGDecoderTests {
         // Layer II: the same stream with the bit rate erased.
         var layer2 = try encoded("ffmpeg -v error -y -i in.wav -b:a 192k -f mp2 out.mp3", rate: 48_000)
         let whole = try decode(layer2)
-        for frame in try frames(of: layer2) { layer2[frame.lowerBound + 2] &= 0x0f }
+        for frame in try mpegFrames(of: layer2) { layer2[frame.lowerBound + 2] &= 0x0f }
         #expect(try decode(layer2).samples == whole.samples && whole.frameCount > 400_000)
         #expect(try mpg123(layer2) == whole.samples)
     }
@@ -203,7 +192,7 @@ struct MPEGDecoderTests {
     @Test func `truncated last frame: every whole frame, and the end is damaged`() throws {
         for options in ["-t -b 128", "-b 128"] {
             let bytes = try mp3(options)
-            let frames = try frames(of: bytes)
+            let frames = try mpegFrames(of: bytes)
             let cut = try decode(Array(bytes[..<(frames[200].upperBound - 1)]))
             #expect(cut.endDamage == .truncatedFile && cut.others.isEmpty && cut.present == nil)
             #expect(try mpg123(Array(bytes[..<frames[199].upperBound])) == cut.samples)
@@ -215,7 +204,7 @@ struct MPEGDecoderTests {
 
     @Test func `Xing with half the frames: everything is delivered, more than declared`() throws {
         let bytes = try mp3("-V 2")
-        let count = try frames(of: bytes).count - 1
+        let count = try mpegFrames(of: bytes).count - 1
         let decoding = try decode(setting(count / 2, at: 8, in: bytes))
         #expect(try decoding.samples == mpg123(bytes))
         let declared = try #require(decoding.declared)
@@ -226,12 +215,12 @@ struct MPEGDecoderTests {
         let bytes = try mp3("-V 2")
         let decoding = try decode(setting(0, at: 8, in: bytes))
         #expect(decoding.declared == nil && decoding.others.isEmpty && decoding.endDamage == nil)
-        #expect(try decoding.frameCount == (frames(of: bytes).count - 1) * 1152)
+        #expect(try decoding.frameCount == (mpegFrames(of: bytes).count - 1) * 1152)
     }
 
     @Test func `Xing with too many frames: they are declared, and the sound ends before`() throws {
         let bytes = try mp3("-V 2")
-        let count = try frames(of: bytes).count - 1
+        let count = try mpegFrames(of: bytes).count - 1
         let decoding = try decode(setting(2 * count, at: 8, in: bytes))
         let whole = try decode(bytes)
         #expect(decoding.declared == 441_000 + Int64(count) * 1152)
@@ -249,7 +238,7 @@ struct MPEGDecoderTests {
 
     @Test func `VBRI: its frame count is the declared length, and its frame is no sound`() throws {
         let sound = try mp3("-t -V 2")
-        let count = try frames(of: sound).count
+        let count = try mpegFrames(of: sound).count
         let bytes = vbri(sound, frames: count)
         let decoding = try decode(bytes)
         #expect(decoding.declared == Int64(count * 1152) && decoding.present == decoding.declared && decoding.others.isEmpty)
@@ -283,7 +272,7 @@ struct MPEGDecoderTests {
 
     @Test func `concatenated files, the first one cut: every frame of both, and the declared length of both`() throws {
         let bytes = try mp3()
-        let cut = Array(bytes[..<(try frames(of: bytes)[200].lowerBound)])
+        let cut = Array(bytes[..<(try mpegFrames(of: bytes)[200].lowerBound)])
         let decoding = try decode(cut + bytes)
         #expect(decoding.others.isEmpty && decoding.declared == 882_000 && decoding.frameCount == 199 * 1152 - 1105 + 441_000)
         #expect(try decoding.samples.suffix(882_000) == mpg123(bytes)[...])
@@ -299,7 +288,7 @@ struct MPEGDecoderTests {
 
     @Test func `single frame of another rate: one gap in its place`() throws {
         var bytes = try mp3("-t -b 128")
-        let frames = try frames(of: bytes)
+        let frames = try mpegFrames(of: bytes)
         // 48 kHz.
         bytes[frames[100].lowerBound + 2] = bytes[frames[100].lowerBound + 2] & 0xf3 | 0x04
         let decoding = try decode(bytes)
@@ -310,7 +299,7 @@ struct MPEGDecoderTests {
 
     @Test func `mono and stereo in turns: every frame, with the channels of the first`() throws {
         let (stereo, mono) = (try mp3("-t -b 128 --nores"), try mp3("-t -b 128 --nores -m m"))
-        let (pairs, singles) = (try frames(of: stereo), try frames(of: mono))
+        let (pairs, singles) = (try mpegFrames(of: stereo), try mpegFrames(of: mono))
         var mixed: [UInt8] = []
         for index in 0..<300 { mixed += index / 10 % 2 == 0 ? stereo[pairs[index]] : mono[singles[index]] }
         let decoding = try decode(mixed)
@@ -328,7 +317,7 @@ struct MPEGDecoderTests {
     {
         var bytes = try mp3(options)
         let whole = try decode(bytes)
-        for frame in try frames(of: bytes)[100..<200] {
+        for frame in try mpegFrames(of: bytes)[100..<200] {
             for index in frame.dropFirst(4) { bytes[index] = 0x7f }
         }
         let first = try decode(bytes)
@@ -342,7 +331,7 @@ struct MPEGDecoderTests {
     @Test(arguments: ["-b 128", "-t -b 128"]) func `zeros in the middle: a gap of their length`(options: String) throws {
         var bytes = try mp3(options)
         let whole = try decode(bytes)
-        let frames = try frames(of: bytes)
+        let frames = try mpegFrames(of: bytes)
         for index in frames[100].lowerBound..<frames[200].lowerBound { bytes[index] = 0 }
         let decoding = try decode(bytes)
         #expect(decoding.gaps.contains(100 * 1152))
@@ -352,7 +341,7 @@ struct MPEGDecoderTests {
     @Test func `side information by which the audio of two frames overlaps: a gap there`() throws {
         var bytes = try mp3("-t -b 128")
         let whole = try decode(bytes)
-        let frames = try frames(of: bytes)
+        let frames = try mpegFrames(of: bytes)
         let next = frames[101].lowerBound
         try #require(Int(bytes[next + 4]) << 1 | Int(bytes[next + 5]) >> 7 > 400, "the reservoir is not full")
         // The length of the audio of the first granule and channel: 4095 bits.
@@ -368,14 +357,14 @@ struct MPEGDecoderTests {
     func `ID3 tag between two frames: every frame is read, whatever length the tag states`(size: [UInt8]) throws {
         let bytes = try mp3("-t -b 128")
         let whole = try decode(bytes)
-        let place = try frames(of: bytes)[200].lowerBound
+        let place = try mpegFrames(of: bytes)[200].lowerBound
         let decoding = try decode(Array(bytes[..<place]) + id3([UInt8](repeating: 0, count: 20), size: size) + bytes[place...])
         #expect(decoding.samples == whole.samples && decoding.others.isEmpty)
     }
 
     @Test func `ID3 tag that contains frames: they are not decoded`() throws {
         let bytes = try mp3("-t -b 128")
-        let frames = try frames(of: bytes)
+        let frames = try mpegFrames(of: bytes)
         let content = [UInt8](repeating: 0, count: 100) + bytes[frames[10].lowerBound..<frames[20].lowerBound] + [0, 0, 0]
         let place = frames[200].lowerBound
         #expect(try decode(Array(bytes[..<place]) + id3(content) + bytes[place...]).samples == decode(bytes).samples)
@@ -383,7 +372,7 @@ struct MPEGDecoderTests {
 
     @Test func `start in the middle of a stream: no damage`() throws {
         let bytes = try mp3("-t -V 0")
-        let part = Array(bytes[(try frames(of: bytes)[101].lowerBound)...])
+        let part = Array(bytes[(try mpegFrames(of: bytes)[101].lowerBound)...])
         let decoding = try decode(part)
         #expect(decoding.others.isEmpty && decoding.endDamage == nil)
         #expect(try decoding.samples == mpg123(part))
