@@ -39,7 +39,7 @@ func plugin(
     _ name: String, at path: String, uses dependencies: [Target.Dependency] = [], exclude: [String] = [],
     tests: [Target.Dependency]? = [], testData: [String] = [], resources: [Resource] = []
 ) -> [Target] {
-    let common: [Target.Dependency] = ["Hemiola", "HemiolaSignal"]
+    let common: [Target.Dependency] = ["Hemiola", "HemiolaSignal", "HemiolaSystem"]
     let plugin = Target.target(
         name: name, dependencies: common + dependencies, path: "Plugins/\(path)",
         exclude: ["README.md"] + exclude + (tests == nil ? [] : ["Tests"]), swiftSettings: settings)
@@ -156,7 +156,8 @@ let modules: [Target] = [
         "HemiolaCommandLine",
         uses: [
             "HemiolaEngine", "HemiolaForeign", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation",
-            "HemiolaOutput", "HemiolaProcesses", "HemiolaSpectrum", "Hemiola", "HemiolaSignal", "CBuildRecord", "HemiolaFieldMaps",
+            "HemiolaOutput", "HemiolaProcesses", "HemiolaSpectrum", "Hemiola", "HemiolaSignal", "HemiolaSystem", "CBuildRecord",
+            "HemiolaFieldMaps",
             "HemiolaYAML",
             arguments,
         ]),
@@ -164,7 +165,7 @@ let modules: [Target] = [
     // 4
     module("HemiolaPlugins", uses: everyPlugin + ["Hemiola"]),
     module(
-        "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal"],
+        "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal", "HemiolaSystem"],
         settings: lifetimeSettings),
     module(
         "HemiolaVamp",
@@ -177,31 +178,34 @@ let modules: [Target] = [
     module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
 
     // 2
-    module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "CVamp"]),
+    module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "HemiolaSystem", "CVamp"]),
     module("HemiolaLink", uses: ["Hemiola", "HemiolaSignal", "CAbletonLink"]),
-    module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "CZstd"]),
-    module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal"]),
-    module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal"]),
+    module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "HemiolaSystem", "CZstd"]),
+    module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal", "HemiolaSystem"]),
+    module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal", "HemiolaSystem"]),
     module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
     module(
         "HemiolaBridge",
-        uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", nioCore, nioPosix, nioHTTP, nioWebSocket]),
+        uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", "HemiolaSystem", nioCore, nioPosix, nioHTTP, nioWebSocket]),
 
-    module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaYAML", "HemiolaSignal", "CFieldMaps"]),
-    module("HemiolaNetwork", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaSignal"]),
+    module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaYAML", "HemiolaSignal", "HemiolaSystem", "CFieldMaps"]),
+    module("HemiolaNetwork", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaSignal", "HemiolaSystem"]),
 
     // 1
-    module("Hemiola", uses: ["HemiolaSignal"]),
+    module("Hemiola", uses: ["HemiolaSignal", "HemiolaSystem"]),
     module("HemiolaYAML", uses: ["HemiolaSignal", "CYAML"]),
     module("HemiolaTonal", uses: ["HemiolaSignal"], settings: lifetimeSettings),
     module("HemiolaVisualizer", uses: ["HemiolaSignal"]),
     module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lifetimeSettings),
     module("HemiolaEvaluation"),
     module("HemiolaRIFF", uses: ["HemiolaSignal"]),
-    module("HemiolaWire", uses: ["HemiolaSignal"]),
+    module("HemiolaWire", uses: ["HemiolaSignal", "HemiolaSystem"]),
 
     // 0
-    module("HemiolaSignal", settings: lifetimeSettings),
+    module("HemiolaSignal", uses: ["HemiolaSystem"], settings: lifetimeSettings),
+
+    // The operating system, below all others
+    module("HemiolaSystem"),
 ]
 
 let libraries: [Target] = [
@@ -240,11 +244,11 @@ let allTests: [Target] = [
     testSupport(
         "AnalysisSupport", at: "Support/Analysis", uses: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"]),
     testSupport("BridgeSupport", at: "Support/Bridge", uses: ["TestSupport", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
-    testSupport("TestSupport", at: "Support/Common", uses: ["Hemiola"]),
+    testSupport("TestSupport", at: "Support/Common", uses: ["Hemiola", "HemiolaSystem"]),
     .target(name: "AllocationCounter", path: "Tests/Support/AllocationCounter"),
     tests("ArchitectureTests", at: "Architecture", uses: []),
-    tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal"]),
-    tests("HemiolaTests", uses: ["HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
+    tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal", "HemiolaSystem"]),
+    tests("HemiolaTests", uses: ["HemiolaVisualizer", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
     tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
     tests("HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], exclude: ["make_cases.py"], resources: [.process("cases.json")]),
     tests("HemiolaTonalTests", uses: ["References", "HemiolaTonal", "HemiolaSpectrum", "HemiolaSignal"]),
@@ -252,7 +256,7 @@ let allTests: [Target] = [
     tests("HemiolaYAMLTests", uses: ["HemiolaYAML", "TestSupport", "Hemiola", "HemiolaSignal"]),
     tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
     tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
-    tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal"]),
+    tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
     tests("HemiolaPicturesTests", uses: ["HemiolaPictures", "HemiolaSignal"]),
     tests(
         "HemiolaBridgeTests", uses: ["HemiolaVisualizer", "HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),
@@ -261,16 +265,16 @@ let allTests: [Target] = [
         uses: [
             "HemiolaVisualizer", "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer",
             "LevelsAnalyzer", "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer", "StructureAnalyzer",
-            "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "AllocationCounter",
+            "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "HemiolaSystem", "AllocationCounter",
         ]),
-    tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola", "HemiolaSignal"]),
-    tests("HemiolaProcessesTests", uses: ["HemiolaProcesses", "TestSupport", "Hemiola", "HemiolaSignal"]),
+    tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
+    tests("HemiolaProcessesTests", uses: ["HemiolaProcesses", "TestSupport", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
     tests("EndToEndTests", at: "EndToEnd", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
     tests(
         "HemiolaCommandLineTests",
         uses: [
             "HemiolaVisualizer", "HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "HemiolaWire", "TestSupport", "Hemiola",
-            "HemiolaSignal", arguments,
+            "HemiolaSignal", "HemiolaSystem", arguments,
         ]),
 ]
 

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 package import HemiolaYAML
 
 // Limits: the text has at most `maxByteCount` bytes, so that the time and the memory for a map are bounded too.

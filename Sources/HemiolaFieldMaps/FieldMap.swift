@@ -1,4 +1,5 @@
 public import HemiolaSignal
+internal import HemiolaSystem
 
 /// Which value an output sends where: the entries of a map file, or those that an output makes itself.
 ///

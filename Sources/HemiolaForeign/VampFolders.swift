@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The folders in which Vamp libraries are installed.
 public enum VampFolders {

@@ -2,6 +2,7 @@ internal import CVamp
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// A library of Vamp plugins that is loaded into this process. It stays loaded until the process ends.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Sends the frames of a source when they are due: on the thread that adds a batch where one is due with it, else on a thread of its own.
 ///

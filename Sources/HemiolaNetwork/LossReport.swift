@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaSignal
+public import HemiolaSystem
 internal import Synchronization
 
 /// Counts the messages that one receiver did not get, and reports them: a warning when losses begin and a line when they have ended, and

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaSystem
 
 /// Passes messages on at given times: those that are due at once, the others from a thread of its own, which starts with the first of them.
 ///

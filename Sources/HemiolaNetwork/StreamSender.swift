@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaSystem
 internal import HemiolaVisualizer
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaSystem
 
 /// A TCP connection to a server, which never blocks once it is established. Closed on deinitialization.
 public struct TCPSocket: ~Copyable, Sendable {

@@ -1,6 +1,7 @@
 internal import Glibc
 public import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Reads the lines of a file, a pipe or standard input, plain or compressed with zstd, in bounded memory.
 ///

@@ -1,6 +1,7 @@
 internal import Glibc
 public import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// An output path with placeholders.
 ///

@@ -2,6 +2,7 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaRIFF
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// A buffered reader of a file descriptor.
 ///

@@ -1,6 +1,7 @@
 internal import Glibc
 public import Hemiola
 public import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// An analyzer in a child process of this program, for one that may crash or hang, such as a plugin of another project.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// In real time: a thread waits for the answers. Of the blocks that wait for it, the newest are kept.

@@ -1,6 +1,7 @@
 public import Glibc
 public import Hemiola
 internal import HemiolaSignal
+public import HemiolaSystem
 internal import Synchronization
 
 /// A running program, with pipes to its standard streams, that leads a process group of its own.

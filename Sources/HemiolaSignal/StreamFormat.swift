@@ -1,3 +1,5 @@
+internal import HemiolaSystem
+
 /// The shape of an audio stream: how many frames a second, how many channels a frame.
 public struct StreamFormat: Sendable, Hashable, Codable {
     /// The sample rates that Hemiola analyses, in hertz.

@@ -1,3 +1,5 @@
+internal import HemiolaSystem
+
 /// The description of a stream, before its first batch.
 public struct StreamHeader: Sendable, Hashable {
     /// One analyzer of the pipeline, prepared for this stream.

@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension RecordEncoder {
     /// Writes the first line of the stream.

@@ -1,4 +1,5 @@
 public import HemiolaSignal
+internal import HemiolaSystem
 
 /// Writes the records of one stream as JSON Lines: header, batches, events, end.
 ///

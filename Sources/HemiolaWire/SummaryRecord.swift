@@ -1,4 +1,5 @@
 public import HemiolaSignal
+internal import HemiolaSystem
 
 /// The record of a whole stream: one line, or one row of a table, per song.
 ///

@@ -12,7 +12,8 @@ struct Architecture {
         "HemiolaPCM": 2, "HemiolaPictures": 2, "HemiolaProcesses": 2,
         "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
         "HemiolaVisualizer": 1, "HemiolaWire": 1, "HemiolaYAML": 1,
-        "HemiolaSignal": 0, "CAbletonLink": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0, "CEBUR128": 0,
+        "HemiolaSignal": 0, "HemiolaSystem": -1, "CAbletonLink": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0,
+        "CEBUR128": 0,
         "CFFTW": 0, "CFLAC": 0, "CFieldMaps": 0, "CMPG123": 0, "CMosquitto": 0, "CPulse": 0,
         "CQREncode": 0, "CSndFile": 0, "CVamp": 0, "CWebPage": 0, "CXiph": 0, "CYAML": 0, "CZstd": 0,
     ]
@@ -20,7 +21,8 @@ struct Architecture {
 
     /// Modules that name no plugin.
     static let core: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaWire",
+        "HemiolaSystem", "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer",
+        "HemiolaWire",
         "HemiolaOutput", "HemiolaBridge", "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM",
         "HemiolaPictures", "HemiolaProcesses", "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting",
     ]
@@ -47,7 +49,8 @@ struct Architecture {
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
     static let withoutFoundation: Set = [
-        "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer", "HemiolaOutput",
+        "HemiolaSystem", "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer",
+        "HemiolaOutput",
         "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM", "HemiolaPictures", "HemiolaProcesses",
         "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting", "HemiolaVamp",
     ]
@@ -227,7 +230,7 @@ struct Manifest {
             let name = String(match.2)
             var uses = Self.list(after: "uses:", in: arguments) + Self.list(after: "dependencies:", in: arguments)
             if match.1 == "plugin" {
-                uses += ["Hemiola", "HemiolaSignal"]
+                uses += ["Hemiola", "HemiolaSignal", "HemiolaSystem"]
                 plugins[name] = arguments.firstMatch(of: /at:\s*"([^"]+)"/).map { String($0.1) } ?? ""
             }
             targets[name] = uses

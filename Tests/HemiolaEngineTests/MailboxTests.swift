@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import HemiolaVisualizer
 import Synchronization

@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaNetwork
+import HemiolaSystem
 import TestSupport
 import Testing
 

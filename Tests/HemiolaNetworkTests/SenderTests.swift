@@ -2,6 +2,7 @@ import Glibc
 import Hemiola
 import HemiolaNetwork
 import HemiolaSignal
+import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Hemiola
+import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ public import Hemiola
 internal import HemiolaPCM
 internal import HemiolaProcesses
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Reads a WAV stream or raw samples from the standard output of a program that it starts.

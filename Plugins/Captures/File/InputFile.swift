@@ -3,6 +3,7 @@ internal import Hemiola
 internal import HemiolaProcesses
 internal import HemiolaRIFF
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// A regular file that is open for reading. All file access of this plugin that is not ffmpeg's goes through this type.

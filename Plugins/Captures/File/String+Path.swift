@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension String {
     /// A path for messages: line breaks, control characters and direction marks are escaped, so that it stays on one line.

@@ -3,6 +3,7 @@ internal import HemiolaLink
 internal import HemiolaNetwork
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 extension SinkPlugin {

@@ -3,6 +3,7 @@ public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 extension SinkPlugin {

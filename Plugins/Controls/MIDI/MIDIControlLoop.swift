@@ -3,6 +3,7 @@ internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The thread that reads a MIDI device and submits controls.

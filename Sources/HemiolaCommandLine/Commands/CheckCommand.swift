@@ -3,6 +3,7 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFieldMaps
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaYAML
 
 /// `hemiola check [PIPELINE]`

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// `hemiola listen`
 struct ListenCommand: Command {

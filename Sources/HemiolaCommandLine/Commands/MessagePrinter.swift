@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaSystem
 internal import Synchronization
 
 /// Writes messages, and a status line below them, on a separate thread: a terminal that is paused with Ctrl-S or a full pipe

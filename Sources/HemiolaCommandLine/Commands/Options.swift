@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The input files of `analyze` and `beats`.
 struct InputOptions: ParsableArguments {

@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The pipeline of the command line's options, with the option text of each part for error messages.
 struct PipelinePlan {

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaEngine
+internal import HemiolaSystem
 
 /// Runs a pipeline on the command line: stops it on a signal, prints its notices and shows its progress.
 struct PipelineSession {

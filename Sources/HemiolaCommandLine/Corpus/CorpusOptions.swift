@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// One result per input, in a folder.
 struct CorpusOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The inputs of a run with one result per input, which several pipelines share. Skips inputs whose result is current, and collects

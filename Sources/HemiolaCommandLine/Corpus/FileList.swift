@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Reads lists of file names, as `find` and text editors write them.
 enum FileList {

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The inputs of a run with one output: files and the files of folders, then the names that arrive on standard input.

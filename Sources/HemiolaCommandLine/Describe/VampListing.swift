@@ -3,6 +3,7 @@ internal import Hemiola
 internal import HemiolaForeign
 internal import HemiolaProcesses
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 /// The installed Vamp plugins, for `hemiola plugins --vamp`.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import HemiolaProcesses
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension System {
     /// A child process of this program, whose standard output is read line by line.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension System {
     /// The path of this program; nil where the system does not report it.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension System {
     /// A file that lines are appended to, each by one call of write(2). Used by one thread at a time.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension System {
     /// The type of a file.

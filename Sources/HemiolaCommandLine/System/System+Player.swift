@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HemiolaProcesses
+internal import HemiolaSystem
 
 extension System {
     /// A program that plays samples on the default output: the first of `pacat`, `pw-cat` and `aplay` that is installed.

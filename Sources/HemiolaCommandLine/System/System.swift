@@ -3,6 +3,7 @@ internal import Hemiola
 internal import HemiolaForeign
 internal import HemiolaProcesses
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The system calls of the command line. All unsafe code of this module is in this file and in `System+*.swift`.

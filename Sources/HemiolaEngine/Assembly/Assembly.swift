@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 extension PluginRegistry {

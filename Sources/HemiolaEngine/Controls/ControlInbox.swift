@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// A bounded queue of controls from clients, which the analysis thread empties once per batch.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Replays a recording: sends its streams to the sinks, each batch when its audio has ended, or as fast as the sinks accept them. Used by
 /// the analysis thread only.

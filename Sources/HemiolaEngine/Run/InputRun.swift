@@ -2,6 +2,7 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSpectrum
+internal import HemiolaSystem
 
 /// Analyses inputs one after another: opens each, divides it into streams, and calls `StreamAnalysis`. Used by one thread.
 final class InputRun {

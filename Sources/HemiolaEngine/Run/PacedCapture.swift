@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Delays the reads of a capture to real time. The read results are the same; none is lost.
 final class PacedCapture: Capture {

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// One run of a pipeline, on the analysis thread: its recording, or its inputs in order, analysed there one by one, or ahead of their turn on
 /// several threads, which changes nothing in what the sinks see.
@@ -132,7 +133,7 @@ private final class InputQueue: @unchecked Sendable {
 
     func startThread(_ body: @escaping @Sendable (InputQueue) -> Void) {
         condition.locked { threadCount += 1 }
-        Hemiola.startThread { [self] in
+        HemiolaSystem.startThread { [self] in
             body(self)
             condition.locked { threadCount -= 1 }
             condition.broadcast()

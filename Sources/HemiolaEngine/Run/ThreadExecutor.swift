@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaSystem
 
 /// Lowers the priority of the calling thread (nice 10), so that other threads run first when processors are busy.
 func yieldToOtherThreads() {

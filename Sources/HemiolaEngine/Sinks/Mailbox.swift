@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The queue between the analysis thread and one sink's thread: bounded, in order.

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Runs one sink on its own thread: takes items from the mailbox, retries failed calls, and closes the sink at the end.
 actor SinkRunner {

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The queue between a thread that analyses an input ahead of its turn and the thread that passes the streams on: bounded, in order,
 /// lossless.

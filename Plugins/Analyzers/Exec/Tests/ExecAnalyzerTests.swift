@@ -4,6 +4,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaProcesses
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import Synchronization
 import TestSupport

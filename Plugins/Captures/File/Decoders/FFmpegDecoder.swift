@@ -2,6 +2,7 @@ internal import Glibc
 internal import HemiolaPCM
 internal import HemiolaProcesses
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Decodes what no other decoder reads (AAC, MPEG-4, Matroska, WavPack …) with the program ffmpeg, where it is installed.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 /// Encodes the beats of one stream.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaSystem
 
 /// A thread that sends what is due at its time. It sleeps until an absolute time of the monotonic clock, so that delays do not add up.
 ///

@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The sink `midi`: maps beats and onsets to the monotonic clock, and passes them to a thread that sends at their times.

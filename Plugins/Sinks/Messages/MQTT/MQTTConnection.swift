@@ -2,6 +2,7 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The connection to a broker. A thread of its own connects, reads the broker's answers, and connects again. A message is published by the

@@ -3,6 +3,7 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SharedLibrary {
     static let mosquitto = SharedLibrary(

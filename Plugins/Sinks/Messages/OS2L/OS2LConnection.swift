@@ -2,6 +2,7 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The connection to a receiver, on a thread of its own: connects, and sends each message when it is due.

@@ -2,6 +2,7 @@ public import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaVisualizer
 internal import Synchronization
 

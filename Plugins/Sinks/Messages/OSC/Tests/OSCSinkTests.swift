@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaNetwork
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import OSCSink
 import Synchronization

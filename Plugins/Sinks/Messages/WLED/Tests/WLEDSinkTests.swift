@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaNetwork
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing

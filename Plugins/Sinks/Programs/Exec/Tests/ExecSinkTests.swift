@@ -3,6 +3,7 @@ import Glibc
 import Hemiola
 import HemiolaProcesses
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import JSONLinesSink
 import Synchronization

@@ -1,5 +1,4 @@
 public import Glibc
-internal import HemiolaSignal
 
 /// A system call failed.
 public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
