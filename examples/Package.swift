@@ -18,9 +18,7 @@ let package = Package(
             path: "embed/Sources/loudest-second"),
         // Plugins need the plugin API; the sink also needs the encoder of records.
         .target(
-            name: "MyPlugins", dependencies: [product("Hemiola"), product("HemiolaWire")], path: "custom-plugin/Sources/MyPlugins",
-            // The methods of a sink run on the sink's own thread, where they may block, not on Swift's shared pool.
-            swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+            name: "MyPlugins", dependencies: [product("Hemiola"), product("HemiolaWire")], path: "custom-plugin/Sources/MyPlugins"),
         // Their conformance tests.
         .testTarget(
             name: "MyPluginsTests", dependencies: ["MyPlugins", product("HemiolaTesting")], path: "custom-plugin/Tests/MyPluginsTests"),

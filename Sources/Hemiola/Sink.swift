@@ -1,47 +1,33 @@
 public import HemiolaSignal
 
-/// Writes batches to a destination outside the process. Each sink runs on a thread of its own: it may block without delaying the
-/// analysis or other sinks.
+/// Writes batches to a destination outside the process.
+///
+/// A sink has one owner: the thread that runs the pipeline makes and opens it, and hands it to a thread of its own, which calls all other
+/// methods. It therefore needs no lock, and may block without delaying the analysis or other sinks.
 ///
 /// Lifecycle: make → `open` → (`begin` → `write` … → `end`) per stream → `end` per input … → `close` once.
-public protocol Sink: Sendable {
+public protocol Sink: AnyObject {
     /// Opens files or sockets. A sink that throws here is not closed: it leaves nothing behind.
-    func open(_ context: SinkContext) async throws(SinkError)
+    func open(_ context: SinkContext) throws(SinkError)
     /// A stream begins: once per file, and again when a live format changes.
-    func begin(_ stream: StreamHeader) async throws(SinkError)
+    func begin(_ stream: StreamHeader) throws(SinkError)
     /// Consecutive batches of the stream. From a file all of them; live the newest: lost ones are reported.
-    func write(_ batches: BatchBlock) async throws(SinkError)
+    func write(_ batches: BatchBlock) throws(SinkError)
     /// Events of the stream that happen while no batch is being completed, e.g. a lost device; in order with the blocks, between
     /// `begin` and `end`. Never an empty array. The default implementation does nothing.
-    func write(_ events: [Event]) async throws(SinkError)
+    func write(_ events: [Event]) throws(SinkError)
     /// The stream is over.
-    func end(_ summary: StreamSummary) async throws(SinkError)
+    func end(_ summary: StreamSummary) throws(SinkError)
     /// An input is over, after the ends of its streams; also an input that failed before its first stream. The result of the input is
     /// complete: a file of its own can be finished. The default implementation does nothing.
-    func end(_ input: InputEnd) async throws(SinkError)
+    func end(_ input: InputEnd) throws(SinkError)
     /// The last call. What is still buffered must reach its destination or be reported.
-    func close() async throws(SinkError)
-    /// This sink where it has a director; nil for every other. Implemented by the default implementations: a requirement, because a cast
-    /// searches all conformances of the program, which takes a twelfth of the processor time from start to first record.
-    var directing: (any DirectingSink)? { get }
+    func close() throws(SinkError)
 }
 
 extension Sink {
-    public var directing: (any DirectingSink)? { nil }
-    public func write(_ events: [Event]) async throws(SinkError) {}
-    public func end(_ input: InputEnd) async throws(SinkError) {}
-}
-
-/// A sink that can often write without blocking (into a pipe with free space).
-///
-/// Waking a thread costs half as much as analysing a batch. Therefore live, while the sink's queue is empty and its thread idle, the
-/// engine calls it on the analysis thread first.
-public protocol NonBlockingSink: Sink {
-    /// Writes batches in full if that is possible without blocking, and else writes nothing: `write` gets them then. Called
-    /// between `begin` and `end`, on another thread than the other methods, and never at the same time as one of them.
-    ///
-    /// - Returns: Whether they were written.
-    func writeIfReady(_ batches: BatchBlock) -> Bool
+    public func write(_ events: [Event]) throws(SinkError) {}
+    public func end(_ input: InputEnd) throws(SinkError) {}
 }
 
 /// The context of a sink, passed to `open`.
@@ -121,12 +107,8 @@ public struct SinkContext: Sendable {
 
 /// A sink with a director (the preset cycler).
 public protocol DirectingSink: Sink {
-    /// Made once per run, used on the analysis thread alone.
+    /// Made once per run, after `open`, and used on the analysis thread alone: what it shares with the sink is `Sendable`.
     func makeDirector() throws(SinkError) -> sending any Director
-}
-
-extension DirectingSink {
-    public var directing: (any DirectingSink)? { self }
 }
 
 /// Derives events from feature rows and events, once per batch, on the analysis thread, after the analyzers and before the batch is

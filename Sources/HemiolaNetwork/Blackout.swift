@@ -9,22 +9,31 @@ extension ControlType {
         fields: [.boolean("on", default: .boolean(true), "True: dark; false: light again.")])
 }
 
-/// Whether the lights are off. Set on the analysis thread, read on every thread that sends.
+/// Whether the lights are off. Switched on the analysis thread, read by the thread that sends.
 final class BlackoutSwitch: Sendable {
     private let flag = Atomic<Bool>(false)
+    private let sender = Mutex<(@Sendable () -> Void)?>(nil)
 
-    var isOn: Bool {
-        get { flag.load(ordering: .acquiring) }
-        set { flag.store(newValue, ordering: .releasing) }
+    var isOn: Bool { flag.load(ordering: .acquiring) }
+
+    /// Switches, and requests a frame: while the source pauses there is no batch, and a blackout is not to wait for one.
+    func set(_ isOn: Bool) {
+        flag.store(isOn, ordering: .releasing)
+        sender.withLock { $0 }?()
+    }
+
+    /// Sets the function that requests a frame.
+    func whenSwitched(_ requestFrame: @escaping @Sendable () -> Void) {
+        sender.withLock { $0 = requestFrame }
     }
 }
 
 /// Handles the control `blackout`.
 final class BlackoutDirector: Director, ControlHandler {
-    private let setBlackout: @Sendable (Bool) -> Void
+    private let blackout: BlackoutSwitch
 
-    init(_ setBlackout: @escaping @Sendable (Bool) -> Void) {
-        self.setBlackout = setBlackout
+    init(_ blackout: BlackoutSwitch) {
+        self.blackout = blackout
     }
 
     func prepare(_ stream: StreamHeader) {}
@@ -32,7 +41,7 @@ final class BlackoutDirector: Director, ControlHandler {
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {}
 
     func handle(_ control: StampedControl) -> ControlReply {
-        setBlackout(control.control["on"].flag ?? true)
+        blackout.set(control.control["on"].flag ?? true)
         return .done
     }
 }

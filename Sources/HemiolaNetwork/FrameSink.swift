@@ -1,6 +1,5 @@
 public import Hemiola
 public import HemiolaSignal
-internal import Synchronization
 
 /// What a ``FrameSink`` shows: takes batches and events, and makes the messages of a frame. All times are in seconds of the monotonic clock.
 public protocol FrameSource: Sendable {
@@ -28,16 +27,14 @@ extension FrameSource {
 
 /// A sink that sends frames to lights: with each batch, at the times of events, and again while the source pauses. Handles the control
 /// `blackout`. The last frame is dark.
-///
-/// Its methods run one at a time; `writeIfReady` runs on the analysis thread, because sending never waits.
-public final class FrameSink<Source: FrameSource>: DirectingSink, NonBlockingSink {
+public final class FrameSink<Source: FrameSource>: DirectingSink {
     private let receivers: [NetworkTarget]
     private let interface: String?
     private let rate: Double
     private let delay: Double
     private let makeSource: @Sendable (SinkContext) throws(SinkError) -> Source
     private let blackout = BlackoutSwitch()
-    private let sender = Mutex<FrameSender<Source>?>(nil)
+    private var sender: FrameSender<Source>?
 
     /// A sink.
     ///
@@ -58,45 +55,34 @@ public final class FrameSink<Source: FrameSource>: DirectingSink, NonBlockingSin
         self.makeSource = makeSource
     }
 
-    public func makeDirector() throws(SinkError) -> sending any Director {
-        BlackoutDirector { [self] isOn in
-            blackout.isOn = isOn
-            // While the source pauses there is no batch, and a blackout is not to wait for it.
-            current?.requestFrame()
-        }
-    }
+    public func makeDirector() throws(SinkError) -> sending any Director { BlackoutDirector(blackout) }
 
-    private var current: FrameSender<Source>? { sender.withLock { $0 } }
-
-    public func open(_ context: SinkContext) async throws(SinkError) {
+    public func open(_ context: SinkContext) throws(SinkError) {
         let source = try makeSource(context)
         var outputs: [ScheduledSender] = []
         do throws(SinkError) {
             for receiver in receivers { outputs.append(try ScheduledSender(receiver, interface: interface, context)) }
             let new = FrameSender(source, to: outputs, FrameTiming(rate: rate), delay: delay, blackout)
             try new.start()
-            sender.withLock { $0 = new }
+            blackout.whenSwitched { new.requestFrame() }
+            sender = new
         } catch {
             for output in outputs { try? output.close(within: 0) }
             throw error
         }
     }
 
-    public func begin(_ stream: StreamHeader) async throws(SinkError) { try current?.begin(stream) }
+    public func begin(_ stream: StreamHeader) throws(SinkError) { try sender?.begin(stream) }
 
-    public func writeIfReady(_ batches: BatchBlock) -> Bool {
-        current?.add(batches)
-        return true
-    }
+    public func write(_ batches: BatchBlock) throws(SinkError) { sender?.add(batches) }
 
-    public func write(_ batches: BatchBlock) async throws(SinkError) { current?.add(batches) }
+    public func write(_ events: [Event]) throws(SinkError) { sender?.add(events) }
 
-    public func write(_ events: [Event]) async throws(SinkError) { current?.add(events) }
+    public func end(_ summary: StreamSummary) throws(SinkError) {}
 
-    public func end(_ summary: StreamSummary) async throws(SinkError) {}
-
-    public func close() async throws(SinkError) {
-        try sender.withLock { $0.take() }?.close()
+    public func close() throws(SinkError) {
+        defer { sender = nil }
+        try sender?.close()
     }
 }
 

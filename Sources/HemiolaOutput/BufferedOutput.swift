@@ -115,21 +115,6 @@ public struct BufferedOutput: ~Copyable {
         buffer.append(bytes: rest)
     }
 
-    /// Whether bytes that are appended now can be written by `flushWithoutBlocking`.
-    var canFlushWithoutBlocking: Bool { flushesEachLine && buffer.count == 0 && file?.isPipe == true }
-
-    /// Writes the buffer if a pipe has room for all of it, and empties the buffer in either case.
-    ///
-    /// Requires `canFlushWithoutBlocking` before the bytes were appended.
-    ///
-    /// - Returns: Whether the bytes are written. If not, the caller writes them again later.
-    mutating func flushWithoutBlocking() -> Bool {
-        defer { buffer.removeAll() }
-        guard let file else { return false }
-        // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
-        return buffer.count == 0 || buffer.withUnsafeBytes { file.writeWithoutBlocking($0) }
-    }
-
     /// Writes the buffer and closes the file, unless the buffer cannot be written now (`Remedy.retry`). Call through `OutputOpener.finish`, or directly for a file that is complete before the
     /// stream ends (rotation).
     ///

@@ -56,10 +56,6 @@ final class OutputFile {
     private(set) var startsInsideLine = false
     /// The size of the file when it was opened.
     private var startSize: Int64 = 0
-    /// The largest write to a pipe that is atomic (POSIX: `PIPE_BUF`), in bytes.
-    static let atomicWriteLimit = Int(PIPE_BUF)
-    /// Whether the output is a pipe and not compressed.
-    let isPipe: Bool
     private let compressor: ZstdStream?
     private var isFinished = false
 
@@ -104,7 +100,6 @@ final class OutputFile {
                 throw OutputError("cannot write \(name): it is not open for writing; give a path instead")
             }
             (self.descriptor, ending, sync) = (descriptor, .leave, nil)
-            isPipe = compressor == nil && Self.isPipe(descriptor)
             return
         }
         let path = Self.followingDanglingLinks(target.path)
@@ -151,12 +146,6 @@ final class OutputFile {
             _ = Glibc.close(descriptor)
             throw error
         }
-        isPipe = compressor == nil && Self.isPipe(descriptor)
-    }
-
-    private static func isPipe(_ descriptor: Int32) -> Bool {
-        var info = stat()
-        return fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFIFO
     }
 
     deinit {
@@ -229,19 +218,6 @@ extension OutputFile {
         var info = stat()
         guard fstat(descriptor, &info) == 0, info.st_size > length, ftruncate(descriptor, off_t(length)) == 0 else { return }
         size = length
-    }
-
-    /// Writes all bytes if a pipe has room for them now, else none.
-    ///
-    /// A pipe that `poll` reports as writable has room for `PIPE_BUF` bytes (POSIX), unless another process writes to it at the same
-    /// moment. The duration of a write to any other output is unknown.
-    ///
-    /// - Returns: Whether the bytes are written.
-    func writeWithoutBlocking(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard isPipe, bytes.count <= Self.atomicWriteLimit else { return false }
-        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard poll(&request, 1, 0) == 1, request.revents == Int16(POLLOUT) else { return false }
-        return Glibc.write(descriptor, bytes.baseAddress, bytes.count) == bytes.count
     }
 
     private func compress(_ bytes: UnsafeRawBufferPointer, _ step: ZstdStream.Step) throws(OutputError) {

@@ -4,7 +4,7 @@ internal import HemiolaWire
 
 /// Writes the records of consecutive streams as JSON Lines: into one file, one file per input, or rotated files.
 ///
-/// Call the methods of the same names in `Sink`, in the same order. All methods may block, except `writeIfReady`.
+/// Call the methods of the same names in `Sink`, in the same order. All methods may block.
 ///
 /// When the disk is full, a method that writes to a live file throws an error with `Remedy.retry`. The same call with the same argument
 /// continues where the failed one stopped; each record is written once. At most one block of records waits in memory.
@@ -22,8 +22,6 @@ public struct RecordFile: ~Copyable {
     private var isLive = false
     private var streams = WrittenStreams()
     private var meter: RotationMeter
-    /// Whether a batch of the stream is longer than an atomic write to a pipe.
-    private var exceedsAtomicWrite = false
     /// Records of the current call that are encoded. Not 0 only inside a call and after one that failed with `Remedy.retry`.
     private var encodedCount = 0
     /// Whether the next batch belongs into a file that is not open yet.
@@ -69,7 +67,6 @@ public struct RecordFile: ~Copyable {
             meter.beginFile()
         }
         if !streams.hasBegun, output?.startsInsideLine == true { output?.buffer.append("\n") }
-        exceedsAtomicWrite = false
         rate = Double(stream.format.sampleRate)
         isLive = stream.isLive
         encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
@@ -131,18 +128,6 @@ public struct RecordFile: ~Copyable {
         isRotating = false
         encodeHeader()
         try flushIfDue()
-    }
-
-    /// Writes batches if this does not block, which is known of a pipe with room for all of them (at most `PIPE_BUF` bytes). Does not
-    /// allocate.
-    ///
-    /// - Returns: Whether they are written. If not, nothing is written.
-    public mutating func writeIfReady(_ batches: BatchBlock) -> Bool {
-        guard let encoder, output?.canFlushWithoutBlocking == true, !exceedsAtomicWrite else { return false }
-        for index in 0..<batches.count { encoder.encode(batches[index], into: &output!.buffer) }
-        // The batches of a stream are about equally long: encoding the next one here would be wasted.
-        exceedsAtomicWrite = output!.buffer.count > OutputFile.atomicWriteLimit
-        return output!.flushWithoutBlocking()
     }
 
     /// Writes the end of the stream.

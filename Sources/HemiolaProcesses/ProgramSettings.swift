@@ -1,6 +1,6 @@
 public import Hemiola
 internal import HemiolaSignal
-public import HemiolaSystem
+internal import HemiolaSystem
 
 extension FailurePolicy {
     /// The policy of a plugin that starts a program: `auto` is `retry` in real time, and `fail` from files.

@@ -28,8 +28,6 @@ package final class Condition: @unchecked Sendable {
     }
 
     package func lock() { pthread_mutex_lock(mutex) }
-    /// Locks if that needs no wait.
-    package func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
     package func unlock() { pthread_mutex_unlock(mutex) }
     package func wait() { pthread_cond_wait(variable, mutex) }
     package func signal() { pthread_cond_signal(variable) }

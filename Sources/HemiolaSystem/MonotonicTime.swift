@@ -8,6 +8,11 @@ public enum MonotonicTime {
     /// What has to be added to a monotonic time to get seconds since 1970.
     public static var wallClockOffset: Double { read(CLOCK_REALTIME) - read(CLOCK_MONOTONIC) }
 
+    /// Blocks the thread for some seconds.
+    public static func sleep(for seconds: Double) {
+        usleep(useconds_t(max(0, seconds) * 1e6))
+    }
+
     private static func read(_ clock: clockid_t) -> Double {
         var time = timespec()
         clock_gettime(clock, &time)

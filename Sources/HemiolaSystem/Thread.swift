@@ -1,7 +1,7 @@
 public import Glibc
 
 /// Runs a closure on a new thread, which ends with the closure. Traps if the system cannot create a thread.
-public func startThread(_ body: @escaping @Sendable () -> Void) {
+public func startThread(_ body: sending @escaping () -> Void) {
     let code = startThreadIfPossible(body)
     precondition(code == 0, "cannot create a thread: error \(code)")
 }
@@ -9,7 +9,7 @@ public func startThread(_ body: @escaping @Sendable () -> Void) {
 /// Runs a closure on a new thread, which ends with the closure.
 ///
 /// - Returns: 0, or the error number of `pthread_create`. The closure is released then.
-package func startThreadIfPossible(_ body: @escaping @Sendable () -> Void) -> Int32 {
+package func startThreadIfPossible(_ body: sending @escaping () -> Void) -> Int32 {
     let (thread, code) = startJoinableThread(body)
     if let thread { pthread_detach(thread) }
     return code
@@ -18,7 +18,7 @@ package func startThreadIfPossible(_ body: @escaping @Sendable () -> Void) -> In
 /// Runs a closure on a new thread, which the caller must join or detach.
 ///
 /// - Returns: The thread, or nil and the error number of `pthread_create`. The closure is released then.
-public func startJoinableThread(_ body: @escaping @Sendable () -> Void) -> (thread: pthread_t?, errorNumber: Int32) {
+public func startJoinableThread(_ body: sending @escaping () -> Void) -> (thread: pthread_t?, errorNumber: Int32) {
     var thread = pthread_t()
     let argument = Unmanaged.passRetained(ThreadBody(body))
     let code = pthread_create(
@@ -33,8 +33,29 @@ public func startJoinableThread(_ body: @escaping @Sendable () -> Void) -> (thre
 }
 
 /// Passes a closure through the C interface.
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
+private final class ThreadBody {
+    let run: () -> Void
 
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    init(_ run: @escaping () -> Void) { self.run = run }
+}
+
+/// A thread whose result another thread waits for. Traps if the system cannot create a thread.
+///
+/// `@unchecked Sendable`: the thread writes the result before it ends, and `join` reads it afterwards.
+package final class WorkerThread<Result: Sendable>: @unchecked Sendable {
+    private var thread = pthread_t()
+    private var result: Result?
+
+    /// Runs a closure on a new thread.
+    package init(_ body: sending @escaping () -> Result) {
+        let (thread, code) = startJoinableThread { [self] in result = body() }
+        guard let thread else { preconditionFailure("cannot create a thread: error \(code)") }
+        self.thread = thread
+    }
+
+    /// Waits for the end of the thread. Call once.
+    package func join() -> Result {
+        pthread_join(thread, nil)
+        return result!
+    }
 }

@@ -11,7 +11,7 @@ internal import Synchronization
 ///     #expect(sink.streams[0].value("levels", "rms_db").count == 43)
 ///
 /// Thread-safe.
-public final class CollectingSink: Sink {
+public final class CollectingSink: Sink, Sendable {
     /// A method of `Sink`.
     public enum Call: String, Sendable, Hashable {
         /// The method of that name.
@@ -76,7 +76,7 @@ public final class CollectingSink: Sink {
     public var calls: [Call] { state.withLock { $0.calls } }
     /// The number of batches of all streams so far.
     public var batchCount: Int { state.withLock { $0.batchCount } }
-    /// The threads on which methods were called, as `pthread_self()`.
+    /// The threads on which methods were called after `open`, as `pthread_self()`.
     public var threads: Set<UInt> { state.withLock { $0.threads } }
     /// The context of the last `open`; nil before.
     public var context: SinkContext? { state.withLock { $0.context } }
@@ -116,17 +116,17 @@ public final class CollectingSink: Sink {
 
     // MARK: - Sink
 
-    public func open(_ context: SinkContext) async throws(SinkError) {
+    public func open(_ context: SinkContext) throws(SinkError) {
         state.withLock { $0.context = context }
         try enter(.open)
     }
 
-    public func begin(_ stream: StreamHeader) async throws(SinkError) {
+    public func begin(_ stream: StreamHeader) throws(SinkError) {
         try enter(.begin)
         state.withLock { $0.streams.append(CollectedStream(stream)) }
     }
 
-    public func write(_ batches: BatchBlock) async throws(SinkError) {
+    public func write(_ batches: BatchBlock) throws(SinkError) {
         try enter(.write)
         let copies = (0..<batches.count).map { CollectedBatch(batches[$0]) }
         state.withLock {
@@ -137,7 +137,7 @@ public final class CollectingSink: Sink {
         }
     }
 
-    public func write(_ events: [Event]) async throws(SinkError) {
+    public func write(_ events: [Event]) throws(SinkError) {
         try enter(.writeEvents)
         state.withLock {
             guard !$0.streams.isEmpty else { return }
@@ -146,7 +146,7 @@ public final class CollectingSink: Sink {
         }
     }
 
-    public func end(_ summary: StreamSummary) async throws(SinkError) {
+    public func end(_ summary: StreamSummary) throws(SinkError) {
         try enter(.end)
         state.withLock {
             guard !$0.streams.isEmpty else { return }
@@ -154,7 +154,7 @@ public final class CollectingSink: Sink {
         }
     }
 
-    public func close() async throws(SinkError) {
+    public func close() throws(SinkError) {
         try enter(.close)
     }
 
@@ -166,7 +166,7 @@ public final class CollectingSink: Sink {
         }
         let error = state.withLock { state -> SinkError? in
             state.calls.append(call)
-            state.threads.insert(UInt(pthread_self()))
+            if call != .open { state.threads.insert(UInt(pthread_self())) }
             for index in state.failures.indices where state.failures[index].call == call && state.failures[index].times > 0 {
                 if state.failures[index].skipped > 0 {
                     state.failures[index].skipped -= 1

@@ -3,7 +3,7 @@ internal import HemiolaSignal
 
 /// Checks the rules that every sink follows.
 ///
-///     try await SinkConformanceSuite(.jsonLines, settings: "/tmp/test.jsonl").run()
+///     try SinkConformanceSuite(.jsonLines, settings: "/tmp/test.jsonl").run()
 ///
 /// The sink gets empty and full streams of three formats, live and from files, with and without samples, everything selected and a
 /// part; with rows without values, text that needs escaping, and events of every type. Checked are:
@@ -30,7 +30,7 @@ public struct SinkConformanceSuite: Sendable {
     /// Runs all checks.
     ///
     /// - Throws: All rules that the sink violates.
-    public func run() async throws(ConformanceFailure) {
+    public func run() throws(ConformanceFailure) {
         var report = ConformanceReport()
         if let values = report.settings(settings, of: plugin.about) {
             let needs = plugin.needs(values)
@@ -43,12 +43,12 @@ public struct SinkConformanceSuite: Sendable {
             // A batch has samples as soon as any sink of the pipeline needs them.
             for hasSamples in needs.samples ? [true] : [false, true] {
                 for isLive in [false, true] {
-                    await writeStreams(values, isLive: isLive, hasSamples: hasSamples, &report)
+                    writeStreams(values, isLive: isLive, hasSamples: hasSamples, &report)
                 }
             }
-            await interrupt(values, hasSamples: needs.samples, &report)
+            interrupt(values, hasSamples: needs.samples, &report)
             if sink is any DirectingSink {
-                await DirectorConformanceSuite(plugin, settings: settings).check(values, &report)
+                DirectorConformanceSuite(plugin, settings: settings).check(values, &report)
             }
         }
         try report.throwIfFailed(plugin.about.id)
@@ -57,27 +57,27 @@ public struct SinkConformanceSuite: Sendable {
     /// Writes an empty stream, then three full ones, with everything and with a part selected.
     private func writeStreams(
         _ values: SettingValues, isLive: Bool, hasSamples: Bool, _ report: inout ConformanceReport
-    ) async {
+    ) {
         let catalog = RecordCatalog.sample(with: plugin.about)
         for selection in [Selection.all, Selection(items: ["beat", "sample.level"], catalog: catalog)] {
             guard let sink = plugin.make(values, &report) else { return }
             let context = SinkContext(name: plugin.about.id, selection: selection, catalog: catalog, isLive: isLive)
             do throws(SinkError) {
-                try await sink.open(context)
+                try sink.open(context)
                 let empty = SampleStream.empty(isLive: isLive, catalog: catalog)
-                try await sink.begin(empty.header)
-                try await sink.end(empty.summary)
+                try sink.begin(empty.header)
+                try sink.end(empty.summary)
                 for stream in SampleStream.all(isLive: isLive, hasSamples: hasSamples, catalog: catalog) {
-                    try await sink.begin(stream.header)
+                    try sink.begin(stream.header)
                     for block in stream.blocks {
-                        try await sink.write(block)
+                        try sink.write(block)
                         let events = SampleStream.eventsBetween(after: block, in: stream.header)
                             .filter { selection.contains($0.type.name) }
-                        if !events.isEmpty { try await sink.write(events) }
+                        if !events.isEmpty { try sink.write(events) }
                     }
-                    try await sink.end(stream.summary)
+                    try sink.end(stream.summary)
                 }
-                try await sink.close()
+                try sink.close()
             } catch {
                 let place = "\(isLive ? "live" : "from a file"), \(hasSamples ? "with" : "without") samples"
                 report.fail("The sink fails \(place): \(error).")
@@ -86,33 +86,33 @@ public struct SinkConformanceSuite: Sendable {
     }
 
     /// Closes the sink without a stream and within a stream, and opens it again, as the remedy `reopen` does.
-    private func interrupt(_ values: SettingValues, hasSamples: Bool, _ report: inout ConformanceReport) async {
+    private func interrupt(_ values: SettingValues, hasSamples: Bool, _ report: inout ConformanceReport) {
         guard let sink = plugin.make(values, &report) else { return }
         let catalog = RecordCatalog.sample(with: plugin.about)
         let stream = SampleStream.all(isLive: false, hasSamples: hasSamples, catalog: catalog)[0]
         let context = SinkContext(name: plugin.about.id, catalog: catalog)
         do throws(SinkError) {
-            try await sink.open(context)
-            try await sink.close()
+            try sink.open(context)
+            try sink.close()
         } catch {
             report.fail("The sink cannot be closed right after it was opened: \(error).")
             return
         }
         do throws(SinkError) {
-            try await sink.open(context)
-            try await sink.begin(stream.header)
-            try await sink.write(stream.blocks[0])
-            try await sink.close()
+            try sink.open(context)
+            try sink.begin(stream.header)
+            try sink.write(stream.blocks[0])
+            try sink.close()
         } catch {
             report.fail("The sink cannot be closed in the middle of a stream: \(error).")
             return
         }
         do throws(SinkError) {
-            try await sink.open(context)
-            try await sink.begin(stream.header)
-            for block in stream.blocks { try await sink.write(block) }
-            try await sink.end(stream.summary)
-            try await sink.close()
+            try sink.open(context)
+            try sink.begin(stream.header)
+            for block in stream.blocks { try sink.write(block) }
+            try sink.end(stream.summary)
+            try sink.close()
         } catch {
             report.fail("The sink cannot be opened again after it was closed: \(error).")
         }
@@ -121,7 +121,7 @@ public struct SinkConformanceSuite: Sendable {
 
 /// Checks the rules that the director of every `DirectingSink` follows.
 ///
-///     try await DirectorConformanceSuite(.presets, settings: "/dev/null,names=a+b").run()
+///     try DirectorConformanceSuite(.presets, settings: "/dev/null,names=a+b").run()
 ///
 /// The director processes three streams with events of every type, gaps, and controls. Checked are:
 ///
@@ -146,21 +146,21 @@ public struct DirectorConformanceSuite: Sendable {
     /// Runs all checks.
     ///
     /// - Throws: All rules that the director violates.
-    public func run() async throws(ConformanceFailure) {
+    public func run() throws(ConformanceFailure) {
         var report = ConformanceReport()
-        if let values = report.settings(settings, of: plugin.about) { await check(values, &report) }
+        if let values = report.settings(settings, of: plugin.about) { check(values, &report) }
         try report.throwIfFailed(plugin.about.id)
     }
 
-    func check(_ values: SettingValues, _ report: inout ConformanceReport) async {
+    func check(_ values: SettingValues, _ report: inout ConformanceReport) {
         var outputs: [[String]] = []
         for _ in 0..<2 {
             guard let sink = plugin.make(values, &report) else { return }
             guard let sink = sink as? any DirectingSink else { return report.fail("The sink is not a DirectingSink.") }
             do throws(SinkError) {
-                try await sink.open(SinkContext(name: plugin.about.id, catalog: .sample(with: plugin.about)))
+                try sink.open(SinkContext(name: plugin.about.id, catalog: .sample(with: plugin.about)))
                 outputs.append(process(try sink.makeDirector(), &report))
-                try await sink.close()
+                try sink.close()
             } catch {
                 return report.fail("The sink fails to make its director: \(error).")
             }

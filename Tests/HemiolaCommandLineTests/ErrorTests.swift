@@ -14,7 +14,7 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
     /// The messages without `hemiola: `, and the exit code.
     private func failure(of arguments: [String]) async -> (lines: [String], status: CommandStatus) {
         let log = Log()
-        let status = await Root.run(arguments, with: .standard, on: Console { log.append($0) })
+        let status = Root.run(arguments, with: .standard, on: Console { log.append($0) })
         return (log.text.split(separator: "\n").map { String($0.trimmingPrefix("hemiola: ")) }, status)
     }
 

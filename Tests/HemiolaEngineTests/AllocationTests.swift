@@ -138,13 +138,13 @@ private final class IdleSink: Sink {
         self.log = log
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {}
-    func begin(_ stream: StreamHeader) async throws(SinkError) {}
-    func write(_ batches: BatchBlock) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {}
+    func begin(_ stream: StreamHeader) throws(SinkError) {}
+    func write(_ batches: BatchBlock) throws(SinkError) {
         while !log.isCrowded { pause(milliseconds: 1) }
     }
-    func end(_ summary: StreamSummary) async throws(SinkError) {}
-    func close() async throws(SinkError) {}
+    func end(_ summary: StreamSummary) throws(SinkError) {}
+    func close() throws(SinkError) {}
 }
 
 extension SinkPlugin {

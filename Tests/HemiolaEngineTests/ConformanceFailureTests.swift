@@ -73,7 +73,7 @@ import Testing
             sink.fail(call, with: SinkError("broken"))
             return sink
         }
-        let failure = await #expect(throws: ConformanceFailure.self) { try await SinkConformanceSuite(plugin).run() }
+        let failure = #expect(throws: ConformanceFailure.self) { try SinkConformanceSuite(plugin).run() }
         #expect(failure?.description.contains("broken") == true)
     }
 
@@ -83,7 +83,7 @@ import Testing
             sink.fail(.open, after: 1, with: SinkError("broken"))
             return sink
         }
-        let failure = await #expect(throws: ConformanceFailure.self) { try await SinkConformanceSuite(plugin).run() }
+        let failure = #expect(throws: ConformanceFailure.self) { try SinkConformanceSuite(plugin).run() }
         #expect(failure?.violations.count == 1)
     }
 }

@@ -27,6 +27,6 @@ import Testing
     }
 
     @Test func `collecting sink: conforms`() async throws {
-        try await SinkConformanceSuite(.collecting(CollectingSink())).run()
+        try SinkConformanceSuite(.collecting(CollectingSink())).run()
     }
 }

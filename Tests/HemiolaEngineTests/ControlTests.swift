@@ -177,7 +177,7 @@ import Testing
 }
 
 /// A sink with a director that emits a preset change for a `nextPreset` control.
-final class DirectingTestSink: DirectingSink {
+final class DirectingTestSink: DirectingSink, Sendable {
     let sink = CollectingSink()
     let log = Log<String>()
     let levels = Log<Float>()
@@ -192,11 +192,11 @@ final class DirectingTestSink: DirectingSink {
         TestDirector(log, levels)
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) { try await sink.open(context) }
-    func begin(_ stream: StreamHeader) async throws(SinkError) { try await sink.begin(stream) }
-    func write(_ batches: BatchBlock) async throws(SinkError) { try await sink.write(batches) }
-    func end(_ summary: StreamSummary) async throws(SinkError) { try await sink.end(summary) }
-    func close() async throws(SinkError) { try await sink.close() }
+    func open(_ context: SinkContext) throws(SinkError) { try sink.open(context) }
+    func begin(_ stream: StreamHeader) throws(SinkError) { try sink.begin(stream) }
+    func write(_ batches: BatchBlock) throws(SinkError) { try sink.write(batches) }
+    func end(_ summary: StreamSummary) throws(SinkError) { try sink.end(summary) }
+    func close() throws(SinkError) { try sink.close() }
 }
 
 final class TestDirector: Director, ControlHandler {

@@ -11,21 +11,21 @@ import Testing
             "directing", "Emits a record per beat.", records: [DirectorWithFault.flash], controls: [DirectorWithFault.setDepth]
         ) { _ throws(ConfigurationError) in TestDirectorSink(fault) }
         guard fault != .none else {
-            await #expect(throws: Never.self) { try await DirectorConformanceSuite(plugin).run() }
-            await #expect(throws: Never.self) { try await SinkConformanceSuite(plugin).run() }
+            #expect(throws: Never.self) { try DirectorConformanceSuite(plugin).run() }
+            #expect(throws: Never.self) { try SinkConformanceSuite(plugin).run() }
             return
         }
-        let failure = await #expect(throws: ConformanceFailure.self) { try await DirectorConformanceSuite(plugin).run() }
+        let failure = #expect(throws: ConformanceFailure.self) { try DirectorConformanceSuite(plugin).run() }
         #expect(failure?.violations.count == 1)
         #expect(failure?.description.contains(fault.rawValue) == true)
         // The suite of the sink includes that of its director.
-        let sinkFailure = await #expect(throws: ConformanceFailure.self) { try await SinkConformanceSuite(plugin).run() }
+        let sinkFailure = #expect(throws: ConformanceFailure.self) { try SinkConformanceSuite(plugin).run() }
         #expect(sinkFailure?.violations == failure?.violations)
     }
 
     @Test func `sink without a director: reported`() async {
         let plugin = SinkPlugin.collecting(CollectingSink())
-        let failure = await #expect(throws: ConformanceFailure.self) { try await DirectorConformanceSuite(plugin).run() }
+        let failure = #expect(throws: ConformanceFailure.self) { try DirectorConformanceSuite(plugin).run() }
         #expect(failure?.violations == ["The sink is not a DirectingSink."])
     }
 }
@@ -83,7 +83,7 @@ final class DirectorWithFault: Director, ControlHandler {
     }
 }
 
-private struct TestDirectorSink: DirectingSink {
+private final class TestDirectorSink: DirectingSink {
     private let fault: DirectorWithFault.Fault
 
     init(_ fault: DirectorWithFault.Fault) {
@@ -91,9 +91,9 @@ private struct TestDirectorSink: DirectingSink {
     }
 
     func makeDirector() throws(SinkError) -> sending any Director { DirectorWithFault(fault) }
-    func open(_ context: SinkContext) async throws(SinkError) {}
-    func begin(_ stream: StreamHeader) async throws(SinkError) {}
-    func write(_ batches: BatchBlock) async throws(SinkError) {}
-    func end(_ summary: StreamSummary) async throws(SinkError) {}
-    func close() async throws(SinkError) {}
+    func open(_ context: SinkContext) throws(SinkError) {}
+    func begin(_ stream: StreamHeader) throws(SinkError) {}
+    func write(_ batches: BatchBlock) throws(SinkError) {}
+    func end(_ summary: StreamSummary) throws(SinkError) {}
+    func close() throws(SinkError) {}
 }

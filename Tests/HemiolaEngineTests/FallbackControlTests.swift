@@ -114,7 +114,7 @@ import Testing
 }
 
 /// A sink with a director that handles the declared controls, or refuses all of them.
-private final class HandlerSink: DirectingSink {
+private final class HandlerSink: DirectingSink, Sendable {
     let collector = CollectingSink()
     /// The names of the controls that its director was called with.
     let handled = Log<String>()
@@ -137,11 +137,11 @@ private final class HandlerSink: DirectingSink {
     func endRun() { collector.context?.endRun() }
 
     func makeDirector() throws(SinkError) -> sending any Director { HandlingDirector(handled, refusal) }
-    func open(_ context: SinkContext) async throws(SinkError) { try await collector.open(context) }
-    func begin(_ stream: StreamHeader) async throws(SinkError) { try await collector.begin(stream) }
-    func write(_ batches: BatchBlock) async throws(SinkError) { try await collector.write(batches) }
-    func end(_ summary: StreamSummary) async throws(SinkError) { try await collector.end(summary) }
-    func close() async throws(SinkError) { try await collector.close() }
+    func open(_ context: SinkContext) throws(SinkError) { try collector.open(context) }
+    func begin(_ stream: StreamHeader) throws(SinkError) { try collector.begin(stream) }
+    func write(_ batches: BatchBlock) throws(SinkError) { try collector.write(batches) }
+    func end(_ summary: StreamSummary) throws(SinkError) { try collector.end(summary) }
+    func close() throws(SinkError) { try collector.close() }
 }
 
 private final class HandlingDirector: Director, ControlHandler {

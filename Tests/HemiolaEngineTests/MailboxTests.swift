@@ -157,49 +157,4 @@ import Testing
         #expect(mailbox.hasNoReader)
         #expect(drain(mailbox) == [])
     }
-
-    @Test func `performIfIdle: runs only while the reader waits for items`() {
-        let mailbox = Mailbox(capacity: 3, isLossless: false)
-        let read = Log<Int64>()
-        #expect(!mailbox.performIfIdle { true })
-        let (isReading, mayRead) = (Gate(), Gate())
-        startThread {
-            while let item = mailbox.next() {
-                guard case .block(let block, _) = item else { continue }
-                read.append(block[0].number)
-                isReading.open()
-                while !mayRead.isOpen { pause(milliseconds: 1) }
-            }
-            read.append(-1)
-        }
-        // The mailbox is empty: the reader soon waits.
-        while !mailbox.performIfIdle({ true }) { pause(milliseconds: 1) }
-        #expect(!mailbox.performIfIdle { false })
-        mailbox.put(.block(block(1), replies: []))
-        while !isReading.isOpen { pause(milliseconds: 1) }
-        // The reader is busy, then busy with another item in the queue.
-        #expect(!mailbox.performIfIdle { true })
-        mailbox.put(.block(block(2), replies: []))
-        #expect(!mailbox.performIfIdle { true })
-        mayRead.open()
-        while !mailbox.performIfIdle({ true }) { pause(milliseconds: 1) }
-        #expect(read.items == [1, 2])
-        mailbox.finish()
-        #expect(!mailbox.performIfIdle { true })
-        while read.items.last != -1 { pause(milliseconds: 1) }
-    }
-
-    @Test func `performIfIdle after abandon: does not run`() {
-        let mailbox = Mailbox(capacity: 3, isLossless: false)
-        let isOver = Gate()
-        startThread {
-            _ = mailbox.next()
-            isOver.open()
-        }
-        while !mailbox.performIfIdle({ true }) { pause(milliseconds: 1) }
-        mailbox.abandon()
-        #expect(!mailbox.performIfIdle { true })
-        mailbox.finish()
-        while !isOver.isOpen { pause(milliseconds: 1) }
-    }
 }

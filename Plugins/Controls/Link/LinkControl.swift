@@ -31,10 +31,7 @@ extension SinkPlugin {
 }
 
 /// The sink `link-control`: writes nothing. It reads the session a few times per second, between two batches, and submits controls.
-///
-/// `writeIfReady` runs on the analysis thread: it takes the time of each batch, and leaves the rest to the sink's thread, as Link may
-/// wait for its own thread. The mutexes make the class `Sendable`.
-final class LinkFollower: NonBlockingSink {
+final class LinkFollower: Sink {
     private struct State {
         var session: (any LinkTimeline)?
         var context = SinkContext(name: "link-control")
@@ -50,9 +47,8 @@ final class LinkFollower: NonBlockingSink {
     private let delay: Double
     private let join: @Sendable (SinkContext) throws(SinkError) -> any LinkTimeline
     private let initial: SessionControls
-    private let state: Mutex<State>
-    /// Controls whose refusal was reported.
-    private let refused = Mutex<Set<String>>([])
+    private var state: State
+    private let refused = RefusedControls()
 
     init(
         _ controls: SessionControls, delay: Double,
@@ -61,73 +57,55 @@ final class LinkFollower: NonBlockingSink {
         self.delay = delay
         self.join = join
         initial = controls
-        state = Mutex(State(controls: controls))
+        state = State(controls: controls)
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {
         let session = try join(context)
-        state.withLock { $0 = State(session: session, context: context, controls: initial) }
+        state = State(session: session, context: context, controls: initial)
     }
 
-    func begin(_ stream: StreamHeader) async {
-        state.withLock { state in
-            (state.format, state.clock, state.controls) = (stream.format, StreamClock(), initial)
+    func begin(_ stream: StreamHeader) {
+        (state.format, state.clock, state.controls) = (stream.format, StreamClock(), initial)
+    }
+
+    func write(_ batches: BatchBlock) {
+        note(batches)
+        let last = batches[batches.count - 1]
+        guard let session = state.session, let end = state.clock.time(of: state.format.seconds(at: last.endFrame)) else { return }
+        for index in 0..<batches.count {
+            let batch = batches[index]
+            for place in batch.events.indices { add(batch.events[place], session) }
         }
+        let length = state.format.seconds(at: last.endFrame) - state.format.seconds(at: last.frame)
+        let peers = session.peerCount
+        let now = session.state(at: end - delay, quantum: state.controls.quantum)
+        report(peers, now)
+        for control in state.controls.advance(to: end, batch: length, session: peers > 0 ? now : nil) { submit(control, state.context) }
     }
 
-    func writeIfReady(_ batches: BatchBlock) -> Bool {
-        state.withLockIfAvailable { state in
-            guard state.session?.peerCount == state.peers,
-                let end = state.clock.time(of: state.format.seconds(at: batches[batches.count - 1].endFrame)), end < state.controls.next
-            else { return false }
-            for index in 0..<batches.count where !batches[index].events.isEmpty { return false }
-            note(batches, &state)
-            return true
-        } ?? false
+    func write(_ events: [Event]) {}
+    func end(_ summary: StreamSummary) {}
+
+    func close() {
+        // The session is left when this reference to it is gone.
+        state.session = nil
     }
 
-    func write(_ batches: BatchBlock) async {
-        state.withLock { state in
-            note(batches, &state)
-            let last = batches[batches.count - 1]
-            guard let session = state.session, let end = state.clock.time(of: state.format.seconds(at: last.endFrame)) else { return }
-            for index in 0..<batches.count {
-                let batch = batches[index]
-                for place in batch.events.indices { add(batch.events[place], session, &state) }
-            }
-            let length = state.format.seconds(at: last.endFrame) - state.format.seconds(at: last.frame)
-            let peers = session.peerCount
-            let now = session.state(at: end - delay, quantum: state.controls.quantum)
-            report(peers, now, &state)
-            for control in state.controls.advance(to: end, batch: length, session: peers > 0 ? now : nil) { submit(control, state.context) }
-        }
-    }
-
-    func write(_ events: [Event]) async {}
-    func end(_ summary: StreamSummary) async {}
-
-    func close() async {
-        // The session is left when this reference to it is gone, without the lock.
-        let session = state.withLock { $0.session.take() }
-        withExtendedLifetime(session) {}
-    }
-
-    // MARK: - Called with the mutex locked
-
-    private func note(_ batches: BatchBlock, _ state: inout State) {
+    private func note(_ batches: BatchBlock) {
         let now = MonotonicTime.now
         for index in 0..<batches.count { state.clock.add(end: state.format.seconds(at: batches[index].endFrame), at: now) }
     }
 
     /// Compares a beat of the tracker with the session.
-    private func add(_ event: Event, _ session: any LinkTimeline, _ state: inout State) {
+    private func add(_ event: Event, _ session: any LinkTimeline) {
         guard let beat = Beat(event), let time = state.clock.time(of: event.time) else { return }
         let there = session.state(at: time - delay, quantum: state.controls.quantum)
         state.controls.compare(time, position: beat.position, with: there)
     }
 
     /// Reports a new number of peers, and a tempo that has stayed the same since the last batch.
-    private func report(_ peers: Int, _ now: LinkState, _ state: inout State) {
+    private func report(_ peers: Int, _ now: LinkState) {
         let name = state.context.name
         if peers != state.peers {
             state.peers = peers
@@ -149,10 +127,18 @@ final class LinkFollower: NonBlockingSink {
         guard let type = context.catalog.control(control.name),
             let control = try? Control(type, fields: { $0 == type.fields.first ? control.value : nil })
         else { return }
-        context.controls.submit(control, from: context.name) { [self] reply in
+        context.controls.submit(control, from: context.name) { [refused] reply in
             // The first refusal of each.
-            guard case .refused(let reason) = reply, refused.withLock({ $0.insert(control.name).inserted }) else { return }
+            guard case .refused(let reason) = reply, refused.insert(control.name) else { return }
             context.warn("\(context.name): \(control.name): \(reason)")
         }
     }
+}
+
+/// The controls whose refusal was reported. Replies come on other threads.
+private final class RefusedControls: Sendable {
+    private let names = Mutex<Set<String>>([])
+
+    /// - Returns: Whether the control is new.
+    func insert(_ name: String) -> Bool { names.withLock { $0.insert(name).inserted } }
 }

@@ -4,7 +4,6 @@ internal import HemiolaFieldMaps
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import Synchronization
 
 extension SinkPlugin {
     private static let port = Setting<String?>(
@@ -30,9 +29,7 @@ extension SinkPlugin {
 }
 
 /// The sink `midi-control`: writes nothing. A thread of its own reads the device, and opens it again when it is gone.
-///
-/// The mutex is held for a few instructions only; it makes the class `Sendable`.
-final class MIDIControlReader: NonBlockingSink {
+final class MIDIControlReader: Sink {
     private struct State {
         /// The writing end of a pipe whose reading end the thread waits for; closed to end the thread.
         var wakeUp: Int32 = -1
@@ -42,7 +39,7 @@ final class MIDIControlReader: NonBlockingSink {
     private let path: String
     private let map: String
     private let channel: Int?
-    private let state = Mutex(State())
+    private var state = State()
 
     init(path: String, map: String, channel: Int?) {
         self.path = path
@@ -50,7 +47,7 @@ final class MIDIControlReader: NonBlockingSink {
         self.channel = channel
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {
         let routes: ControlRoutes
         do throws(FieldMapError) {
             // A program may lack controls of the built-in map; a name in a file is an error.
@@ -80,21 +77,17 @@ final class MIDIControlReader: NonBlockingSink {
             for descriptor in [device, ends.0, ends.1] { Glibc.close(descriptor) }
             throw SinkError("midi-control: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u")
         }
-        state.withLock { $0 = State(wakeUp: ends.1, thread: thread) }
+        state = State(wakeUp: ends.1, thread: thread)
     }
 
-    func begin(_ stream: StreamHeader) async {}
-    func writeIfReady(_ batches: BatchBlock) -> Bool { true }
-    func write(_ batches: BatchBlock) async {}
-    func end(_ summary: StreamSummary) async {}
+    func begin(_ stream: StreamHeader) {}
+    func write(_ batches: BatchBlock) {}
+    func end(_ summary: StreamSummary) {}
 
-    func close() async {
-        let old = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
-        guard let thread = old.thread else { return }
-        Glibc.close(old.wakeUp)
+    func close() {
+        guard let thread = state.thread else { return }
+        Glibc.close(state.wakeUp)
         pthread_join(thread, nil)
+        state = State()
     }
 }

@@ -6,7 +6,7 @@ extension AnalyzeCommand {
     /// Analyses each input into a result of its own, below a folder.
     ///
     /// Each job is a pipeline, which keeps its analyzers from one input to the next; all of them take their inputs from one source.
-    func run(into path: String, with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(into path: String, with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let format = corpus.outputFormat ?? .jsonLines
         var folder = path[...]
         while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
@@ -27,7 +27,7 @@ extension AnalyzeCommand {
         for _ in 0..<min(input.jobCount, inputs.count ?? .max) {
             pipelines.append(try plan.assemble(inputs: source, fingerprint: fingerprint, jobCount: 1))
         }
-        return await CorpusSession(pipelines, source, failures, console: console).run()
+        return CorpusSession(pipelines, source, failures, console: console).run()
     }
 }
 

@@ -73,13 +73,13 @@ struct AnalyzeCommand: Command {
 
     @OptionGroup var console: ConsoleOptions
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         if let folder = try outputFolder() {
-            return try await run(into: folder, with: registry, on: console.with(self.console.verbosity))
+            return try run(into: folder, with: registry, on: console.with(self.console.verbosity))
         }
         let plan = try plan(with: registry)
         let pipeline = try plan.assemble()
-        let status = await PipelineSession(
+        let status = PipelineSession(
             pipeline, usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog),
             console: console.with(self.console.verbosity)
         ).run()

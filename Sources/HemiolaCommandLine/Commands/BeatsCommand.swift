@@ -59,9 +59,9 @@ struct BeatsCommand: Command {
         try OutputOptions.checkSingle(outputs)
     }
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let plan = try PipelinePlan(registry, self)
-        return await PipelineSession(
+        return PipelineSession(
             try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog),
             console: console.with(self.console.verbosity)
         ).run()

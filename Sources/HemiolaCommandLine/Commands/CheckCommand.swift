@@ -62,7 +62,7 @@ struct CheckCommand: Command {
         }
     }
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         try Root.print(text(with: registry))
     }
 

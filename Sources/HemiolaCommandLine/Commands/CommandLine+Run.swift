@@ -16,13 +16,9 @@ extension CommandLine {
         System.prepareProcess()
         System.guardProcess()
         IsolatedAnalyzer.setService("/proc/self/exe", ["plugins", "--run-analyzer"])
-        let mainThread = System.MainThread()
-        Task(executorPreference: mainThread) {
-            let console = Console()
-            let status = await Root.run(System.arguments, with: registry, on: console)
-            console.finish()
-            System.exit(status)
-        }
-        mainThread.run()
+        let console = Console()
+        let status = Root.run(System.arguments, with: registry, on: console)
+        console.finish()
+        System.exit(status)
     }
 }

@@ -66,7 +66,7 @@ struct DemoCommand: Command {
             ])
     }
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         var console = console.with(self.console.verbosity)
         var registry = registry
         var output = PipelinePlan.jsonLines
@@ -78,7 +78,7 @@ struct DemoCommand: Command {
         let plan = PipelinePlan(registry, self, output: output)
         let pipeline = try plan.assemble()
         console.remark("a drum and bass loop at \(Int(Self.tempo)) BPM, generated and not played: there is no sound")
-        return await PipelineSession(
+        return PipelineSession(
             pipeline, usesStandardOutput: plan.usesStandardOutput, console: console, showsProgress: false
         ).run()
     }

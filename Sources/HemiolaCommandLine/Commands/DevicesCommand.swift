@@ -25,7 +25,7 @@ struct DevicesCommand: Command {
     @Flag(help: "Print JSON.")
     var json = false
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let lists = registry.captures.compactMap { plugin in plugin.devices.map { (plugin.about.id, $0) } }
         guard !lists.isEmpty else { throw Failure("this program contains no live capture plugin") }
         var found: [(capture: String, list: DeviceList)] = []

@@ -56,7 +56,7 @@ struct EvaluateCommand: Command {
         }
     }
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let figures = figures(try events(reference), try events(estimate))
         return try Root.print(json ? Self.json(figures).line : Self.table(figures))
     }

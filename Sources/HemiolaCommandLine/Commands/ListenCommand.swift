@@ -80,7 +80,7 @@ struct ListenCommand: Command {
 
     @OptionGroup var console: ConsoleOptions
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         var console = console.with(self.console.verbosity)
         let defaults = defaults.noDefaults ? nil : try DefaultsFile.read(registry)
         var registry = registry
@@ -92,7 +92,7 @@ struct ListenCommand: Command {
         }
         let plan = try plan(with: registry, defaults: defaults, showsLine: showsLine)
         if let defaults { report(defaults, on: console) }
-        return await PipelineSession(
+        return PipelineSession(
             try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog), console: console,
             showsProgress: false
         ).run()

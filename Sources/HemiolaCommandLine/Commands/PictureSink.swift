@@ -3,7 +3,6 @@ internal import HemiolaOutput
 internal import HemiolaPictures
 internal import HemiolaSignal
 internal import HemiolaWire
-internal import Synchronization
 
 /// What `hemiola render` draws.
 struct PictureRequest: Sendable {
@@ -41,8 +40,6 @@ extension SinkPlugin {
 }
 
 /// Collects a stream in a `PictureRecorder` and writes its picture at the end of the stream.
-///
-/// The mutex is never contended; it makes the class `Sendable`.
 final class PictureSink: Sink {
     private struct State: ~Copyable {
         var opener: OutputOpener?
@@ -70,35 +67,35 @@ final class PictureSink: Sink {
 
     private let template: PathTemplate
     private let request: PictureRequest
-    private let state = Mutex(State())
+    private var state = State()
 
     init(_ template: PathTemplate, _ request: PictureRequest) {
         self.template = template
         self.request = request
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func open(_ context: SinkContext) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             state.opener = OutputOpener(OutputPlan(compression: .none), context)
             state.warn = context.warn
-            if !template.isPerInput { try openFile(&state, input: "") }
+            if !template.isPerInput { try openFile(input: "") }
         }
     }
 
-    private func openFile(_ state: inout State, input: String) throws(SinkError) {
+    private func openFile(input: String) throws(SinkError) {
         guard let opener = state.opener else { return }
         state.path = opener.path(template, for: input)
         state.output = try opener.open(state.path, isDocument: true, flushesEachLine: false)
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             state.streamCount += 1
             guard state.streamCount == 1 else {
                 if state.streamCount == 2 { state.warn("\(request.name): the recording has several streams; the first one is drawn") }
                 return
             }
-            if template.isPerInput { try openFile(&state, input: stream.inputPath) }
+            if template.isPerInput { try openFile(input: stream.inputPath) }
             state.streams.begin(isLive: stream.isLive)
             state.header = stream
             var excerpt = PictureRecorder.Excerpt()
@@ -123,13 +120,13 @@ final class PictureSink: Sink {
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             guard state.streamCount == 1 else { return }
             for index in 0..<batches.count {
                 let batch = batches[index]
                 if request.isRecording {
-                    add(batch, &state)
+                    add(batch)
                 } else {
                     for event in batch.events.indices {
                         guard let polarity = Polarity(batch.events[event]), let header = state.header else { continue }
@@ -137,21 +134,21 @@ final class PictureSink: Sink {
                     }
                     state.recorder?.add(samples: batch.samples, at: batch.frame)
                 }
-                addTonal(batch, &state)
-                for event in batch.events.indices { add(batch.events[event], &state) }
+                addTonal(batch)
+                for event in batch.events.indices { add(batch.events[event]) }
             }
         }
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        try withState { state throws(SinkError) in
-            for event in events { add(event, &state) }
+    func write(_ events: [Event]) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
+            for event in events { add(event) }
         }
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        try withState { state throws(SinkError) in
-            for event in summary.lateEvents { add(event, &state) }
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
+            for event in summary.lateEvents { add(event) }
             guard let recorder = state.recorder.take(), let header = state.header else { return }
             state.streams.end(summary.reason)
             if summary.reason == .interrupted && !header.isLive { return }
@@ -167,8 +164,8 @@ final class PictureSink: Sink {
         }
     }
 
-    func close() async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func close() throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             guard state.output != nil, let opener = state.opener else { return }
             defer { state.output = nil }
             guard state.streams.hasBegun else { return }
@@ -176,15 +173,13 @@ final class PictureSink: Sink {
         }
     }
 
-    /// Runs `body` with the mutex locked. After an error the file is closed and removed.
-    private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) {
-                try body(&state)
-            } catch {
-                state.output = nil
-                throw error
-            }
+    /// Runs `body`. After an error the file is closed and removed.
+    private func closingOnError(_ body: () throws(SinkError) -> Void) throws(SinkError) {
+        do throws(SinkError) {
+            try body()
+        } catch {
+            state.output = nil
+            throw error
         }
     }
 
@@ -192,7 +187,7 @@ final class PictureSink: Sink {
         header.source.name == "-" ? "standard input" : header.source.name
     }
 
-    private func add(_ event: Event, _ state: inout State) {
+    private func add(_ event: Event) {
         guard state.streamCount == 1 else { return }
         if let beat = Beat(event) {
             state.recorder?.add(beat, at: event.time)
@@ -205,7 +200,7 @@ final class PictureSink: Sink {
     }
 
     /// Adds chroma and fundamental frequency.
-    private func addTonal(_ batch: borrowing Batch, _ state: inout State) {
+    private func addTonal(_ batch: borrowing Batch) {
         guard batch.hasValues else { return }
         if let chroma = state.tonal.chroma {
             let values = batch.row.extracting(chroma.handle.offset..<chroma.handle.offset + chroma.handle.count)
@@ -260,11 +255,12 @@ final class PictureSink: Sink {
         return features
     }
 
-    private func add(_ batch: borrowing Batch, _ state: inout State) {
+    private func add(_ batch: borrowing Batch) {
         guard batch.hasValues else { return }
         if let spectrum = state.features.spectrum {
             let values = batch.row.extracting(spectrum.offset..<spectrum.offset + spectrum.count)
-            state.recorder?.add(spectrum: values, at: max(0, batch.frame + state.features.offset))
+            let frame = max(0, batch.frame + state.features.offset)
+            state.recorder?.add(spectrum: values, at: frame)
         }
         if let peaks = state.features.peaks, let rms = state.features.rms {
             state.recorder?.add(

@@ -31,7 +31,7 @@ struct PipelineSession {
                 terminal: System.environment("TERM"))
     }
 
-    func run() async -> CommandStatus {
+    func run() -> CommandStatus {
         let configuration = pipeline.configuration
         let notifier = ServiceNotifier(pipeline)
         if configuration.jobCount == 1 || configuration.captures.count == 1 { System.useOneArena() }
@@ -40,7 +40,7 @@ struct PipelineSession {
         let listener = System.SignalListener()
         startThread { [self] in handleSignals(from: listener, notifier) }
         let printer = NoticePrinter(pipeline, console)
-        let outcome = await pipeline.run(replaying: replay) { notice in
+        let outcome = pipeline.run(replaying: replay) { notice in
             notifier?.count(notice)
             printer.print(notice)
         }

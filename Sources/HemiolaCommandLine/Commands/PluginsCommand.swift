@@ -44,7 +44,7 @@ struct PluginsCommand: Command {
         if vamp, name != nil { throw ValidationError("--vamp lists all Vamp plugins; leave out the name") }
     }
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         if runAnalyzer { IsolatedAnalyzerService.run(registry) }
         let columns = self.columns ?? System.columns(of: System.standardOutput) ?? 80
         if let vampLibrary { VampListing.list(vampLibrary, asJSON: json, columns: min(max(columns, 40), 100)) }

@@ -102,7 +102,7 @@ struct RenderCommand: Command {
         try OutputOptions.checkSingle(outputs)
     }
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let request = try request()
         let registry = registry.adding(sinks: [.picture(request)])
         let plan = try PipelinePlan(registry, self)
@@ -110,7 +110,7 @@ struct RenderCommand: Command {
         if OutputTarget(output ?? "").isTerminal {
             throw Failure("standard output is a terminal; name a file with --output, or redirect it")
         }
-        return await PipelineSession(
+        return PipelineSession(
             try assembled(plan, registry), usesStandardOutput: plan.usesStandardOutput, console: console.with(self.console.verbosity)
         ).run()
     }

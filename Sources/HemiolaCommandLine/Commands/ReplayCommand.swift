@@ -48,7 +48,7 @@ struct ReplayCommand: Command {
 
     @OptionGroup var console: ConsoleOptions
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let plan = try plan(with: registry)
         let recording: Recording
         do throws(CaptureError) {
@@ -56,7 +56,7 @@ struct ReplayCommand: Command {
         } catch {
             throw Failure(error.message, status: .inputFailed)
         }
-        return await PipelineSession(
+        return PipelineSession(
             try plan.assemble(replaying: recording), usesStandardOutput: plan.usesStandardOutput,
             console: console.with(self.console.verbosity)
         ).run()

@@ -49,11 +49,11 @@ struct Root: ParsableCommand {
         """
 
     /// Parses the arguments and runs the command.
-    static func run(_ arguments: [String], with registry: PluginRegistry, on console: Console) async -> CommandStatus {
+    static func run(_ arguments: [String], with registry: PluginRegistry, on console: Console) -> CommandStatus {
         Completions(registry).makeCurrent()
         do throws(Failure) {
             switch try parsed(arguments, columns: System.columns(of: System.standardOutput) ?? 80) {
-            case .command(let command): return try await command.run(with: registry, on: console)
+            case .command(let command): return try command.run(with: registry, on: console)
             case .text(let text): return try print(text)
             case .versionReport: return try print(VersionReport.current(registry).text)
             }

@@ -51,14 +51,14 @@ struct RunCommand: Command {
 
     @OptionGroup var console: ConsoleOptions
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let plan = try PipelinePlan(registry, pipelineFile: path)
         if path == "-" && replay.controls == "-" {
             throw Failure("standard input cannot be both the pipeline and the controls; use a file for one of them")
         }
         let replay = try self.replay.read(registry.catalog)
         try plan.checkThatNoInputIsOverwritten()
-        return await PipelineSession(
+        return PipelineSession(
             try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: replay,
             console: console.with(self.console.verbosity)
         ).run()

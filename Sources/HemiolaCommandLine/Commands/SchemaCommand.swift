@@ -36,7 +36,7 @@ struct SchemaCommand: Command {
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         try Root.print(text(with: registry))
     }
 

@@ -103,7 +103,7 @@ struct WindowCommand: Command {
         return pages.isEmpty ? arguments : arguments + ["--"] + pages
     }
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let path = try Self.path()
         console.finish()
         do throws(System.CallError) {

@@ -26,27 +26,24 @@ struct CorpusSession: Sendable {
             standardError: System.destination(of: System.standardError), standardOutput: .nowhere, terminal: System.environment("TERM"))
     }
 
-    func run() async -> CommandStatus {
+    func run() -> CommandStatus {
         if pipelines.count == 1 { System.useOneArena() }
         console.start()
         let listener = System.SignalListener()
         startThread { [self] in handleSignals(from: listener) }
-        let outcome = await withTaskGroup(of: RunOutcome.self) { group in
-            for pipeline in pipelines {
-                group.addTask { [console] in
-                    let printer = NoticePrinter(pipeline, console)
-                    return await pipeline.run { printer.print($0) }
-                }
-            }
-            return await group.reduce(into: RunOutcome()) { sum, outcome in
-                sum.failedSinks += outcome.failedSinks
-                // Those of other files would fail as well: the disk is full.
+        let runs = pipelines.map { pipeline in
+            WorkerThread { [self] in
+                let printer = NoticePrinter(pipeline, console)
+                let outcome: RunOutcome = pipeline.run { printer.print($0) }
+                // The results of other files would fail as well: the disk is full.
                 if outcome.failedSinks > 0 { stop() }
+                return outcome
             }
         }
+        let failedSinks = runs.reduce(0) { $0 + $1.join().failedSinks }
         listener.finish()
         console.endBar()
-        let status = finish(failedSinks: outcome.failedSinks, signal: listener.signal)
+        let status = finish(failedSinks: failedSinks, signal: listener.signal)
         console.finish()
         return status
     }

@@ -65,7 +65,7 @@ struct DoctorCommand: Command {
         }
     }
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         if latency { return try measureLatency(with: registry) }
         if let lead { return try align(lead, with: registry) }
         var environment = System.environment(registry)

@@ -94,7 +94,7 @@ struct SendCommand: Command {
     /// Seconds to wait for the declarations of the running program, when this program does not declare the control.
     private static let helloTime = 1.0
 
-    func run(with registry: PluginRegistry, on console: Console) async throws(Failure) -> CommandStatus {
+    func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let path = socket ?? SocketPath.standard().path
         if ControlMessage.pageRequests.contains(type) {
             return try sendToPage(PageRequest(type, fields), path, timeLimit: timeout ?? Self.pageTimeLimit, on: console)

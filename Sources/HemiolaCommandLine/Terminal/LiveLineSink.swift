@@ -18,7 +18,7 @@ extension SinkPlugin {
 }
 
 /// Reads levels, bars and tempo from the rows, if the pipeline computes them, and draws about twenty times per second.
-final class LiveLineSink: Sink {
+final class LiveLineSink: Sink, Sendable {
     /// Seconds between two updates of the terminal.
     private static let interval = 0.045
     /// The same where each update is a new line, because the terminal cannot move the cursor.
@@ -48,7 +48,7 @@ final class LiveLineSink: Sink {
         self.console = console
     }
 
-    func open(_ context: SinkContext) async {
+    func open(_ context: SinkContext) {
         guard System.KeyReader.isPossible else { return }
         let reader = System.KeyReader { [self] bytes in
             for key in state.withLock({ $0.keys.keys(in: bytes) }) { handle(key, context) }
@@ -56,7 +56,7 @@ final class LiveLineSink: Sink {
         state.withLock { $0.reader = reader }
     }
 
-    func begin(_ stream: StreamHeader) async {
+    func begin(_ stream: StreamHeader) {
         state.withLock { state in
             if state.reader != nil, !state.isHelpShown { console.remark("keys: \(LiveKey.help)") }
             state.isHelpShown = true
@@ -68,7 +68,7 @@ final class LiveLineSink: Sink {
         }
     }
 
-    func write(_ batches: BatchBlock) async {
+    func write(_ batches: BatchBlock) {
         state.withLock { state in
             for index in 0..<batches.count {
                 update(&state, with: batches[index])
@@ -77,7 +77,7 @@ final class LiveLineSink: Sink {
         }
     }
 
-    func write(_ events: [Event]) async {
+    func write(_ events: [Event]) {
         state.withLock { state in
             for event in events { update(&state, with: event) }
             if movesCursor { state.nextUpdate = -.infinity }
@@ -85,9 +85,9 @@ final class LiveLineSink: Sink {
         }
     }
 
-    func end(_ summary: StreamSummary) async {}
+    func end(_ summary: StreamSummary) {}
 
-    func close() async {
+    func close() {
         state.withLock { $0.reader }?.stop()
         console.endBar()
     }

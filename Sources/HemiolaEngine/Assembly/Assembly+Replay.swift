@@ -32,9 +32,9 @@ extension PluginRegistry {
         var derived: Set<String> = []
         for (path, entry) in sinkEntries {
             // A director with fallback controls derives records from controls only.
-            let derives = entry.sink.directing != nil && entry.about.fallbackControls.isEmpty
+            let derives = entry.hasDirector && entry.about.fallbackControls.isEmpty
             if derives { derived.formUnion(entry.about.records.map(\.name)) }
-            let own = recordedNeeds(of: entry, readsFeatures: entry.sink.directing != nil, &problems)
+            let own = recordedNeeds(of: entry, readsFeatures: entry.hasDirector, &problems)
             problems += own.compactMap { $0.fault(in: recording.header) }.map { ConfigurationProblem(path, $0) }
             needs += own
         }

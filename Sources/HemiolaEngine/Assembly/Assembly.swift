@@ -255,8 +255,10 @@ extension PluginRegistry {
                     let message = "retry would begin \(file.path) again, without the records before; use fail or skip"
                     problems.append(ConfigurationProblem("\(path).on_error", message))
                 }
+                let sink = try PluginInstance { () throws(ConfigurationError) in try plugin.make(values) }
                 let entry = Pipeline.SinkEntry(
-                    name: names.unused(spec.name), about: plugin.about, sink: try plugin.make(values),
+                    name: names.unused(spec.name), about: plugin.about, sink: sink,
+                    hasDirector: sink.read { $0 is any DirectingSink } ?? false,
                     selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog),
                     lead: commonValues[Self.lead].map { $0 / 1000 }, needs: needs, policy: policy)
                 sinkEntries.append((path, entry))

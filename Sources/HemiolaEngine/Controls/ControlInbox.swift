@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -145,7 +146,8 @@ final class ControlInbox: Sendable {
 
     /// Runs until no unprepared control waits; the next one starts another thread.
     private func prepareAll() {
-        yieldToOtherThreads()
+        // Nice 10, so that other threads run first when processors are busy. On Linux 0 is the calling thread, not the process.
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
         while let (taken, preparers) = update({ state in state.takeUnprepared().map { ($0, state.preparers) } }) {
             var entry = taken
             for (director, preparer) in preparers where preparer.isNeeded(for: entry.control) {

@@ -1,16 +1,17 @@
 internal import Glibc
 public import Hemiola
 public import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// A checked pipeline, which opens nothing until it runs: `registry.assemble(configuration)`.
 ///
 ///     let pipeline = try PluginRegistry.standard.assemble(configuration)
-///     let outcome = await pipeline.run { notice in … }
+///     let outcome = pipeline.run { notice in … }
 ///
 /// Audio runs one way: capture → hop → spectrum → analyzers → row, events → directors → batch ⇒ mailbox ⇒ sink. Everything up
-/// to the mailbox happens on one thread; each sink has a thread of its own. With several jobs, files are analysed ahead of their
-/// turn on threads of their own, and handed to the mailboxes in order.
+/// to the mailbox happens on the thread that calls `run`; each sink has a thread of its own. With several jobs, files are analysed ahead
+/// of their turn on threads of their own, and handed to the mailboxes in order.
 public final class Pipeline: Sendable {
     /// An input and its capture.
     struct Input: Sendable {
@@ -46,7 +47,9 @@ public final class Pipeline: Sendable {
     struct SinkEntry: Sendable {
         var name: String
         var about: PluginDescription
-        var sink: any Sink
+        var sink: PluginInstance<any Sink>
+        /// Whether it is a `DirectingSink`.
+        var hasDirector: Bool
         var selection: Selection
         /// Seconds that events are delivered ahead of their time; nil: as soon as they are detected.
         var lead: Double?
@@ -89,6 +92,8 @@ public final class Pipeline: Sendable {
     private let isStopping = Atomic<Bool>(false)
     /// Whether every input was taken to its end, or as far as it could be read.
     private let isComplete = Atomic<Bool>(false)
+    /// Sinks that need nothing more.
+    private let closedSinks = Atomic<Int>(0)
     private let position = Atomic<Int64>(0)
     /// Inputs that were analysed, and whose results cannot be written.
     private let lostResults = Atomic<Int>(0)
@@ -170,14 +175,14 @@ public final class Pipeline: Sendable {
     /// A number that changes while the run reads its source, also one that has no audio yet. It stays the same when the run hangs.
     public var activity: Int64 { activityCount.load(ordering: .relaxed) }
 
-    /// Runs all inputs; the sinks get them one after another. Call once.
+    /// Runs all inputs on the calling thread; the sinks get them one after another. Call once.
     ///
     /// - Parameters:
     ///   - replay: Controls of an earlier run, which are applied again.
     ///   - report: Receives the notices of the run, on several threads.
     public func run(
         replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }
-    ) async -> RunOutcome {
+    ) -> RunOutcome {
         var outcome = RunOutcome()
         if let sink = sinkEntries.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
             report(.pacing(sink: sink.name))
@@ -185,51 +190,56 @@ public final class Pipeline: Sendable {
         if configuration.jobCount > 1, hasSeveralInputs, let reason = singleJobReason {
             report(.singleJob(requested: configuration.jobCount, reason))
         }
-        let inbox = ControlInbox(capacity: isLive || isPaced ? ControlInbox.liveCapacity : ControlInbox.fileCapacity)
-        let runners = makeRunners(inbox: inbox, report: report)
-        if let first = runners.first, let (sink, error) = firstUnwritableOutput(startTime: first.context.startTime) {
+        let startTime = Int(time(nil))
+        if let (sink, error) = firstUnwritableOutput(startTime: startTime) {
             report(.sinkFailed(sink: sink, error))
             outcome.failedSinks += 1
-            for runner in runners { runner.dismiss() }
-            inbox.close()
             return outcome
         }
-        for (index, runner) in runners.enumerated() {
-            guard let error = await runner.open() else { continue }
-            report(.sinkFailed(sink: runner.context.name, error))
-            outcome.failedSinks += 1
-            for other in runners[..<index] { await other.closeUnused() }
-            for other in runners[index...] { other.dismiss() }
-            inbox.close()
-            return outcome
-        }
-        let analysis = AnalysisThread()
-        let ends = await withTaskGroup(of: SinkRunner.Outcome.self) { group in
-            for runner in runners {
-                group.addTask { [supply] in
-                    let end = await runner.run()
+        let inbox = ControlInbox(capacity: isLive || isPaced ? ControlInbox.liveCapacity : ControlInbox.fileCapacity)
+        defer { inbox.close() }
+        var sinks: [SinkThread] = []
+        var directors: [PipelineDirector] = []
+        let run = Self.runCount.add(1, ordering: .relaxed).newValue
+        for (index, entry) in sinkEntries.enumerated() {
+            let context = context(of: index, run: run, startTime: startTime, inbox: inbox, report: report)
+            let mailbox = Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive)
+            let runner = SinkRunner(
+                entry.sink.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
+                lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),
+                mailbox: mailbox, report: report)
+            do throws(SinkError) {
+                try runner.open()
+                if let director = try runner.makeDirector() { directors.append(PipelineDirector(director, entry.about)) }
+            } catch {
+                report(.sinkFailed(sink: entry.name, error))
+                outcome.failedSinks += 1
+                for sink in sinks { sink.cancel() }
+                return outcome
+            }
+            sinks.append(
+                SinkThread(entry.name, mailbox, runner) { [self] in
                     // The next input may arrive much later, or never.
-                    if runners.allSatisfy(\.mailbox.hasNoReader) { supply?.source.cancel() }
-                    return end
-                }
-            }
-            let started = outcome
-            outcome = await analysis.perform {
-                let dispatcher = SinkDispatcher(self, runners: runners, inbox: inbox, outcome: started, report: report)
-                let run = PipelineRun(pipeline: self, dispatcher: dispatcher, replay: replay)
-                if run.run() { isComplete.store(true, ordering: .releasing) }
-                inbox.close()
-                return dispatcher.outcome
-            }
-            for runner in runners { runner.mailbox.finish() }
-            return await group.reduce(into: []) { $0.append($1) }
+                    if closedSinks.add(1, ordering: .relaxed).newValue == sinkEntries.count { supply?.source.cancel() }
+                })
         }
-        analysis.stop()
+        inbox.setPreparers(
+            directors.enumerated().compactMap { index, director in
+                (director.director as? any PreparedDirector).map { (index, $0.preparer) }
+            })
+        let dispatcher = SinkDispatcher(self, sinks: sinks, inbox: inbox, outcome: outcome, report: report)
+        if PipelineRun(pipeline: self, dispatcher: dispatcher, directors: directors, replay: replay).run() {
+            isComplete.store(true, ordering: .releasing)
+        }
+        inbox.close()
+        for sink in sinks { sink.mailbox.finish() }
+        let ends = sinks.map { $0.join() }
+        outcome = dispatcher.outcome
         outcome.failedInputs += lostResults.load(ordering: .acquiring)
         outcome.failedSinks += ends.count { $0 == .failed }
         outcome.skippedSinks = ends.count { $0 == .skipped }
-        for runner in runners where runner.mailbox.isSkipped {
-            report(.sinkLosses(sink: runner.context.name, batches: runner.mailbox.droppedBatches.load(ordering: .relaxed)))
+        for sink in sinks where sink.mailbox.isSkipped {
+            report(.sinkLosses(sink: sink.name, batches: sink.mailbox.droppedBatches.load(ordering: .relaxed)))
         }
         if outcome.skippedSinks > 0, ends.allSatisfy({ $0 == .skipped || $0 == .failed }) {
             // Nothing has the results.
@@ -239,6 +249,18 @@ public final class Pipeline: Sendable {
         outcome.readerIsGone = ends.contains(.readerIsGone) && !ends.contains(.done)
         outcome.wasStopped = shouldStop
         return outcome
+    }
+
+    /// `run` on a thread of its own, for callers that must not block theirs.
+    public func run(
+        replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }
+    ) async -> RunOutcome {
+        await withCheckedContinuation { continuation in
+            startThread { [self] in
+                let outcome: RunOutcome = run(replaying: replay, report: report)
+                continuation.resume(returning: outcome)
+            }
+        }
     }
 
     /// Whether there is, or may be, more than one input.
@@ -252,42 +274,31 @@ public final class Pipeline: Sendable {
         // A director processes the streams in their order; so do all sinks in real time.
         if isLive { return .live }
         if isPaced { return .pacing }
-        return sinkEntries.first { $0.sink.directing != nil }.map { .directing(sink: $0.name) }
+        return sinkEntries.first(where: \.hasDirector).map { .directing(sink: $0.name) }
     }
 
     /// The number of runs of this process.
     private static let runCount = Atomic<Int>(0)
 
-    private func makeRunners(
-        inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
-    ) -> [SinkRunner] {
+    /// The batch rate is known only when the source is open; the capacity is computed for 48 kHz.
+    private var liveBlocks: Int { max(4, Int(Self.liveSeconds * 48_000 / Double(batching.batchFrames))) }
+
+    private func context(
+        of index: Int, run: Int, startTime: Int, inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
+    ) -> SinkContext {
+        let entry = sinkEntries[index]
+        let name = entry.name
         // One sink writes to standard output: the one that needs it, else the first that can use it.
-        let startTime = Int(time(nil))
-        let run = Self.runCount.add(1, ordering: .relaxed).newValue
         let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
-        return sinkEntries.enumerated().map { index, entry in
-            let name = entry.name
-            // The batch rate is known only when the source is open; the capacity is computed for 48 kHz.
-            let liveBlocks = max(4, Int(Self.liveSeconds * 48_000 / Double(batching.batchFrames)))
-            return SinkRunner(
-                entry.sink,
-                context: SinkContext(
-                    name: name, selection: entry.selection, catalog: catalog, isLive: isLive || isPaced,
-                    lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0,
-                    mayUseStandardOutput: writer == nil || writer == index, controls: inbox.port(forSink: index),
-                    warn: { report(.sinkWarning(sink: name, $0)) },
-                    inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },
-                    announce: { report(.sinkAddress(sink: name, $0, figure: $1)) }, relay: { report(.sinkOutput(sink: name, $0)) },
-                    endRun: { [weak self] in self?.stop() },
-                    startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,
-                    isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false },
-                    answersInputs: supply?.source.results == .sharedOutput,
-                    keepsInterruptedResults: supply?.source.results != .filePerInput),
-                events: entry.selection.adding(types: entry.needs.events.map(\.name)),
-                lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy,
-                hasFilePerInput: hasFilePerInput(entry),
-                mailbox: Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive), report: report)
-        }
+        return SinkContext(
+            name: name, selection: entry.selection, catalog: catalog, isLive: isLive || isPaced,
+            lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0, mayUseStandardOutput: writer == nil || writer == index,
+            controls: inbox.port(forSink: index), warn: { report(.sinkWarning(sink: name, $0)) },
+            inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },
+            announce: { report(.sinkAddress(sink: name, $0, figure: $1)) }, relay: { report(.sinkOutput(sink: name, $0)) },
+            endRun: { [weak self] in self?.stop() }, startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,
+            isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false },
+            answersInputs: supply?.source.results == .sharedOutput, keepsInterruptedResults: supply?.source.results != .filePerInput)
     }
 
     /// Notes an input that was analysed, and whose result cannot be written.
@@ -324,20 +335,5 @@ extension Pipeline.AnalyzerEntry {
         StreamHeader.Analyzer(
             name: name, id: about.id, version: about.version,
             parameters: settings.parameters.map { ($0.key, $0.value) }, outputs: outputs)
-    }
-}
-
-/// The analysis thread: from the capture to the mailboxes.
-private actor AnalysisThread {
-    private let executor = ThreadExecutor()
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-    func perform<Result: Sendable>(_ body: @Sendable () -> Result) -> Result {
-        body()
-    }
-
-    nonisolated func stop() {
-        executor.stop()
     }
 }

@@ -7,11 +7,11 @@ internal import HemiolaSystem
 struct PipelineRun {
     let pipeline: Pipeline
     let dispatcher: SinkDispatcher
+    let directors: [PipelineDirector]
     let replay: ControlReplay
 
     /// - Returns: Whether every input was taken to its end, or as far as it could be read.
     func run() -> Bool {
-        guard let directors = dispatcher.makeDirectors() else { return false }
         if let replay = pipeline.replay {
             return RecordingRun(pipeline, replay, directors: directors).replay(for: dispatcher)
         }

@@ -1,7 +1,7 @@
 internal import Hemiola
 internal import Synchronization
 
-/// A capture or analyzer of a pipeline. It is made once, when the pipeline is assembled, which checks its settings; the run uses that
+/// A capture, analyzer or sink of a pipeline. It is made once, when the pipeline is assembled, which checks its settings; the run uses that
 /// instance. Only analysis of several files at a time makes further ones.
 final class PluginInstance<Value>: Sendable {
     private let made: Mutex<Value?>

@@ -53,8 +53,6 @@ final class Mailbox: @unchecked Sendable {
     private var isAbandoned = false
     /// The reader has stopped, and what it does not get is counted.
     private var countsRest = false
-    /// The reader has processed everything and waits.
-    private var isReaderIdle = false
 
     /// - Parameter capacity: The most blocks that wait.
     init(capacity: Int, isLossless: Bool) {
@@ -105,20 +103,10 @@ final class Mailbox: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Calls a function under the lock if the reader is idle; reader and writer wait meanwhile, so it must be short.
-    ///
-    /// - Returns: false when it was not called, because the reader is busy or has stopped, or when it returned false.
-    func performIfIdle(_ body: () -> Bool) -> Bool {
-        condition.locked { isReaderIdle && entries.isEmpty && !isFinished && !isAbandoned && body() }
-    }
-
-    /// The next item, or nil when all was read and nothing more comes. Waits on the sink's own thread: a continuation would
-    /// make the analysis thread allocate when it resumes it.
+    /// The next item, or nil when all was read and nothing more comes. Waits for it.
     func next() -> Item? {
         condition.lock()
-        isReaderIdle = true
         while entries.isEmpty && !isFinished { condition.wait() }
-        isReaderIdle = false
         let first = entries.isEmpty ? nil : takeFirst()
         var block: Entry?
         if case .events(let backlog)? = first, backlog.isOfDroppedBlocks { block = takeFirst() }

@@ -13,7 +13,7 @@ final class SinkDispatcher: StreamReceiver {
     var isInputDone = false
 
     private let pipeline: Pipeline
-    private let runners: [SinkRunner]
+    private let sinks: [SinkThread]
     private let inbox: ControlInbox
     private let sendNotice: @Sendable (PipelineNotice) -> Void
 
@@ -34,37 +34,14 @@ final class SinkDispatcher: StreamReceiver {
     private var replies: [Int: [Mailbox.Reply]] = [:]
 
     init(
-        _ pipeline: Pipeline, runners: [SinkRunner], inbox: ControlInbox, outcome: RunOutcome,
+        _ pipeline: Pipeline, sinks: [SinkThread], inbox: ControlInbox, outcome: RunOutcome,
         report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.pipeline = pipeline
-        self.runners = runners
+        self.sinks = sinks
         self.inbox = inbox
         self.outcome = outcome
         sendNotice = report
-    }
-
-    /// The directors among the sinks.
-    ///
-    /// - Returns: nil when a director cannot be created: the run is not possible then.
-    func makeDirectors() -> [PipelineDirector]? {
-        var directors: [PipelineDirector] = []
-        for (runner, entry) in zip(runners, pipeline.sinkEntries) {
-            // A sink that could not be opened and is skipped has no director.
-            guard let sink = runner.sink.directing, !runner.mailbox.isSkipped else { continue }
-            do {
-                directors.append(PipelineDirector(try sink.makeDirector(), entry.about))
-            } catch {
-                report(.sinkFailed(sink: runner.context.name, error))
-                outcome.failedSinks += 1
-                return nil
-            }
-        }
-        inbox.setPreparers(
-            directors.enumerated().compactMap { index, director in
-                (director.director as? any PreparedDirector).map { (index, $0.preparer) }
-            })
-        return directors
     }
 
     // MARK: - Streams
@@ -74,7 +51,7 @@ final class SinkDispatcher: StreamReceiver {
     }
 
     func begin(_ header: StreamHeader) {
-        for runner in runners { runner.mailbox.put(.begin(header)) }
+        for sink in sinks { sink.mailbox.put(.begin(header)) }
         outcome.streams += 1
         lossesAtStart = lossesNow
         reportedLosses = lossesAtStart
@@ -84,18 +61,18 @@ final class SinkDispatcher: StreamReceiver {
     }
 
     func receive(_ block: BatchBlock) {
-        hasReaders = runners.isEmpty
-        for index in runners.indices {
-            let runner = runners[index]
-            runner.put(block, replies: takeReplies(forSink: index))
-            if !runner.mailbox.hasNoReader { hasReaders = true }
+        hasReaders = sinks.isEmpty
+        for index in sinks.indices {
+            let mailbox = sinks[index].mailbox
+            mailbox.put(.block(block, replies: takeReplies(forSink: index)))
+            if !mailbox.hasNoReader { hasReaders = true }
         }
         pipeline.note(frame: block[block.count - 1].endFrame)
     }
 
     func receive(_ events: [Event]) {
         if events.isEmpty { return }
-        for runner in runners { runner.mailbox.put(.events(events)) }
+        for sink in sinks { sink.mailbox.put(.events(events)) }
     }
 
     func end(_ summary: StreamSummary) {
@@ -104,18 +81,18 @@ final class SinkDispatcher: StreamReceiver {
         for loss in takeLosses() where loss.events > 0 {
             summary.lateEvents.append(Event(at: format.seconds(at: summary.frames), loss))
         }
-        for runner in runners { runner.mailbox.put(.end(summary)) }
+        for sink in sinks { sink.mailbox.put(.end(summary)) }
         isInputDone = summary.reason != .interrupted
         sendReplies()
     }
 
     func end(_ input: InputEnd, of source: SourceInput?) {
-        let completion = InputCompletion(input, sinks: max(1, runners.count)) { [pipeline] end in
+        let completion = InputCompletion(input, sinks: max(1, sinks.count)) { [pipeline] end in
             if input.error == nil, end.error != nil { pipeline.noteLostResult() }
             if let source, let supply = pipeline.supply { supply.source.inputEnded(source, end) }
         }
-        for runner in runners { runner.mailbox.put(.inputEnd(input, completion)) }
-        if runners.isEmpty { completion.sinkHasEnded() }
+        for sink in sinks { sink.mailbox.put(.inputEnd(input, completion)) }
+        if sinks.isEmpty { completion.sinkHasEnded() }
     }
 
     var reporter: @Sendable (PipelineNotice) -> Void { sendNotice }
@@ -163,14 +140,14 @@ final class SinkDispatcher: StreamReceiver {
     }
 
     var losses: [(sink: String, batches: Int64)] {
-        zip(zip(runners, lossesNow), lossesAtStart).compactMap { sink, before in
+        zip(zip(sinks, lossesNow), lossesAtStart).compactMap { sink, before in
             let batches = sink.1.batches - before.batches
-            return batches > 0 ? (sink.0.context.name, batches) : nil
+            return batches > 0 ? (sink.0.name, batches) : nil
         }
     }
 
     private var lossesNow: [LossCount] {
-        runners.map {
+        sinks.map {
             LossCount(
                 batches: $0.mailbox.droppedBatches.load(ordering: .relaxed), events: $0.mailbox.droppedEvents.load(ordering: .relaxed))
         }
@@ -183,8 +160,8 @@ final class SinkDispatcher: StreamReceiver {
             let before = reportedLosses[index]
             let (batches, events) = (count.batches - before.batches, count.events - before.events)
             guard batches > 0 || events > 0 else { continue }
-            if runners[index].mailbox.isSkipped, !reportedSkips.insert(index).inserted { continue }
-            losses.append(DropReport(sink: runners[index].context.name, batches: Int(batches), events: Int(events)))
+            if sinks[index].mailbox.isSkipped, !reportedSkips.insert(index).inserted { continue }
+            losses.append(DropReport(sink: sinks[index].name, batches: Int(batches), events: Int(events)))
             reportedLosses[index] = count
         }
         return losses

@@ -2,8 +2,9 @@ internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSystem
 
-/// Runs one sink on its own thread: takes items from the mailbox, retries failed calls, and closes the sink at the end.
-actor SinkRunner {
+/// Runs one sink: takes items from the mailbox, retries failed calls, and closes the sink at the end. Has one owner, as the sink: the thread
+/// that opens it, then the sink's own.
+final class SinkRunner {
     /// The result of running a sink.
     enum Outcome: Sendable {
         case done
@@ -22,12 +23,9 @@ actor SinkRunner {
     /// Failed attempts after which the trouble is reported: after 0.8 s.
     private static let silentAttempts = 3
 
-    nonisolated let sink: any Sink
-    nonisolated let mailbox: Mailbox
-    nonisolated let context: SinkContext
-    /// Writes on the analysis thread; nil when the sink does not support it. A function, which costs less to store than a sink.
-    private nonisolated let writeIfReady: (@Sendable (BatchBlock) -> Bool)?
-    private let executor: ThreadExecutor
+    private let sink: any Sink
+    private let mailbox: Mailbox
+    private let context: SinkContext
     private let policy: ErrorPolicy
     /// Whether each input has files of its own, so that one which cannot be written does not concern the others.
     private let hasFilePerInput: Bool
@@ -41,38 +39,27 @@ actor SinkRunner {
     /// Why the first opening failed, where the run goes on all the same.
     private var openError: SinkError?
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
     init(
         _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: ErrorPolicy, hasFilePerInput: Bool,
         mailbox: Mailbox, report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
-        self.hasFilePerInput = hasFilePerInput
         self.sink = sink
         self.context = context
-        self.mailbox = mailbox
         self.policy = policy
+        self.hasFilePerInput = hasFilePerInput
+        self.mailbox = mailbox
         self.report = report
-        executor = ThreadExecutor()
-        let schedule = EventSchedule(lead: lead, selection: events)
-        if lead == nil, context.isLive, let sink = sink as? any NonBlockingSink {
-            writeIfReady = { block in sink.writeIfReady(schedule.selecting(from: block)) }
-        } else {
-            writeIfReady = nil
-        }
-        self.schedule = schedule
+        schedule = EventSchedule(lead: lead, selection: events)
     }
 
-    /// Opens the sink before the run.
-    ///
-    /// - Returns: The error that ends the run; nil: the sink is open, or the run goes on without it, or `run` opens it again.
-    func open() async -> SinkError? {
-        do {
-            try await sink.open(context)
+    /// Opens the sink before the run. Where the policy allows it, the run goes on without the sink, or `run` opens it again.
+    func open() throws(SinkError) {
+        do throws(SinkError) {
+            try sink.open(context)
             isOpen = true
         } catch {
             // A director is made before the run, by the open sink.
-            guard policy.onError == .skip || policy.onError == .retry && sink.directing == nil else { return error }
+            guard policy.onError == .skip || policy.onError == .retry && !(sink is any DirectingSink) else { throw error }
             openError = error
             if policy.onError == .skip {
                 report(.sinkSkipped(sink: context.name, error))
@@ -81,51 +68,37 @@ actor SinkRunner {
                 report(.sinkTrouble(sink: context.name, error))
             }
         }
-        return nil
     }
 
-    /// Closes a sink whose pipeline never ran.
-    func closeUnused() async {
-        try? await close()
-        dismiss()
-    }
-
-    /// Ends the thread of a sink that was never opened.
-    nonisolated func dismiss() {
-        executor.stop()
-    }
-
-    /// Passes on batches, and the replies to send when they are written. Called on the analysis thread.
-    nonisolated func put(_ block: BatchBlock, replies: [Mailbox.Reply]) {
-        guard let writeIfReady, mailbox.performIfIdle({ writeIfReady(block) }) else {
-            return mailbox.put(.block(block, replies: replies))
-        }
-        finish(block, replies)
+    /// The director of the sink; nil: it has none, or could not be opened and is skipped. Call after `open`.
+    func makeDirector() throws(SinkError) -> sending (any Director)? {
+        guard isOpen, let sink = sink as? any DirectingSink else { return nil }
+        return try sink.makeDirector()
     }
 
     /// Runs until the mailbox is finished or the sink has failed.
-    func run() async -> Outcome {
+    func run() -> Outcome {
         var outcome = Outcome.done
         if let openError {
-            outcome = mailbox.isSkipped ? .skipped : await retry(nil, after: openError)
+            // Without a reader the run ends before it begins: another sink could not be opened.
+            if mailbox.hasNoReader { outcome = mailbox.isSkipped ? .skipped : .failed } else { outcome = retry(nil, after: openError) }
             if outcome != .done, !mailbox.isSkipped { mailbox.abandon() }
         }
         while outcome == .done, let next = mailbox.next() {
             // Once per item, not per attempt: the schedule delivers each event only once.
             let item = scheduled(next)
             do throws(SinkError) {
-                try await deliver(item)
+                try deliver(item)
             } catch {
-                outcome = await retry(item, after: error)
+                outcome = retry(item, after: error)
                 if outcome != .done { mailbox.abandon(isSkipped: outcome == .skipped, at: item) }
             }
         }
         do throws(SinkError) {
-            try await close()
+            try close()
         } catch {
             if outcome == .done { outcome = outcomeReporting(error) }
         }
-        executor.stop()
         return outcome
     }
 
@@ -147,21 +120,21 @@ actor SinkRunner {
         }
     }
 
-    private func deliver(_ item: Mailbox.Item) async throws(SinkError) {
+    private func deliver(_ item: Mailbox.Item) throws(SinkError) {
         if let inputError { return passOver(item, because: inputError) }
         switch item {
         case .begin(let header):
             self.header = header
-            try await sink.begin(header)
+            try sink.begin(header)
         case .block(let block, let replies):
-            try await sink.write(block)
+            try sink.write(block)
             finish(block, replies)
         case .events(let events):
-            if !events.isEmpty { try await sink.write(events) }
+            if !events.isEmpty { try sink.write(events) }
         case .end(let summary):
-            try await sink.end(summary)
+            try sink.end(summary)
         case .inputEnd(let input, let completion):
-            try await sink.end(input)
+            try sink.end(input)
             completion?.sinkHasEnded()
         }
     }
@@ -180,11 +153,11 @@ actor SinkRunner {
     }
 
     /// Gives up the result of the current input: opens the sink again, for the next one.
-    private func giveUpInput(at item: Mailbox.Item, because error: SinkError) async -> Outcome {
+    private func giveUpInput(at item: Mailbox.Item, because error: SinkError) -> Outcome {
         inputError = error
-        try? await close()
+        try? close()
         do throws(SinkError) {
-            try await sink.open(context)
+            try sink.open(context)
             isOpen = true
         } catch {
             return outcomeReporting(error)
@@ -193,7 +166,7 @@ actor SinkRunner {
         return .done
     }
 
-    private nonisolated func finish(_ block: BatchBlock, _ replies: [Mailbox.Reply]) {
+    private func finish(_ block: BatchBlock, _ replies: [Mailbox.Reply]) {
         block.storage.noteUse()
         for reply in replies { reply() }
     }
@@ -202,7 +175,7 @@ actor SinkRunner {
     ///
     /// - Parameter item: The item whose delivery failed; nil: the sink could not be opened.
     /// - Returns: `.done` when a retry has delivered the item.
-    private func retry(_ item: Mailbox.Item?, after error: SinkError) async -> Outcome {
+    private func retry(_ item: Mailbox.Item?, after error: SinkError) -> Outcome {
         var error = underPolicy(error)
         if item == nil { error.remedy = .reopen }
         var attempt = 0
@@ -210,15 +183,15 @@ actor SinkRunner {
         while error.remedy == .retry || error.remedy == .reopen {
             if attempt >= attemptLimit { break }
             attempt += 1
-            try? await Task.sleep(nanoseconds: UInt64(RetryDelay.seconds(after: attempt) * 1e9))
+            MonotonicTime.sleep(for: RetryDelay.seconds(after: attempt))
             do throws(SinkError) {
                 if error.remedy == .reopen {
-                    try? await close()
-                    try await sink.open(context)
+                    try? close()
+                    try sink.open(context)
                     isOpen = true
-                    if let header, item?.isBegin != true { try await sink.begin(header) }
+                    if let header, item?.isBegin != true { try sink.begin(header) }
                 }
-                if let item { try await deliver(item) }
+                if let item { try deliver(item) }
                 if isReported { report(.sinkRecovered(sink: context.name)) }
                 return .done
             } catch let again {
@@ -231,7 +204,7 @@ actor SinkRunner {
                 isReported = true
             }
         }
-        if error.remedy == .nextInput, let item { return await giveUpInput(at: item, because: error) }
+        if error.remedy == .nextInput, let item { return giveUpInput(at: item, because: error) }
         return outcomeReporting(error)
     }
 
@@ -248,10 +221,10 @@ actor SinkRunner {
         return error
     }
 
-    private func close() async throws(SinkError) {
+    private func close() throws(SinkError) {
         guard isOpen else { return }
         isOpen = false
-        try await sink.close()
+        try sink.close()
     }
 
     private var attemptLimit: Int {

@@ -7,7 +7,9 @@ public import TestSupport
 import Testing
 
 /// A sink with clients, a temporary folder for its files, and a replacement of the engine.
-public final class ClientSinkFixture: Sendable {
+///
+/// `@unchecked Sendable`: only the task that drives a test calls the sink.
+public final class ClientSinkFixture: @unchecked Sendable {
     /// A control that the sink has submitted.
     public struct Submission: Sendable {
         public var control: Control
@@ -48,7 +50,7 @@ public final class ClientSinkFixture: Sendable {
         let plugin = plugin(folder)
         sink = try Self.sink(plugin, spec(folder))
         name = plugin.about.id
-        try await sink.open(context(selection))
+        try sink.open(context(selection))
     }
 
     public static func sink(_ plugin: SinkPlugin, _ spec: String) throws -> any Sink {
@@ -103,7 +105,7 @@ public final class ClientSinkFixture: Sendable {
             source: StreamSource(format: format, kind: "fixture", name: "fixture \"1\""), isLive: true,
             batching: Batching(batchFrames: batchFrames)!, seed: 7,
             analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)], catalog: Self.catalog)
-        try await sink.begin(header)
+        try sink.begin(header)
     }
 
     /// Writes batches. The controls and events are in the first one.
@@ -133,13 +135,13 @@ public final class ClientSinkFixture: Sendable {
                 for event in events { list.append(event, at: time) }
             }
             storage.complete(.init(number: number, frame: frame, frameCount: frames, isPartial: partial), events: &list)
-            try await sink.write(BatchBlock(storage))
+            try sink.write(BatchBlock(storage))
         }
     }
 
     /// Writes events outside a batch.
     public func write(_ events: [Event]) async throws {
-        try await sink.write(events)
+        try sink.write(events)
     }
 
     /// Leaves a gap in the audio.
@@ -149,17 +151,17 @@ public final class ClientSinkFixture: Sendable {
 
     public func end() async throws {
         let (frame, number) = state.withLock { ($0.frame, $0.number) }
-        try await sink.end(StreamSummary(frames: frame, batches: number, reason: .endOfInput))
+        try sink.end(StreamSummary(frames: frame, batches: number, reason: .endOfInput))
     }
 
     /// Closes the sink and opens it again, as the engine does after the remedy `reopen`.
     public func reopen() async throws {
-        try await sink.close()
-        try await sink.open(context(.all))
+        try sink.close()
+        try sink.open(context(.all))
     }
 
     public func close() async throws {
-        try await sink.close()
+        try sink.close()
         // A submission retains its client, which retains this fixture.
         state.withLock { $0.submitted = [] }
     }

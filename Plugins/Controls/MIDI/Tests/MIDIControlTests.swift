@@ -83,10 +83,10 @@ import ToneCapture
     private func names(_ messages: [[UInt8]], reply: ControlReply = .done) async throws -> [String] {
         let (keyboard, inbox) = (try Keyboard(), Inbox())
         let sink = try sink(keyboard.path)
-        try await sink.open(inbox.context(reply: reply))
+        try sink.open(inbox.context(reply: reply))
         keyboard.send(messages.flatMap(\.self) + [0x90, 47, 1])
         try await inbox.wait { inbox.controls.last?.name == "resetTempo" }
-        try await sink.close()
+        try sink.close()
         return inbox.controls.dropLast().map(\.description)
     }
 
@@ -108,44 +108,44 @@ import ToneCapture
     @Test func `a fader: 0.1 to 1, and of values that arrive together the last`() async throws {
         let (keyboard, inbox) = (try Keyboard(), Inbox())
         let sink = try sink(keyboard.path)
-        try await sink.open(inbox.context())
+        try sink.open(inbox.context())
         for value: UInt8 in [0, 127] {
             keyboard.send((0...100).flatMap { [0xB0, 1, $0 as UInt8] } + [0xB0, 1, value])
             let speed = value == 0 ? 0.1 : 1
             try await inbox.wait { inbox.controls.last == Control(.setSpeed, .number(speed)) }
         }
-        try await sink.close()
+        try sink.close()
         #expect(inbox.controls.count < 50)
     }
 
     @Test func `channel=2: messages of other channels are ignored`() async throws {
         let (keyboard, inbox) = (try Keyboard(), Inbox())
         let sink = try sink("\(keyboard.path),channel=2")
-        try await sink.open(inbox.context())
+        try sink.open(inbox.context())
         keyboard.send([0x90, 36, 1, 0x91, 39, 1, 0xB2, 64, 127])
         try await inbox.wait { inbox.controls.map(\.name) == ["nextPreset"] }
-        try await sink.close()
+        try sink.close()
         #expect(inbox.controls.map(\.name) == ["nextPreset"])
     }
 
     @Test func `a control that the program does not declare: ignored; one that is refused: reported once`() async throws {
         let (keyboard, inbox) = (try Keyboard(), Inbox())
         let sink = try sink(keyboard.path)
-        try await sink.open(inbox.context(reply: .refused("nothing handles it")))
+        try sink.open(inbox.context(reply: .refused("nothing handles it")))
         keyboard.send([0x90, 43, 1, 36, 1, 36, 1, 39, 1])
         try await inbox.wait { inbox.controls.count == 3 }
-        try await sink.close()
+        try sink.close()
         #expect(inbox.warnings == ["midi-control: tap: nothing handles it", "midi-control: nextPreset: nothing handles it"])
     }
 
     @Test func `the device disappears: one warning, and the sink can be closed`() async throws {
         let (keyboard, inbox) = (try Keyboard(), Inbox())
         let sink = try sink(keyboard.path)
-        try await sink.open(inbox.context())
+        try sink.open(inbox.context())
         keyboard.unplug()
         try await inbox.wait { !inbox.warnings.isEmpty }
         try await Task.sleep(for: .milliseconds(500))
-        try await sink.close()
+        try sink.close()
         #expect(inbox.warnings.count == 1 && inbox.warnings[0].contains("trying to connect again"), "\(inbox.warnings)")
     }
 
@@ -154,12 +154,12 @@ import ToneCapture
         let (path, inbox) = (folder("pipe"), Inbox())
         try #require(mkfifo(path, 0o600) == 0)
         let sink = try sink(path)
-        try await sink.open(inbox.context())
+        try sink.open(inbox.context())
         for count in 1...3 {
             try FileHandle(forWritingTo: URL(filePath: path)).write(contentsOf: Data([0x90, 36, 1]))
             try await inbox.wait { inbox.controls.count == count }
         }
-        try await sink.close()
+        try sink.close()
         #expect(inbox.warnings.isEmpty)
     }
 
@@ -192,7 +192,7 @@ import ToneCapture
 
     @Test func `no device: an error that names the remedy`() async throws {
         let sink = try sink("/dev/snd/midiC99D9")
-        let error = await #expect(throws: SinkError.self) { try await sink.open(SinkContext(name: "midi-control")) }
+        let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi-control")) }
         #expect(error?.message.contains("amidi -l") == true)
         #expect(throws: ConfigurationError.self) { _ = try self.sink("") }
     }
@@ -206,10 +206,10 @@ import ToneCapture
             - {value: 3, when: program.5, to: nudge.ms}
             """, to: "map.yaml")
         let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
-        try await sink.open(inbox.context())
+        try sink.open(inbox.context())
         keyboard.send([0x90, 60, 1, 0x91, 60, 1, 0x91, 60, 0, 0xC0, 5, 0xB0, 7, 127])
         try await inbox.wait { inbox.controls.last?.name == "setSpeed" }
-        try await sink.close()
+        try sink.close()
         #expect(inbox.controls.map(\.description) == ["tap", "nudge ms=number(3.0)", "setSpeed speed=number(0.1)"])
     }
 
@@ -224,12 +224,12 @@ import ToneCapture
         let (keyboard, folder) = (try Keyboard(), try TemporaryFolder())
         try folder.write(text, to: "map.yaml")
         let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
-        let error = await #expect(throws: SinkError.self) { try await sink.open(Inbox().context()) }
+        let error = #expect(throws: SinkError.self) { try sink.open(Inbox().context()) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
     @Test func `conformance tests: passed`() async throws {
         let keyboard = try Keyboard()
-        try await SinkConformanceSuite(.midiControl, settings: keyboard.path).run()
+        try SinkConformanceSuite(.midiControl, settings: keyboard.path).run()
     }
 }

@@ -1,13 +1,9 @@
 internal import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
-internal import Synchronization
 
 /// The sink `audio`: writes the samples of each stream at the place of their frames. Frames without samples, lost by the capture or
 /// dropped with their batch, are silence.
-///
-/// All methods run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
-/// contended; it makes the class `Sendable`.
 final class AudioWriter: Sink {
     typealias MakeEncoder = @Sendable (_ output: consuming SeekableOutput, _ format: StreamFormat) throws(SinkError) -> any AudioEncoder
 
@@ -38,50 +34,50 @@ final class AudioWriter: Sink {
     private let template: PathTemplate
     private let plan: OutputPlan
     private let makeEncoder: MakeEncoder
-    private let state: Mutex<State>
+    private var state: State
 
     init(_ template: PathTemplate, _ plan: OutputPlan, makeEncoder: @escaping MakeEncoder) {
         self.template = template
         self.plan = plan
         self.makeEncoder = makeEncoder
-        state = Mutex(State(meter: RotationMeter(plan.rotation)))
+        state = State(meter: RotationMeter(plan.rotation))
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func open(_ context: SinkContext) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             state.opener = OutputOpener(plan, context)
             state.warn = context.warn
             state.meter = RotationMeter(plan.rotation)
             (state.encoder, state.streams, state.input) = (nil, WrittenStreams(), "")
-            if !template.isPerInput { try openFile(&state, number: 1) }
+            if !template.isPerInput { try openFile(number: 1) }
         }
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             let source = stream.inputPath
             state.meter.beginStream()
             if state.streams.hasBegun, stream.isLive {
-                try continueInNextFile(&state)
+                try continueInNextFile()
             } else if template.isPerInput {
-                try finishFile(&state)
+                try finishFile()
                 state.input = source
-                try openFile(&state, number: 1)
+                try openFile(number: 1)
                 state.meter.beginFile()
             } else if state.streams.hasBegun {
                 throw SinkError("cannot write \(state.path): a sound file holds one input; write {stem} in the path")
             }
             (state.format, state.frame, state.isStreamLive) = (stream.format, 0, stream.isLive)
-            try beginFile(&state)
+            try beginFile()
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             for index in 0..<batches.count {
                 let batch = batches[index]
-                try writeSilence(to: batch.frame, &state)
-                try rotateIfFull(before: batch, &state)
+                try writeSilence(to: batch.frame)
+                try rotateIfFull(before: batch)
                 guard batch.samples.count == batch.frameCount * state.format.channelCount, batch.frame == state.frame else { continue }
                 try state.encoder?.write(batch.samples)
                 state.frame = batch.endFrame
@@ -89,26 +85,24 @@ final class AudioWriter: Sink {
         }
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        try withState { state throws(SinkError) in
-            try writeSilence(to: summary.frames, &state)
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
+            try writeSilence(to: summary.frames)
             state.streams.end(summary.reason)
         }
     }
 
-    func close() async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func close() throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             defer {
                 state.encoder = nil
                 state.output = nil
             }
-            try finishFile(&state)
+            try finishFile()
         }
     }
 
-    // MARK: - Called with the mutex locked
-
-    private func openFile(_ state: inout State, number first: Int) throws(SinkError) {
+    private func openFile(number first: Int) throws(SinkError) {
         guard let opener = state.opener else { return }
         let (input, numbered) = (state.input, template.numbered())
         let isNumbered = template.isNumbered || first > 1
@@ -119,33 +113,33 @@ final class AudioWriter: Sink {
     }
 
     /// Begins the current stream, or its rest, in the file that was opened last.
-    private func beginFile(_ state: inout State) throws(SinkError) {
+    private func beginFile() throws(SinkError) {
         guard let output = state.output.take() else { return }
         state.encoder = try makeEncoder(output, state.format)
         state.streams.begin(isLive: state.isStreamLive)
     }
 
     /// A live device or its format changed.
-    private func continueInNextFile(_ state: inout State) throws(SinkError) {
+    private func continueInNextFile() throws(SinkError) {
         let path = state.path
-        try finishFile(&state)
-        try openFile(&state, number: state.number + 1)
+        try finishFile()
+        try openFile(number: state.number + 1)
         state.meter.beginFile()
         state.warn("\(path) ends here: the device or its format changed; the recording continues in \(state.path)")
     }
 
-    private func rotateIfFull(before batch: borrowing Batch, _ state: inout State) throws(SinkError) {
+    private func rotateIfFull(before batch: borrowing Batch) throws(SinkError) {
         guard plan.rotation.isOn else { return }
         let (start, end) = (state.format.seconds(at: batch.frame), state.format.seconds(at: batch.endFrame))
         guard state.meter.isFull(at: start, end: end, size: state.encoder?.output.size ?? 0) else { return }
         let number = state.number
         state.streams.end(.endOfInput)
-        try finishFile(&state)
-        try openFile(&state, number: number + 1)
-        try beginFile(&state)
+        try finishFile()
+        try openFile(number: number + 1)
+        try beginFile()
     }
 
-    private func writeSilence(to frame: Int64, _ state: inout State) throws(SinkError) {
+    private func writeSilence(to frame: Int64) throws(SinkError) {
         guard frame > state.frame, let encoder = state.encoder else { return }
         let days = Int64(Self.mostSilentDays)
         guard frame - state.frame <= days * 86_400 * Int64(state.format.sampleRate) else {
@@ -161,7 +155,7 @@ final class AudioWriter: Sink {
     }
 
     /// Finishes the file. A file for which no stream began is removed.
-    private func finishFile(_ state: inout State) throws(SinkError) {
+    private func finishFile() throws(SinkError) {
         state.output = nil
         guard let encoder = state.encoder, let opener = state.opener else { return }
         state.encoder = nil
@@ -175,25 +169,23 @@ final class AudioWriter: Sink {
         try opener.finish(&encoder.output, at: state.path, state.streams, isWholeRun: !template.isPerInput)
     }
 
-    /// Runs `body` with the mutex locked. After an error the file is closed: a live file keeps all frames that were written, and its
+    /// Runs `body`. After an error the file is closed: a live file keeps all frames that were written, and its
     /// header states them.
-    private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) {
-                try body(&state)
-            } catch {
-                var error = error
-                if let encoder = state.encoder {
-                    try? encoder.complete()
-                    if state.isStreamLive {
-                        let milliseconds = encoder.writtenFrames * 1000 / Int64(state.format.sampleRate)
-                        error.message += "; \(state.path) keeps the first \(milliseconds) ms"
-                    }
+    private func closingOnError(_ body: () throws(SinkError) -> Void) throws(SinkError) {
+        do throws(SinkError) {
+            try body()
+        } catch {
+            var error = error
+            if let encoder = state.encoder {
+                try? encoder.complete()
+                if state.isStreamLive {
+                    let milliseconds = encoder.writtenFrames * 1000 / Int64(state.format.sampleRate)
+                    error.message += "; \(state.path) keeps the first \(milliseconds) ms"
                 }
-                state.encoder = nil
-                state.output = nil
-                throw error
             }
+            state.encoder = nil
+            state.output = nil
+            throw error
         }
     }
 }

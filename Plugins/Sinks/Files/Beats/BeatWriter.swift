@@ -2,12 +2,8 @@ internal import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaWire
-internal import Synchronization
 
 /// The sink `beats`: writes each beat when it arrives (`text`, `audacity`), or all beats of a stream at its end (documents).
-///
-/// All methods run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
-/// contended; it makes the class `Sendable`.
 final class BeatWriter: Sink {
     private struct State: ~Copyable {
         var opener: OutputOpener?
@@ -30,31 +26,31 @@ final class BeatWriter: Sink {
 
     private let template: PathTemplate
     private let format: BeatFormat
-    private let state = Mutex(State())
+    private var state = State()
 
     init(_ template: PathTemplate, _ format: BeatFormat) {
         self.template = template
         self.format = format
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func open(_ context: SinkContext) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             // The formats are read by other programs, which do not decompress.
             state.opener = OutputOpener(OutputPlan(compression: .none), context)
             state.warn = context.warn
-            if !template.isPerInput { try openFile(&state) }
+            if !template.isPerInput { try openFile() }
         }
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try withState { state throws(SinkError) in
-            if state.isRepeated { return try flush(&state) }
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
+            if state.isRepeated { return try flush() }
             let source = stream.outputPath
             // A live run has one input: the streams of further devices or formats go to the same file.
             if template.isPerInput, state.output == nil || source != state.input && !stream.isLive {
-                try finishFile(&state)
+                try finishFile()
                 state.input = source
-                try openFile(&state)
+                try openFile()
             }
             if format.describesFiles, stream.isLive || source == "-" {
                 throw SinkError(
@@ -67,63 +63,61 @@ final class BeatWriter: Sink {
                         "cannot write \(OutputTarget(state.path).name): \(format.rawValue) holds one input per file; "
                             + "write {stem} in the path")
                 }
-                try continueInNextFile(&state)
+                try continueInNextFile()
             }
             state.streamCount += 1
             state.streams.begin(isLive: stream.isLive)
             state.isStreamLive = stream.isLive
             state.track = BeatTrack(stream)
-            if format.isLinewise, !template.isPerInput, let file = stream.file { append(BeatTrack.comment(file), &state) }
-            try flush(&state)
+            if format.isLinewise, !template.isPerInput, let file = stream.file { append(BeatTrack.comment(file)) }
+            try flush()
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             for index in 0..<(state.isRepeated ? 0 : batches.count) {
                 let batch = batches[index]
-                for event in batch.events.indices { add(batch.events[event], &state) }
+                for event in batch.events.indices { add(batch.events[event]) }
             }
-            try flush(&state)
+            try flush()
         }
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        try withState { state throws(SinkError) in
-            for event in state.isRepeated ? [] : events { add(event, &state) }
-            try flush(&state)
+    func write(_ events: [Event]) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
+            for event in state.isRepeated ? [] : events { add(event) }
+            try flush()
         }
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        try withState { state throws(SinkError) in
-            if state.isRepeated { return try flush(&state) }
-            for event in summary.lateEvents { add(event, &state) }
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
+            if state.isRepeated { return try flush() }
+            for event in summary.lateEvents { add(event) }
             state.streams.end(summary.reason)
             // A document cannot state that it is incomplete.
             if let track = state.track, summary.reason != .interrupted || state.isStreamLive {
-                append(track.document(format, frames: summary.frames), &state)
+                append(track.document(format, frames: summary.frames))
                 if format == .rekordbox {
                     let duration = (track.header.source.start ?? 0) + track.header.format.seconds(at: summary.frames)
                     state.collection.add(track.header, duration: duration, beats: track.positions(inLibraryOf: format))
                 }
             }
             state.track = nil
-            try flush(&state)
+            try flush()
         }
     }
 
-    func close() async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func close() throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             defer { state.output = nil }
-            try finishFile(&state)
+            try finishFile()
         }
     }
-
-    // MARK: - Called with the mutex locked
 
     /// - Parameter first: The smallest number of the file; 1: the path without a number.
-    private func openFile(_ state: inout State, number first: Int = 1) throws(SinkError) {
+    private func openFile(number first: Int = 1) throws(SinkError) {
         guard let opener = state.opener else { return }
         let (input, numbered) = (state.input, template.numbered())
         state.number = first == 1 ? 1 : opener.freeNumber(from: first) { [opener.path(numbered, for: input, number: $0)] }
@@ -132,41 +126,41 @@ final class BeatWriter: Sink {
         state.streamCount = 0
         state.collection = RekordboxCollection()
         state.output = try opener.open(state.path, isDocument: !format.isLinewise, flushesEachLine: true, retriesWrites: format.isLinewise)
-        if format == .mixxx { append(Array(MixxxScript.head.utf8), &state) }
+        if format == .mixxx { append(Array(MixxxScript.head.utf8)) }
     }
 
     /// Completes the document of a live stream and opens another file for the next stream.
-    private func continueInNextFile(_ state: inout State) throws(SinkError) {
+    private func continueInNextFile() throws(SinkError) {
         let target = OutputTarget(state.path)
-        try finishFile(&state)
+        try finishFile()
         let cause = "\(target.name) ends here: the device or its format changed, and \(format.rawValue) holds one stream; "
         guard !target.isSpecial else { throw SinkError(cause + "give a path to continue in another file") }
-        try openFile(&state, number: state.number + 1)
+        try openFile(number: state.number + 1)
         state.warn(cause + "the recording continues in \(state.path)")
     }
 
     /// Finishes the file. A file for which no stream began is removed.
-    private func finishFile(_ state: inout State) throws(SinkError) {
+    private func finishFile() throws(SinkError) {
         guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
-        if format == .rekordbox { append(state.collection.document, &state) }
-        if format == .mixxx { append(Array(MixxxScript.tail.utf8), &state) }
+        if format == .rekordbox { append(state.collection.document) }
+        if format == .mixxx { append(Array(MixxxScript.tail.utf8)) }
         try opener.finish(
             &state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput, isDocument: !format.isLinewise)
         state.output = nil
     }
 
-    private func add(_ event: Event, _ state: inout State) {
+    private func add(_ event: Event) {
         guard let beat = Beat(event) else { return }
         state.track?.beats.append(BeatTrack.Item(time: event.time, beat: beat))
-        if format.isLinewise { append(BeatTrack.line(event.time, beat, format), &state) }
+        if format.isLinewise { append(BeatTrack.line(event.time, beat, format)) }
     }
 
-    private func append(_ bytes: [UInt8], _ state: inout State) {
+    private func append(_ bytes: [UInt8]) {
         state.output?.buffer.append(bytes: bytes)
     }
 
     /// Writes the lines of a call.
-    private func flush(_ state: inout State) throws(SinkError) {
+    private func flush() throws(SinkError) {
         do throws(SinkError) {
             try state.output?.flushIfDue()
             state.isRepeated = false
@@ -176,16 +170,14 @@ final class BeatWriter: Sink {
         }
     }
 
-    /// Runs `body` with the mutex locked. After an error, unless the call can be repeated, the file is closed: a partial document is
+    /// Runs `body`. After an error, unless the call can be repeated, the file is closed: a partial document is
     /// removed, written lines of a live file are kept.
-    private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) {
-                try body(&state)
-            } catch {
-                if error.remedy != .retry { state.output = nil }
-                throw error
-            }
+    private func closingOnError(_ body: () throws(SinkError) -> Void) throws(SinkError) {
+        do throws(SinkError) {
+            try body()
+        } catch {
+            if error.remedy != .retry { state.output = nil }
+            throw error
         }
     }
 }

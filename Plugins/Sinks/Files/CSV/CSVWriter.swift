@@ -2,12 +2,8 @@ internal import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaWire
-internal import Synchronization
 
 /// The sink `csv`: batches into one table, events into another. From files, neither takes its path before both are written.
-///
-/// Its methods run on the caller's thread, the sink's own, and may block there. The lock is never contended: it is what
-/// makes the state safe to share, not what orders the calls.
 final class CSVWriter: Sink {
     fileprivate struct State: ~Copyable {
         let places: TablePlaces
@@ -28,60 +24,44 @@ final class CSVWriter: Sink {
         var eventTable: EventTable?
     }
 
-    private let state: Mutex<State>
+    private var state: State
 
     init(_ places: TablePlaces, _ plan: OutputPlan) {
-        state = Mutex(State(places: places, plan: plan, meter: RotationMeter(plan.rotation)))
+        state = State(places: places, plan: plan, meter: RotationMeter(plan.rotation))
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) { try state.open(context) } catch { throw state.giveUp(error) }
+    func open(_ context: SinkContext) throws(SinkError) {
+        do throws(SinkError) { try state.open(context) } catch { throw state.giveUp(error) }
+    }
+
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        do throws(SinkError) { try state.begin(stream) } catch { throw state.giveUp(error) }
+    }
+
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        do throws(SinkError) { try state.write(batches) } catch { throw state.giveUp(error) }
+    }
+
+    func write(_ events: [Event]) throws(SinkError) {
+        do throws(SinkError) {
+            for event in events { try state.write(event, batchEnd: event.time) }
+        } catch {
+            throw state.giveUp(error)
         }
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) { try state.begin(stream) } catch { throw state.giveUp(error) }
-        }
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        do throws(SinkError) { try state.end(summary) } catch { throw state.giveUp(error) }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) { try state.write(batches) } catch { throw state.giveUp(error) }
-        }
+    func end(_ input: InputEnd) throws(SinkError) {
+        do throws(SinkError) { try state.end(input) } catch { throw state.giveUp(error) }
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) {
-                for event in events { try state.write(event, batchEnd: event.time) }
-            } catch {
-                throw state.giveUp(error)
-            }
-        }
-    }
-
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) { try state.end(summary) } catch { throw state.giveUp(error) }
-        }
-    }
-
-    func end(_ input: InputEnd) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) { try state.end(input) } catch { throw state.giveUp(error) }
-        }
-    }
-
-    func close() async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) { try state.close() } catch { throw state.giveUp(error) }
-        }
+    func close() throws(SinkError) {
+        do throws(SinkError) { try state.close() } catch { throw state.giveUp(error) }
     }
 }
-
-// MARK: - Under the lock
 
 extension CSVWriter.State {
     mutating func open(_ context: SinkContext) throws(SinkError) {

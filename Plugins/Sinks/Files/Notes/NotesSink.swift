@@ -3,7 +3,6 @@ internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaTonal
 internal import HemiolaWire
-internal import Synchronization
 
 extension SinkPlugin {
     private static let path = Setting(
@@ -23,9 +22,6 @@ extension SinkPlugin {
 }
 
 /// The sink `notes`: collects the notes of a stream, and writes the file at the end of its input.
-///
-/// All methods run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
-/// contended; it makes the class `Sendable`.
 final class NoteWriter: Sink {
     private struct State: ~Copyable {
         var opener: OutputOpener?
@@ -41,72 +37,58 @@ final class NoteWriter: Sink {
     }
 
     private let template: PathTemplate
-    private let state = Mutex(State())
+    private var state = State()
 
     init(_ template: PathTemplate) {
         self.template = template
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            state.opener = OutputOpener(OutputPlan(compression: .none), context)
-            if !template.isPerInput { try openFile(&state) }
-        }
+    func open(_ context: SinkContext) throws(SinkError) {
+        state.opener = OutputOpener(OutputPlan(compression: .none), context)
+        if !template.isPerInput { try openFile() }
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            let input = stream.outputPath
-            if state.output == nil || input != state.input && !stream.isLive {
-                guard state.output == nil || template.isPerInput || !state.streams.hasBegun else {
-                    throw SinkError(
-                        "cannot write \(OutputTarget(state.path).name): a MIDI file holds one input; write {stem} in the path")
-                }
-                if template.isPerInput {
-                    try finishFile(&state)
-                    state.input = input
-                    try openFile(&state)
-                }
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        let input = stream.outputPath
+        if state.output == nil || input != state.input && !stream.isLive {
+            guard state.output == nil || template.isPerInput || !state.streams.hasBegun else {
+                throw SinkError(
+                    "cannot write \(OutputTarget(state.path).name): a MIDI file holds one input; write {stem} in the path")
+            }
+            if template.isPerInput {
+                try finishFile()
                 state.input = input
+                try openFile()
             }
-            state.sampleRate = Double(stream.format.sampleRate)
-            state.streams.begin(isLive: stream.isLive)
+            state.input = input
+        }
+        state.sampleRate = Double(stream.format.sampleRate)
+        state.streams.begin(isLive: stream.isLive)
+    }
+
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        for index in 0..<batches.count {
+            let batch = batches[index]
+            for event in batch.events.indices { state.notes.add(batch.events[event], from: state.start) }
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        state.withLock { state in
-            for index in 0..<batches.count {
-                let batch = batches[index]
-                for event in batch.events.indices { state.notes.add(batch.events[event], from: state.start) }
-            }
-        }
+    func write(_ events: [Event]) throws(SinkError) {
+        for event in events { state.notes.add(event, from: state.start) }
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        state.withLock { state in
-            for event in events { state.notes.add(event, from: state.start) }
-        }
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        for event in summary.lateEvents { state.notes.add(event, from: state.start) }
+        state.streams.end(summary.reason)
+        state.start += Double(summary.frames) / state.sampleRate
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        state.withLock { state in
-            for event in summary.lateEvents { state.notes.add(event, from: state.start) }
-            state.streams.end(summary.reason)
-            state.start += Double(summary.frames) / state.sampleRate
-        }
+    func close() throws(SinkError) {
+        defer { state.output = nil }
+        try finishFile()
     }
 
-    func close() async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            defer { state.output = nil }
-            try finishFile(&state)
-        }
-    }
-
-    // MARK: - Called with the mutex locked
-
-    private func openFile(_ state: inout State) throws(SinkError) {
+    private func openFile() throws(SinkError) {
         guard let opener = state.opener else { return }
         let input = state.input
         let number = template.isNumbered ? opener.freeNumber(from: 1) { [opener.path(template, for: input, number: $0)] } : 1
@@ -117,7 +99,7 @@ final class NoteWriter: Sink {
     }
 
     /// Writes the file. A file for which no stream began is removed.
-    private func finishFile(_ state: inout State) throws(SinkError) {
+    private func finishFile() throws(SinkError) {
         guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
         state.output!.buffer.append(bytes: state.notes.bytes)
         try opener.finish(&state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput, isDocument: true)

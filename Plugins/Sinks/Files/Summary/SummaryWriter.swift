@@ -2,12 +2,8 @@ internal import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaWire
-internal import Synchronization
 
 /// The sink `summary`: computes the statistics of a stream while it runs, and writes its record at its end.
-///
-/// All methods run on the sink's thread and may block. The engine never makes two calls at the same time. The mutex is therefore never
-/// contended; it makes the class `Sendable`.
 final class SummaryWriter: Sink {
     private struct State: ~Copyable {
         var opener: OutputOpener?
@@ -29,7 +25,7 @@ final class SummaryWriter: Sink {
     private let template: PathTemplate
     private let isTable: Bool
     private let plan: OutputPlan
-    private let state = Mutex(State())
+    private var state = State()
 
     init(_ template: PathTemplate, isTable: Bool, _ plan: OutputPlan) {
         self.template = template
@@ -37,46 +33,44 @@ final class SummaryWriter: Sink {
         self.plan = plan
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func open(_ context: SinkContext) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             state.opener = OutputOpener(plan, context)
             state.selection = context.selection
             state.warn = context.warn
-            if !template.isPerInput { try openFile(&state) }
+            if !template.isPerInput { try openFile() }
         }
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             let source = stream.inputPath
             // A live run has one input: the streams of further devices or formats go to the same file.
             if template.isPerInput, state.output == nil || source != state.input && !stream.isLive {
-                try finishFile(&state)
+                try finishFile()
                 state.input = source
-                try openFile(&state)
+                try openFile()
             }
             state.streams.begin(isLive: stream.isLive)
             state.stream = StreamStatistics(stream, state.selection)
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        state.withLock { $0.stream?.add(batches) }
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        state.stream?.add(batches)
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        state.withLock { state in
-            for event in events { state.stream?.add(event) }
-        }
+    func write(_ events: [Event]) throws(SinkError) {
+        for event in events { state.stream?.add(event) }
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             if !state.isRepeated {
                 guard let record = state.stream?.record(summary) else { return }
                 state.stream = nil
                 state.streams.end(summary.reason)
-                if isTable { appendRow(record, &state) } else { record.encode(into: &state.output!.buffer) }
+                if isTable { appendRow(record) } else { record.encode(into: &state.output!.buffer) }
             }
             do throws(SinkError) {
                 try state.output?.flushIfDue()
@@ -88,9 +82,9 @@ final class SummaryWriter: Sink {
         }
     }
 
-    func end(_ input: InputEnd) async throws(SinkError) {
-        try withState { state throws(SinkError) in
-            if template.isPerInput { return try finishFile(&state) }
+    func end(_ input: InputEnd) throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
+            if template.isPerInput { return try finishFile() }
             // The reader of standard output waits for the record of each input, or for that of its failure.
             guard state.opener?.answersInputs == true, state.output != nil else { return }
             if !state.isRepeated, !isTable, input.streamCount == 0, input.error != nil {
@@ -106,19 +100,17 @@ final class SummaryWriter: Sink {
         }
     }
 
-    func close() async throws(SinkError) {
-        try withState { state throws(SinkError) in
+    func close() throws(SinkError) {
+        try closingOnError { () throws(SinkError) in
             defer {
                 state.output = nil
                 state.stream = nil
             }
-            try finishFile(&state)
+            try finishFile()
         }
     }
 
-    // MARK: - Called with the mutex locked
-
-    private func openFile(_ state: inout State) throws(SinkError) {
+    private func openFile() throws(SinkError) {
         guard let opener = state.opener else { return }
         state.path = opener.path(template, for: state.input)
         state.streams = WrittenStreams()
@@ -127,14 +119,14 @@ final class SummaryWriter: Sink {
     }
 
     /// Finishes the file. A file for which no stream began is removed.
-    private func finishFile(_ state: inout State) throws(SinkError) {
+    private func finishFile() throws(SinkError) {
         guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
         try opener.finish(&state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput)
         state.output = nil
     }
 
     /// The columns are those of the first record.
-    private func appendRow(_ record: SummaryRecord, _ state: inout State) {
+    private func appendRow(_ record: SummaryRecord) {
         if state.columns.isEmpty {
             state.columns = record.columns
             for (index, column) in state.columns.enumerated() {
@@ -152,15 +144,13 @@ final class SummaryWriter: Sink {
         record.encode(columns: state.columns, into: &state.output!.buffer)
     }
 
-    /// Runs `body` with the mutex locked. After an error, unless the call can be repeated, the file is closed.
-    private func withState(_ body: (inout State) throws(SinkError) -> Void) throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            do throws(SinkError) {
-                try body(&state)
-            } catch {
-                if error.remedy != .retry { state.output = nil }
-                throw error
-            }
+    /// Runs `body`. After an error, unless the call can be repeated, the file is closed.
+    private func closingOnError(_ body: () throws(SinkError) -> Void) throws(SinkError) {
+        do throws(SinkError) {
+            try body()
+        } catch {
+            if error.remedy != .retry { state.output = nil }
+            throw error
         }
     }
 }

@@ -4,7 +4,6 @@ internal import HemiolaNetwork
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import Synchronization
 
 extension SinkPlugin {
     private static let quantum = Setting<Int?>(
@@ -40,12 +39,9 @@ extension SinkPlugin {
 }
 
 /// The sink `link`: converts the times of beats to the monotonic clock, and sets the session's timeline.
-///
-/// `writeIfReady` runs on the analysis thread: it takes the time of each batch, and leaves batches with events to the sink's thread, as
-/// Link may wait for its own thread. The mutex makes the class `Sendable`.
-final class LinkSender: NonBlockingSink {
-    /// Time for which Link's thread may send the last change before the session is left.
-    private static let farewell = Duration.milliseconds(50)
+final class LinkSender: Sink {
+    /// Seconds for which Link's thread may send the last change before the session is left.
+    private static let farewell = 0.05
     /// Seconds between two reports of changes by peers.
     private static let reportInterval = 10.0
 
@@ -66,7 +62,7 @@ final class LinkSender: NonBlockingSink {
     private let delay: Double
     private let join: @Sendable (SinkContext, Bool) throws(SinkError) -> any LinkTimeline
     private let initial: SessionAlignment
-    private let state: Mutex<State>
+    private var state: State
 
     init(
         _ alignment: SessionAlignment, sharesStart: Bool, delay: Double,
@@ -76,69 +72,50 @@ final class LinkSender: NonBlockingSink {
         self.delay = delay
         self.join = join
         initial = alignment
-        state = Mutex(State(alignment: alignment))
+        state = State(alignment: alignment)
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {
         let session = try join(context, sharesStart)
-        state.withLock { $0 = State(session: session, context: context, alignment: initial) }
+        state = State(session: session, context: context, alignment: initial)
     }
 
-    func begin(_ stream: StreamHeader) async {
-        state.withLock { state in
-            (state.format, state.clock) = (stream.format, StreamClock())
+    func begin(_ stream: StreamHeader) {
+        (state.format, state.clock) = (stream.format, StreamClock())
+    }
+
+    func write(_ batches: BatchBlock) {
+        let now = MonotonicTime.now
+        note(batches, now)
+        reportPeers(now)
+        for index in 0..<batches.count {
+            let batch = batches[index]
+            for place in batch.events.indices { add(batch.events[place], now) }
         }
+        if state.alignment.isOver(at: now) { pause(now) }
     }
 
-    func writeIfReady(_ batches: BatchBlock) -> Bool {
-        state.withLockIfAvailable { state in
-            let now = MonotonicTime.now
-            guard state.session?.peerCount == state.peers, !state.alignment.isOver(at: now) else { return false }
-            for index in 0..<batches.count where !batches[index].events.isEmpty { return false }
-            note(batches, now, &state)
-            return true
-        } ?? false
+    func write(_ events: [Event]) {
+        let now = MonotonicTime.now
+        reportPeers(now)
+        for event in events { add(event, now) }
     }
 
-    func write(_ batches: BatchBlock) async {
-        state.withLock { state in
-            let now = MonotonicTime.now
-            note(batches, now, &state)
-            reportPeers(now, &state)
-            for index in 0..<batches.count {
-                let batch = batches[index]
-                for place in batch.events.indices { add(batch.events[place], now, &state) }
-            }
-            if state.alignment.isOver(at: now) { pause(now, &state) }
-        }
+    func end(_ summary: StreamSummary) {
+        pause(MonotonicTime.now)
     }
 
-    func write(_ events: [Event]) async {
-        state.withLock { state in
-            let now = MonotonicTime.now
-            reportPeers(now, &state)
-            for event in events { add(event, now, &state) }
-        }
+    func close() {
+        if sharesStart { MonotonicTime.sleep(for: Self.farewell) }
+        // The session is left when this reference to it is gone.
+        state.session = nil
     }
 
-    func end(_ summary: StreamSummary) async {
-        state.withLock { pause(MonotonicTime.now, &$0) }
-    }
-
-    func close() async {
-        if sharesStart { try? await Task.sleep(for: Self.farewell) }
-        // The session is left when this reference to it is gone, without the lock.
-        let session = state.withLock { $0.session.take() }
-        withExtendedLifetime(session) {}
-    }
-
-    // MARK: - Called with the mutex locked
-
-    private func note(_ batches: BatchBlock, _ now: Double, _ state: inout State) {
+    private func note(_ batches: BatchBlock, _ now: Double) {
         for index in 0..<batches.count { state.clock.add(end: state.format.seconds(at: batches[index].endFrame), at: now) }
     }
 
-    private func add(_ event: Event, _ now: Double, _ state: inout State) {
+    private func add(_ event: Event, _ now: Double) {
         guard let session = state.session, let beat = Beat(event),
             let time = state.clock.time(of: event.time - state.context.lead + delay)
         else { return }
@@ -156,13 +133,13 @@ final class LinkSender: NonBlockingSink {
     }
 
     /// There are no beats any more.
-    private func pause(_ now: Double, _ state: inout State) {
+    private func pause(_ now: Double) {
         state.alignment.pause()
         if state.isPlaying { state.session?.setPlaying(false, at: now) }
         state.isPlaying = false
     }
 
-    private func reportPeers(_ now: Double, _ state: inout State) {
+    private func reportPeers(_ now: Double) {
         guard let session = state.session, session.peerCount != state.peers else { return }
         let count = session.peerCount
         if count > state.peers { state.alignment.notePeer(now: now) }

@@ -32,21 +32,12 @@ final class ClockThread: @unchecked Sendable {
     /// Changes the output, and wakes the thread if something is due earlier than before.
     func withOutput<Result>(_ body: (inout MIDIOutput) -> Result) -> Result {
         condition.lock()
-        defer { unlock() }
+        defer {
+            let isEarlier = output.next < wakeTime
+            condition.unlock()
+            if isEarlier { condition.signal() }
+        }
         return body(&output)
-    }
-
-    /// As `withOutput`, if the lock is free; else nil.
-    func withOutputIfFree<Result>(_ body: (inout MIDIOutput) -> Result) -> Result? {
-        guard condition.tryLock() else { return nil }
-        defer { unlock() }
-        return body(&output)
-    }
-
-    private func unlock() {
-        let isEarlier = output.next < wakeTime
-        condition.unlock()
-        if isEarlier { condition.signal() }
     }
 
     /// Stops clock and notes, closes the port, and ends the thread. Waits at most 0.2 s for the receiver.

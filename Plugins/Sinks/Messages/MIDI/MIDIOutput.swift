@@ -24,9 +24,6 @@ struct MIDIOutput {
     /// The time at which `advance` has something to do, in seconds of the monotonic clock; infinite: never.
     var next: Double { min(schedule.next, notes.next, nextAttempt) }
 
-    /// Whether something waits to be reported.
-    var hasReport: Bool { port == nil || queue.hasLosses }
-
     /// Adds a note. When too many wait, it is lost.
     mutating func addNote(_ note: Int, channel: Int, velocity: Int, at time: Double, duration: Double) {
         if !notes.add(note, channel: channel, velocity: velocity, at: time, duration: duration) { queue.lose(notes: 1) }

@@ -3,13 +3,10 @@ internal import HemiolaFieldMaps
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import Synchronization
 
 /// The sink `midi`: maps beats and onsets to the monotonic clock, and passes them to a thread that sends at their times.
-///
-/// All methods run on the sink's thread, except `writeIfReady`, which runs on the analysis thread and does not wait. None waits for the
-/// receiver. The engine never makes two calls at the same time. The mutex is therefore never contended; it makes the class `Sendable`.
-final class MIDIWriter: NonBlockingSink {
+/// No method waits for the receiver.
+final class MIDIWriter: Sink {
     /// Velocity of an onset of the typical strength, 1.
     private static let typicalVelocity = 80.0
     /// Seconds between two reports of losses.
@@ -35,114 +32,87 @@ final class MIDIWriter: NonBlockingSink {
     }
 
     private let settings: MIDISettings
-    private let state = Mutex(State())
+    private var state = State()
 
     init(_ settings: MIDISettings) {
         self.settings = settings
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            let thread = ClockThread(
-                MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.continues)))
-            var new = State(context: context, shift: settings.delay - context.lead)
-            do throws(FieldMapError) {
-                new.map = try settings.map.map { path throws(FieldMapError) in try FieldMap.load(path) }
-            } catch {
-                throw SinkError(error.description)
+    func open(_ context: SinkContext) throws(SinkError) {
+        let thread = ClockThread(
+            MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.continues)))
+        var new = State(context: context, shift: settings.delay - context.lead)
+        do throws(FieldMapError) {
+            new.map = try settings.map.map { path throws(FieldMapError) in try FieldMap.load(path) }
+        } catch {
+            throw SinkError(error.description)
+        }
+        do throws(MIDIDevice.OpenError) {
+            let port = try settings.openPort()
+            thread.withOutput { $0.connect(port, now: MonotonicTime.now) }
+            new.wasOpen = true
+        } catch {
+            guard error.isTemporary else { throw SinkError(error.message) }
+            context.inform("\(error.message); waiting for one", [])
+            (new.attempts, new.nextAttempt) = (1, MonotonicTime.now + RetryDelay.seconds(after: 1))
+        }
+        let code = thread.start()
+        guard code == 0 else { throw SinkError("midi: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u") }
+        new.thread = thread
+        state = new
+    }
+
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        state.clock = StreamClock()
+        state.format = stream.format
+        do throws(FieldMapError) {
+            state.mapping = try state.map.map { map throws(FieldMapError) in
+                try MIDIMapping(map, for: stream, channel: settings.channel, noteLength: settings.noteLength)
             }
-            do throws(MIDIDevice.OpenError) {
-                let port = try settings.openPort()
-                thread.withOutput { $0.connect(port, now: MonotonicTime.now) }
-                new.wasOpen = true
-            } catch {
-                guard error.isTemporary else { throw SinkError(error.message) }
-                context.inform("\(error.message); waiting for one", [])
-                (new.attempts, new.nextAttempt) = (1, MonotonicTime.now + RetryDelay.seconds(after: 1))
-            }
-            let code = thread.start()
-            guard code == 0 else { throw SinkError("midi: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u") }
-            new.thread = thread
-            state = new
+        } catch {
+            throw SinkError(error.description)
         }
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            state.clock = StreamClock()
-            state.format = stream.format
-            do throws(FieldMapError) {
-                state.mapping = try state.map.map { map throws(FieldMapError) in
-                    try MIDIMapping(map, for: stream, channel: settings.channel, noteLength: settings.noteLength)
-                }
-            } catch {
-                throw SinkError(error.description)
-            }
+    func write(_ batches: BatchBlock) {
+        let now = MonotonicTime.now
+        state.thread?.withOutput { add(batches, now, to: &$0) }
+        maintain(now)
+    }
+
+    func write(_ events: [Event]) {
+        let now = MonotonicTime.now
+        state.thread?.withOutput { output in
+            for event in events { add(event, now, to: &output) }
         }
+        maintain(now)
     }
 
-    func write(_ batches: BatchBlock) async {
-        state.withLock { state in
-            let now = MonotonicTime.now
-            state.thread?.withOutput { add(batches, now, to: &$0, &state) }
-            maintain(&state, now)
+    func end(_ summary: StreamSummary) {
+        let now = MonotonicTime.now
+        state.thread?.withOutput { output in
+            output.stopSong()
+            state.mapping?.end(at: now, in: &output)
         }
+        maintain(now)
     }
 
-    func writeIfReady(_ batches: BatchBlock) -> Bool {
-        state.withLockIfAvailable { state in
-            guard let thread = state.thread else { return false }
-            let now = MonotonicTime.now
-            let isWritten = thread.withOutputIfFree { output in
-                if output.hasReport { return false }
-                add(batches, now, to: &output, &state)
-                return true
-            }
-            return isWritten ?? false
-        } ?? false
+    func close() {
+        state.thread?.stop()
+        report(.infinity)
+        state = State()
     }
 
-    func write(_ events: [Event]) async {
-        state.withLock { state in
-            let now = MonotonicTime.now
-            state.thread?.withOutput { output in
-                for event in events { add(event, now, to: &output, &state) }
-            }
-            maintain(&state, now)
-        }
-    }
-
-    func end(_ summary: StreamSummary) async {
-        state.withLock { state in
-            let now = MonotonicTime.now
-            state.thread?.withOutput { output in
-                output.stopSong()
-                state.mapping?.end(at: now, in: &output)
-            }
-            maintain(&state, now)
-        }
-    }
-
-    func close() async {
-        state.withLock { state in
-            state.thread?.stop()
-            report(&state, .infinity)
-            state = State()
-        }
-    }
-
-    // MARK: - Called with the mutex locked
-
-    private func add(_ batches: BatchBlock, _ now: Double, to output: inout MIDIOutput, _ state: inout State) {
+    private func add(_ batches: BatchBlock, _ now: Double, to output: inout MIDIOutput) {
         for index in 0..<batches.count {
             let batch = batches[index]
             state.clock.add(end: state.format.seconds(at: batch.endFrame), at: now)
             state.mapping?.add(batch, at: now + max(0, settings.delay), to: &output)
-            for event in batch.events.indices { add(batch.events[event], now, to: &output, &state) }
+            for event in batch.events.indices { add(batch.events[event], now, to: &output) }
         }
     }
 
-    private func add(_ event: Event, _ now: Double, to output: inout MIDIOutput, _ state: inout State) {
+    private func add(_ event: Event, _ now: Double, to output: inout MIDIOutput) {
         guard let time = state.clock.time(of: event.time + state.shift) else { return }
         state.mapping?.add(event, at: max(time, now), to: &output)
         if let beat = Beat(event) {
@@ -164,8 +134,8 @@ final class MIDIWriter: NonBlockingSink {
     // MARK: - Faults and losses
 
     /// Reports faults and losses, and opens a port again that is gone.
-    private func maintain(_ state: inout State, _ now: Double) {
-        report(&state, now)
+    private func maintain(_ now: Double) {
+        report(now)
         guard let thread = state.thread, let context = state.context else { return }
         let (code, isGone) = thread.withOutput { ($0.takeFault(), $0.port == nil) }
         if let code {
@@ -196,7 +166,7 @@ final class MIDIWriter: NonBlockingSink {
     }
 
     /// Reports lost messages: in a `dropped` record at most once a second, and once in a message while a port is open.
-    private func report(_ state: inout State, _ now: Double) {
+    private func report(_ now: Double) {
         guard let thread = state.thread, let context = state.context, now - state.lastReport >= Self.reportInterval else { return }
         let lost = thread.withOutput { $0.takeLosses() }
         guard lost > 0 else { return }

@@ -40,8 +40,6 @@ struct MessageQueue {
     }
 
     var isEmpty: Bool { waiting.isEmpty }
-    var hasLosses: Bool { lost > 0 }
-
     /// The number of messages that were lost since the last call.
     mutating func takeLosses() -> Int {
         defer { lost = 0 }

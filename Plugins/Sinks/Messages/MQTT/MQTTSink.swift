@@ -3,7 +3,6 @@ internal import HemiolaFieldMaps
 internal import HemiolaNetwork
 internal import HemiolaSignal
 internal import HemiolaWire
-internal import Synchronization
 
 extension SinkPlugin {
     private static let defaultPort = (plain: 1883, encrypted: 8883)
@@ -67,9 +66,7 @@ extension SinkPlugin {
 }
 
 /// The sink `mqtt`: encodes what is selected, and passes it to the connection.
-///
-/// `writeIfReady` runs on the analysis thread, because publishing never waits.
-final class MQTTPublisher: NonBlockingSink {
+final class MQTTPublisher: Sink {
     private struct State: ~Copyable {
         var connection: MQTTConnection?
         var context = SinkContext(name: "mqtt")
@@ -92,7 +89,7 @@ final class MQTTPublisher: NonBlockingSink {
     private let interval: Double
     private let retains: Bool
     private let passwordFile: String?
-    private let state = Mutex(State())
+    private var state = State()
 
     init(
         _ settings: BrokerSettings, _ topics: Topics, _ form: BatchForm, map: String?, interval: Double, retains: Bool,
@@ -107,7 +104,7 @@ final class MQTTPublisher: NonBlockingSink {
         self.passwordFile = passwordFile
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {
         var settings = settings
         let credentials = try Credentials(user: settings.user, passwordFile: passwordFile, context)
         (settings.user, settings.password) = (credentials.user, credentials.password)
@@ -118,61 +115,44 @@ final class MQTTPublisher: NonBlockingSink {
             throw SinkError(error.description)
         }
         let connection = try MQTTConnection(settings, retains: retains, context)
-        state.withLock { $0 = State(connection: connection, context: context, map: fields) }
+        state = State(connection: connection, context: context, map: fields)
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            try check(&state)
-            do throws(FieldMapError) {
-                state.encoder = try MessageEncoder(
-                    stream, topics, form, map: state.map, interval: interval, selection: state.context.selection)
-            } catch {
-                throw SinkError(error.description)
-            }
-            state.encode { $0.encodeHeader($1) }
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        try check()
+        do throws(FieldMapError) {
+            state.encoder = try MessageEncoder(
+                stream, topics, form, map: state.map, interval: interval, selection: state.context.selection)
+        } catch {
+            throw SinkError(error.description)
         }
+        state.encode { $0.encodeHeader($1) }
     }
 
-    func writeIfReady(_ batches: BatchBlock) -> Bool {
-        state.withLock { state in
-            guard state.encoder != nil, let connection = state.connection, connection.fault == nil else { return false }
-            for index in 0..<batches.count { state.encode { $0.encode(batches[index], $1) } }
-            return true
-        }
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        try check()
+        for index in 0..<batches.count { state.encode { $0.encode(batches[index], $1) } }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            try check(&state)
-            for index in 0..<batches.count { state.encode { $0.encode(batches[index], $1) } }
-        }
+    func write(_ events: [Event]) throws(SinkError) {
+        try check()
+        // The records of events without a batch have their own time as `emitted_t`.
+        for event in events { state.encode { $0.encode(event, batchEnd: event.time, $1) } }
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            try check(&state)
-            // The records of events without a batch have their own time as `emitted_t`.
-            for event in events { state.encode { $0.encode(event, batchEnd: event.time, $1) } }
-        }
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        try check()
+        state.encode { $0.encodeEnd(summary, $1) }
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            try check(&state)
-            state.encode { $0.encodeEnd(summary, $1) }
-        }
-    }
-
-    func close() async throws(SinkError) {
-        guard let connection = state.withLock({ $0.connection }) else { return }
-        connection.close()
-        defer { state.withLock { $0 = State() } }
-        try state.withLock { state throws(SinkError) in try check(&state) }
+    func close() throws(SinkError) {
+        state.connection?.close()
+        defer { state = State() }
+        try check()
     }
 
     /// Throws once if the broker has refused the first connection.
-    private func check(_ state: inout State) throws(SinkError) {
+    private func check() throws(SinkError) {
         guard !state.isFaultThrown, let fault = state.connection?.fault else { return }
         state.isFaultThrown = true
         throw SinkError(fault)

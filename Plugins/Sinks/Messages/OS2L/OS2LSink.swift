@@ -4,7 +4,6 @@ internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaSystem
 internal import HemiolaVisualizer
-internal import Synchronization
 
 extension SinkPlugin {
     private static let defaultPort = 9996
@@ -35,9 +34,7 @@ extension SinkPlugin {
 }
 
 /// The sink `os2l`: converts beats to messages with their times.
-///
-/// `writeIfReady` runs on the analysis thread: it takes the time of each batch, and leaves batches with events to the sink's thread.
-final class OS2LSender: NonBlockingSink {
+final class OS2LSender: Sink {
     /// Seconds that a button is pressed.
     private static let press = 0.1
 
@@ -53,7 +50,7 @@ final class OS2LSender: NonBlockingSink {
     private let delay: Double
     private let confidence: Double
     private let pressesButtons: Bool
-    private let state = Mutex(State())
+    private var state = State()
 
     init(to endpoint: NetworkEndpoint, delay: Double, confidence: Double, pressesButtons: Bool) {
         self.endpoint = endpoint
@@ -62,72 +59,54 @@ final class OS2LSender: NonBlockingSink {
         self.pressesButtons = pressesButtons
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {
         let connection = try OS2LConnection(to: endpoint, context)
-        state.withLock { $0 = State(connection: connection, context: context) }
+        state = State(connection: connection, context: context)
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        state.withLock { state in
-            state.format = stream.format
-            (state.clock, state.count) = (StreamClock(), BeatCount())
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        state.format = stream.format
+        (state.clock, state.count) = (StreamClock(), BeatCount())
+    }
+
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        for index in 0..<batches.count {
+            let batch = batches[index]
+            for place in batch.events.indices { resetTimer(after: batch.events[place]) }
+        }
+        note(batches)
+        for index in 0..<batches.count {
+            let batch = batches[index]
+            for place in batch.events.indices { add(batch.events[place]) }
         }
     }
 
-    func writeIfReady(_ batches: BatchBlock) -> Bool {
-        state.withLock { state in
-            for index in 0..<batches.count where !batches[index].events.isEmpty { return false }
-            note(batches, &state)
-            return true
+    func write(_ events: [Event]) throws(SinkError) {
+        for event in events {
+            resetTimer(after: event)
+            add(event)
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        state.withLock { state in
-            for index in 0..<batches.count {
-                let batch = batches[index]
-                for place in batch.events.indices { resetTimer(after: batch.events[place], &state) }
-            }
-            note(batches, &state)
-            for index in 0..<batches.count {
-                let batch = batches[index]
-                for place in batch.events.indices { add(batch.events[place], &state) }
-            }
-        }
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        for event in summary.lateEvents { add(event) }
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        state.withLock { state in
-            for event in events {
-                resetTimer(after: event, &state)
-                add(event, &state)
-            }
-        }
+    func close() throws(SinkError) {
+        defer { state.connection = nil }
+        try state.connection?.close()
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        state.withLock { state in
-            for event in summary.lateEvents { add(event, &state) }
-        }
-    }
-
-    func close() async throws(SinkError) {
-        let connection = state.withLock { $0.connection.take() }
-        try connection?.close()
-    }
-
-    // MARK: - Called with the mutex locked
-
-    private func note(_ batches: BatchBlock, _ state: inout State) {
+    private func note(_ batches: BatchBlock) {
         state.clock.add(end: state.format.seconds(at: batches[batches.count - 1].endFrame), at: MonotonicTime.now)
     }
 
     /// The stream time may stand still while the device is lost.
-    private func resetTimer(after event: Event, _ state: inout State) {
+    private func resetTimer(after event: Event) {
         if event.type == .gap || event.type == .device { state.clock = StreamClock() }
     }
 
-    private func add(_ event: Event, _ state: inout State) {
+    private func add(_ event: Event) {
         guard let clock = state.clock.time(of: event.time) else { return }
         let due = clock - state.context.lead + delay
         if let beat = Beat(event), beat.confidence >= confidence {

@@ -4,12 +4,9 @@ internal import HemiolaNetwork
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import Synchronization
 
 /// The sink `osc`.
-///
-/// Its methods run one at a time; `writeIfReady` runs on the analysis thread, because sending never waits. The mutex makes the state `Sendable`.
-final class OSCSender: NonBlockingSink {
+final class OSCSender: Sink {
     private struct State {
         var context: SinkContext?
         var sender: ScheduledSender?
@@ -21,27 +18,25 @@ final class OSCSender: NonBlockingSink {
     }
 
     private let settings: OSCSettings
-    private let state = Mutex(State())
+    private var state = State()
 
     init(_ settings: OSCSettings) {
         self.settings = settings
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            if let path = settings.map {
-                do throws(FieldMapError) {
-                    state.map = try FieldMap.load(path)
-                } catch {
-                    throw SinkError(error.description)
-                }
+    func open(_ context: SinkContext) throws(SinkError) {
+        if let path = settings.map {
+            do throws(FieldMapError) {
+                state.map = try FieldMap.load(path)
+            } catch {
+                throw SinkError(error.description)
             }
-            let isStream = settings.target.transport == .tcp
-            state.sender = try ScheduledSender(settings.target, interface: settings.interface, context) { packet in
-                isStream ? Self.framed(packet) : packet
-            }
-            (state.context, state.routes, state.limit) = (context, nil, RateLimit(settings.rate))
         }
+        let isStream = settings.target.transport == .tcp
+        state.sender = try ScheduledSender(settings.target, interface: settings.interface, context) { packet in
+            isStream ? Self.framed(packet) : packet
+        }
+        (state.context, state.routes, state.limit) = (context, nil, RateLimit(settings.rate))
     }
 
     /// On a TCP connection, each packet has its size before it (OSC 1.0).
@@ -51,78 +46,62 @@ final class OSCSender: NonBlockingSink {
         return encoder.bytes
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            guard let context = state.context else { return }
-            do throws(FieldMapError) {
-                state.routes = try OSCRoutes(state.map, settings, header: stream, selection: context.selection)
-            } catch {
-                throw SinkError(error.description)
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        guard let context = state.context else { return }
+        do throws(FieldMapError) {
+            state.routes = try OSCRoutes(state.map, settings, header: stream, selection: context.selection)
+        } catch {
+            throw SinkError(error.description)
+        }
+        (state.clock, state.format) = (StreamClock(), stream.format)
+    }
+
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        guard var routes = state.routes, let sender = state.sender else { return }
+        // A copy of the routes would be written to otherwise.
+        state.routes = nil
+        for index in 0..<batches.count {
+            let batch = batches[index]
+            let now = MonotonicTime.now
+            let end = state.format.seconds(at: batch.endFrame)
+            state.clock.add(end: end, at: now)
+            if state.limit.earliest <= now {
+                state.limit.add(at: now)
+                routes.encode(batch, at: time(end)) { sender.add($0, at: now + settings.delay) }
             }
-            (state.clock, state.format) = (StreamClock(), stream.format)
+            for place in batch.events.indices { send(batch.events[place], &routes, sender) }
         }
+        state.routes = routes
     }
 
-    func writeIfReady(_ batches: BatchBlock) -> Bool {
-        send(batches)
-        return true
+    func write(_ events: [Event]) throws(SinkError) {
+        guard var routes = state.routes, let sender = state.sender else { return }
+        state.routes = nil
+        for event in events { send(event, &routes, sender) }
+        state.routes = routes
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) { send(batches) }
-
-    private func send(_ batches: BatchBlock) {
-        state.withLock { state in
-            guard var routes = state.routes, let sender = state.sender else { return }
-            // A copy of the routes would be written to otherwise.
-            state.routes = nil
-            for index in 0..<batches.count {
-                let batch = batches[index]
-                let now = MonotonicTime.now
-                let end = state.format.seconds(at: batch.endFrame)
-                state.clock.add(end: end, at: now)
-                if state.limit.earliest <= now {
-                    state.limit.add(at: now)
-                    routes.encode(batch, at: time(end, state.clock)) { sender.add($0, at: now + settings.delay) }
-                }
-                for place in batch.events.indices { send(batch.events[place], state, &routes, sender) }
-            }
-            state.routes = routes
-        }
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        try write(summary.lateEvents)
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        state.withLock { state in
-            guard var routes = state.routes, let sender = state.sender else { return }
-            state.routes = nil
-            for event in events { send(event, state, &routes, sender) }
-            state.routes = routes
-        }
-    }
-
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        try await write(summary.lateEvents)
-    }
-
-    func close() async throws(SinkError) {
-        let state = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
+    func close() throws(SinkError) {
+        defer { state = State() }
         try state.sender?.close(within: settings.delay + Self.closeTime)
     }
 
     /// Seconds that announced events are waited for at the end.
     private static let closeTime = 1.0
 
-    private func send(_ event: Event, _ state: State, _ routes: inout OSCRoutes, _ sender: ScheduledSender) {
+    private func send(_ event: Event, _ routes: inout OSCRoutes, _ sender: ScheduledSender) {
         let lead = state.context?.lead ?? 0
         let due = (state.clock.time(of: event.time) ?? MonotonicTime.now) - lead + settings.delay
-        routes.encode(event, at: time(event.time, state.clock)) { sender.add($0, at: due) }
+        routes.encode(event, at: time(event.time)) { sender.add($0, at: due) }
     }
 
     /// The time tag for a time of the stream.
-    private func time(_ streamTime: Double, _ clock: StreamClock) -> OSCTime {
-        guard settings.timeTags == .event, let time = clock.time(of: streamTime) else { return .immediately }
+    private func time(_ streamTime: Double) -> OSCTime {
+        guard settings.timeTags == .event, let time = state.clock.time(of: streamTime) else { return .immediately }
         return OSCTime(since1970: time + settings.delay + MonotonicTime.wallClockOffset)
     }
 }

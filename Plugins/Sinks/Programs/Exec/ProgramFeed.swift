@@ -85,20 +85,6 @@ struct ProgramFeed: ~Copyable {
         isPending = false
     }
 
-    /// Sends records if the program's pipe takes them all at once. Never blocks, reports nothing, and allocates nothing.
-    ///
-    /// - Returns: Whether they were sent; false: nothing was sent, and `send` has to be called. That is so also when the program is to be
-    ///   looked after, four times a second.
-    mutating func sendIfReady(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) -> Bool {
-        guard let encoder, let child, !isPending, MonotonicTime.now < nextReport else { return false }
-        encode(encoder, &buffer)
-        defer { discard() }
-        guard buffer.count <= Self.wholeWrite else { return false }
-        let count = buffer.count
-        // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
-        return count == 0 || buffer.withUnsafeBytes { child.write($0, within: 0) } == .bytes(count)
-    }
-
     mutating func close() throws(SinkError) {
         defer {
             child = nil

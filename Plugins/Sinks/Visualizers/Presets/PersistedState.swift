@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import HemiolaOutput
+internal import HemiolaSignal
 
 /// The part of a preset schedule that is stored between runs.
 struct PersistedState: Codable, Sendable, Equatable {
@@ -12,6 +13,19 @@ struct PersistedState: Codable, Sendable, Equatable {
 /// The file that stores the persisted state, as JSON.
 struct StateFile: Sendable, Equatable {
     var path: String
+
+    init(path: String) {
+        self.path = path
+    }
+
+    /// The state file of a stream.
+    ///
+    /// - Parameter setting: Its path, `none`, or nil: the default for live runs.
+    /// - Returns: nil: the state is not stored.
+    init?(_ setting: String?, for stream: StreamHeader) {
+        guard setting != "none", let file = setting.map(StateFile.init) ?? (stream.isLive ? .standard() : nil) else { return nil }
+        self = file
+    }
 
     /// The default for live runs: `hemiola/visualizer.json` in the user's state directory.
     ///

@@ -2,7 +2,6 @@ public import Hemiola
 internal import HemiolaOutput
 internal import HemiolaSignal
 internal import HemiolaVisualizer
-internal import Synchronization
 
 extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.
@@ -25,9 +24,6 @@ extension SinkPlugin {
 
 /// The sink `presets`: makes the director that chooses the presets, writes its `preset` and `speed` events to the plan, and stores
 /// the last preset and speed.
-///
-/// Its methods run on the sink's own thread and may block. The lock is contended only once, when the director reads the persisted
-/// state.
 final class PresetCycler: DirectingSink {
     private struct State: ~Copyable {
         var schedule: ScheduleSettings
@@ -42,75 +38,66 @@ final class PresetCycler: DirectingSink {
 
     private let settings: PresetSettings
     private let planPath: PathTemplate
-    private let state: Mutex<State>
+    private var state: State
 
     init(_ settings: PresetSettings, plan: PathTemplate) {
         self.settings = settings
         planPath = plan
-        state = Mutex(State(schedule: ScheduleSettings(timing: settings.timing, order: settings.order)))
+        state = State(schedule: ScheduleSettings(timing: settings.timing, order: settings.order))
     }
 
     /// Whether a plan is being written.
-    var writesPlan: Bool { state.withLock { $0.plan != nil } }
+    var writesPlan: Bool { state.plan != nil }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {
         let lists = try readLists(warn: context.warn)
-        try state.withLock { state throws(SinkError) in
-            state.schedule.names = lists.names
-            state.schedule.favourites = lists.favourites
-            state.schedule.skipped = lists.skipped
-            state.warn = context.warn
-            // A plan is input for programs, so none is written to a terminal.
-            let isSkipped =
-                planPath.target.isTerminal || planPath.target.isStandardOutput && !context.mayUseStandardOutput
-            state.plan = isSkipped ? nil : try Self.plan(at: planPath, context)
-        }
+        state.schedule.names = lists.names
+        state.schedule.favourites = lists.favourites
+        state.schedule.skipped = lists.skipped
+        state.warn = context.warn
+        // A plan is input for programs, so none is written to a terminal.
+        let isSkipped =
+            planPath.target.isTerminal || planPath.target.isStandardOutput && !context.mayUseStandardOutput
+        state.plan = isSkipped ? nil : try Self.plan(at: planPath, context)
     }
 
     func makeDirector() throws(SinkError) -> sending any Director {
-        PresetDirector(state.withLock { $0.schedule }, persisted: { [self] stream in persistedState(for: stream) })
-    }
-
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            state.stateFile = stateFile(for: stream)
-            state.savesEveryChange = stream.isLive
-            try state.plan?.begin(stream)
+        let (path, warn) = (settings.state, state.warn)
+        return PresetDirector(state.schedule) { stream in
+            StateFile(path, for: stream)?.read { warn("presets: \($0)") } ?? PersistedState()
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            for batch in 0..<batches.count {
-                let events = batches[batch].events
-                for index in events.indices { Self.update(&state, with: events[index]) }
-            }
-            if state.savesEveryChange { Self.save(&state) }
-            try state.plan?.write(batches)
-        }
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        state.stateFile = StateFile(settings.state, for: stream)
+        state.savesEveryChange = stream.isLive
+        try state.plan?.begin(stream)
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            for event in events { Self.update(&state, with: event) }
-            if state.savesEveryChange { Self.save(&state) }
-            try state.plan?.write(events)
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        for batch in 0..<batches.count {
+            let events = batches[batch].events
+            for index in events.indices { update(with: events[index]) }
         }
+        if state.savesEveryChange { save() }
+        try state.plan?.write(batches)
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            Self.save(&state)
-            try state.plan?.end(summary)
-        }
+    func write(_ events: [Event]) throws(SinkError) {
+        for event in events { update(with: event) }
+        if state.savesEveryChange { save() }
+        try state.plan?.write(events)
     }
 
-    func close() async throws(SinkError) {
-        try state.withLock { state throws(SinkError) in
-            Self.save(&state)
-            defer { state.plan = nil }
-            try state.plan?.close()
-        }
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        save()
+        try state.plan?.end(summary)
+    }
+
+    func close() throws(SinkError) {
+        save()
+        defer { state.plan = nil }
+        try state.plan?.close()
     }
 
     // MARK: - The plan
@@ -159,19 +146,8 @@ final class PresetCycler: DirectingSink {
 
     // MARK: - Persisted state
 
-    /// The state file for a stream; nil: the state is not stored.
-    private func stateFile(for stream: StreamHeader) -> StateFile? {
-        if let path = settings.state { return path == "none" ? nil : StateFile(path: path) }
-        return stream.isLive ? StateFile.standard() : nil
-    }
-
-    private func persistedState(for stream: StreamHeader) -> PersistedState {
-        let warn = state.withLock { $0.warn }
-        return stateFile(for: stream)?.read { warn("presets: \($0)") } ?? PersistedState()
-    }
-
     /// Updates the persisted state with an event.
-    private static func update(_ state: inout State, with event: Event) {
+    private func update(with event: Event) {
         let before = state.persisted
         if let change = PresetChange(event) {
             state.persisted.preset = change.name
@@ -182,7 +158,7 @@ final class PresetCycler: DirectingSink {
     }
 
     /// Saves the persisted state if it has changed. After a failure, which is reported once, nothing more is saved.
-    private static func save(_ state: inout State) {
+    private func save() {
         guard !state.isSaved, let file = state.stateFile else { return }
         state.isSaved = true
         do {

@@ -36,8 +36,6 @@ extension SinkPlugin {
 }
 
 /// The sink `socket`: a Unix socket and its bridge.
-///
-/// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
 final class SocketServer: DirectingSink {
     private struct State {
         var file: SocketFile?
@@ -55,7 +53,7 @@ final class SocketServer: DirectingSink {
     private let path: String?
     private let group: String?
     private let settings: BridgeSettings
-    private let state = Mutex(State())
+    private var state = State()
 
     init(path: String?, group: String?, _ settings: BridgeSettings) {
         self.path = path
@@ -63,8 +61,8 @@ final class SocketServer: DirectingSink {
         self.settings = settings
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
-        let fault = state.withLock { $0.fault }
+    func open(_ context: SinkContext) throws(SinkError) {
+        let fault = state.fault
         do throws(SinkError) {
             try listen(context)
         } catch {
@@ -83,7 +81,7 @@ final class SocketServer: DirectingSink {
         let file = try SocketFile(path, group: group)
         do {
             let bridge = try Bridge.listen(on: file.descriptor, context, settings, refusal: refusal(warn: context.warn))
-            state.withLock { $0 = State(file: file, bridge: bridge, warn: context.warn) }
+            state = State(file: file, bridge: bridge, warn: context.warn)
         } catch {
             file.close()
             file.remove()
@@ -95,16 +93,14 @@ final class SocketServer: DirectingSink {
         PageDirector()
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        bridge?.begin(stream)
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        state.bridge?.begin(stream)
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(SinkError) {
         // The batch before was written to the old clients, and their controls have their replies.
-        try state.withLock { state throws(SinkError) in
-            if state.isReopenDue, let fault = state.fault { throw SinkError(fault, remedy: .reopen) }
-        }
-        bridge?.write(batches)
+        if state.isReopenDue, let fault = state.fault { throw SinkError(fault, remedy: .reopen) }
+        state.bridge?.write(batches)
         checkSocket()
     }
 
@@ -113,45 +109,38 @@ final class SocketServer: DirectingSink {
     /// If another one can be created there, the next batch requests to be reopened. If not, because of another file at the path or the
     /// permissions of its folder, the connected clients remain served; the next attempt follows about a second later.
     private func checkSocket() {
-        state.withLock { state in
-            guard let file = state.file, !state.isReopenDue, file.wasRemoved else { return }
-            state.batchesToAttempt -= 1
-            guard state.batchesToAttempt < 0 else { return }
-            state.batchesToAttempt = Self.batchesBetweenAttempts
-            let fault = "\(file.path): the socket was removed"
-            do throws(SinkError) {
-                let trial = try SocketFile(path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard(), group: group)
-                trial.close()
-                trial.remove()
-                (state.fault, state.isReopenDue) = (fault, true)
-            } catch {
-                if !state.isWarned { state.warn("\(fault), and cannot be created again: \(error.message)") }
-                state.isWarned = true
-            }
+        guard let file = state.file, !state.isReopenDue, file.wasRemoved else { return }
+        state.batchesToAttempt -= 1
+        guard state.batchesToAttempt < 0 else { return }
+        state.batchesToAttempt = Self.batchesBetweenAttempts
+        let fault = "\(file.path): the socket was removed"
+        do throws(SinkError) {
+            let trial = try SocketFile(path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard(), group: group)
+            trial.close()
+            trial.remove()
+            (state.fault, state.isReopenDue) = (fault, true)
+        } catch {
+            if !state.isWarned { state.warn("\(fault), and cannot be created again: \(error.message)") }
+            state.isWarned = true
         }
     }
 
     /// About a second of batches of 1024 frames.
     private static let batchesBetweenAttempts = 43
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        bridge?.write(events)
+    func write(_ events: [Event]) throws(SinkError) {
+        state.bridge?.write(events)
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        bridge?.end(summary)
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        state.bridge?.end(summary)
     }
 
-    func close() async throws(SinkError) {
-        let state = state.withLock { state in
-            defer { state = State(fault: state.fault) }
-            return state
-        }
+    func close() throws(SinkError) {
         state.file?.remove()
         state.bridge?.close()
+        state = State(fault: state.fault)
     }
-
-    private var bridge: Bridge? { state.withLock { $0.bridge } }
 
     /// Accepts the user that runs the program and root; with `group=` every user that the file's mode admits. Without `group=` the check
     /// repeats what the mode enforces, in case another program has changed the mode.

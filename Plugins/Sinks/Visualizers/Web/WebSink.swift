@@ -3,7 +3,6 @@ public import Hemiola
 internal import HemiolaBridge
 internal import HemiolaSignal
 internal import HemiolaVisualizer
-internal import Synchronization
 
 extension SinkPlugin {
     private static let port = Setting(
@@ -78,8 +77,6 @@ enum Origin {
 }
 
 /// The sink `web`: a web server and its bridge.
-///
-/// Its methods run on the sink's own thread. The mutex is never contended: it makes the state `Sendable`.
 final class WebSink: DirectingSink {
     /// Descriptors of connections that are not clients, and of the files that they read.
     private static let furtherDescriptors = 256
@@ -92,7 +89,7 @@ final class WebSink: DirectingSink {
     private let tokenFile: TokenFile?
     private let browser: DesktopBrowser?
     private let settings: BridgeSettings
-    private let bridge = Mutex<Bridge?>(nil)
+    private var bridge: Bridge?
 
     init(
         port: Int, address: String, page: String?, origins: [String], handlers: [String], tokenFile: TokenFile?,
@@ -108,7 +105,7 @@ final class WebSink: DirectingSink {
         self.settings = settings
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {
         var folder: PageFolder?
         if let page {
             do throws(PageFolder.Failure) {
@@ -127,8 +124,7 @@ final class WebSink: DirectingSink {
             address: socket.address, port: socket.port, token: token, origins: origins, handlers: handlers, files: PageFiles.all,
             folder: folder)
         do {
-            let bridge = try Bridge.listen(on: socket.descriptor, context, settings, site: site)
-            self.bridge.withLock { $0 = bridge }
+            bridge = try Bridge.listen(on: socket.descriptor, context, settings, site: site)
         } catch {
             socket.close()
             throw SinkError("\(context.name): cannot listen on port \(socket.port): \(error)")
@@ -176,29 +172,24 @@ final class WebSink: DirectingSink {
         PageDirector()
     }
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
-        current?.begin(stream)
+    func begin(_ stream: StreamHeader) throws(SinkError) {
+        bridge?.begin(stream)
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        current?.write(batches)
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        bridge?.write(batches)
     }
 
-    func write(_ events: [Event]) async throws(SinkError) {
-        current?.write(events)
+    func write(_ events: [Event]) throws(SinkError) {
+        bridge?.write(events)
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {
-        current?.end(summary)
+    func end(_ summary: StreamSummary) throws(SinkError) {
+        bridge?.end(summary)
     }
 
-    func close() async throws(SinkError) {
-        let bridge = bridge.withLock { bridge in
-            defer { bridge = nil }
-            return bridge
-        }
+    func close() throws(SinkError) {
         bridge?.close()
+        bridge = nil
     }
-
-    private var current: Bridge? { bridge.withLock { $0 } }
 }

@@ -78,7 +78,7 @@ private enum OutputSinks {
         guard let recording = try? Recording(path, .standard) else { return }
         let sink = make()
         let reader = recording.take()
-        let director = try? sink.directing?.makeDirector()
+        let director = try? (sink as? any DirectingSink)?.makeDirector()
         do throws(SinkError) {
             try await sink.open(SinkContext(name: "x", catalog: PluginRegistry.standard.catalog))
             var stream: RecordedStream?
@@ -144,9 +144,9 @@ private final class InstrumentSink: Sink {
 
     private let state = Mutex(State())
 
-    func open(_ context: SinkContext) async throws(SinkError) {}
+    func open(_ context: SinkContext) throws(SinkError) {}
 
-    func begin(_ stream: StreamHeader) async throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(SinkError) {
         state.withLock { state in
             state.format = stream.format
             state.wled.begin(stream)
@@ -155,7 +155,7 @@ private final class InstrumentSink: Sink {
         }
     }
 
-    func write(_ batches: BatchBlock) async throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(SinkError) {
         state.withLock { state in
             for index in 0..<batches.count {
                 let batch = batches[index]
@@ -187,8 +187,8 @@ private final class InstrumentSink: Sink {
         _ = state.alignment.add(announced, now: now, to: state.session)
     }
 
-    func end(_ summary: StreamSummary) async throws(SinkError) {}
-    func close() async throws(SinkError) {}
+    func end(_ summary: StreamSummary) throws(SinkError) {}
+    func close() throws(SinkError) {}
 }
 
 // MARK: - Mutation

@@ -9,21 +9,22 @@ extension SinkPlugin {
         make: { settings throws(ConfigurationError) in Lamps(count: settings[Lamps.count]) })
 }
 
-struct Lamps: DirectingSink {
+final class Lamps: DirectingSink {
     static let count = Setting("count", default: 4, in: 1...64, "The number of lamps.")
     static let lamp = RecordType("lamp", "A lamp is switched on.", fields: [.integer("lamp", in: 1...64, "The lamp's number.")])
     static let setLamp = ControlType("setLamp", "Switches a lamp on.", fields: [.integer("lamp", in: 1...64, "The lamp's number.")])
 
-    let count: Int
+    private let count: Int
+    init(count: Int) { self.count = count }
 
     func makeDirector() throws(SinkError) -> sending any Director { LampDirector(count: count) }
 
     // The records go to the other sinks of the pipeline; this one writes nothing.
-    func open(_ context: SinkContext) async throws(SinkError) {}
-    func begin(_ stream: StreamHeader) async throws(SinkError) {}
-    func write(_ batches: BatchBlock) async throws(SinkError) {}
-    func end(_ summary: StreamSummary) async throws(SinkError) {}
-    func close() async throws(SinkError) {}
+    func open(_ context: SinkContext) {}
+    func begin(_ stream: StreamHeader) {}
+    func write(_ batches: BatchBlock) {}
+    func end(_ summary: StreamSummary) {}
+    func close() {}
 }
 
 final class LampDirector: Director, ControlHandler {

@@ -1,14 +1,11 @@
 import Glibc
 import Hemiola
-import Synchronization
 
 /// A non-blocking UDP socket with one receiver. Closed with the object.
-final class UDPSocket: Sendable {
+final class UDPSocket {
     private let descriptor: Int32
-    private let lost = Atomic<Int>(0)
-
     /// Datagrams that were not sent.
-    var lostCount: Int { lost.load(ordering: .relaxed) }
+    private(set) var lostCount = 0
 
     /// The address of a host in dotted form.
     static func address(_ host: String, _ port: Int) throws(ConfigurationError) -> sockaddr_in {
@@ -32,7 +29,7 @@ final class UDPSocket: Sendable {
     /// Sends a datagram without waiting; false when it is too long, when the buffer is full, or when no program has the port.
     func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if Glibc.send(descriptor, bytes.baseAddress, bytes.count, 0) == bytes.count { return true }
-        lost.add(1, ordering: .relaxed)
+        lostCount += 1
         return false
     }
 

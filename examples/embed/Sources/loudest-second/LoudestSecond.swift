@@ -4,16 +4,19 @@ import HemiolaSignal
 
 /// Finds the loudest second of a stream, with a resolution of one batch.
 ///
-/// A sink is called from one task, in order: open, begin, write …, end, close.
-actor LoudestSecond: Sink {
-    /// The start of that second in seconds, and its RMS level in dBFS.
-    private(set) var start = 0.0
-    private(set) var decibels = -Double.infinity
+/// A sink is called by one thread, in order: open, begin, write …, end, close.
+final class LoudestSecond: Sink {
+    /// Receives the start of that second in seconds, and its RMS level in dBFS.
+    private let report: (_ start: Double, _ decibels: Double) -> Void
+    private var start = 0.0
+    private var decibels = -Double.infinity
 
     private var format = StreamFormat(sampleRate: 48_000, channelCount: 1)
     private var level = FeatureHandle(offset: 0, count: 0)
     /// The batches of the last second: the first frame of each, and its mean square multiplied by its number of frames.
     private var window: [(frame: Int64, energy: Double)] = []
+
+    init(report: @escaping (_ start: Double, _ decibels: Double) -> Void) { self.report = report }
 
     func open(_ context: SinkContext) {}
 
@@ -42,6 +45,6 @@ actor LoudestSecond: Sink {
         }
     }
 
-    func end(_ summary: StreamSummary) {}
+    func end(_ summary: StreamSummary) { report(start, decibels) }
     func close() {}
 }

@@ -5,15 +5,16 @@ import HemiolaPlugins
 
 @main
 struct Main {
-    static func main() async throws {
+    static func main() throws {
         guard let path = CommandLine.arguments.dropFirst().first else {
             fail("usage: loudest-second FILE")
         }
 
         // Registers the sink as a plugin, so that a configuration can name it.
-        let loudest = LoudestSecond()
         let registry = PluginRegistry.standard.adding(sinks: [
-            SinkPlugin("loudest", "The loudest second.", make: { _ throws(ConfigurationError) in loudest })
+            SinkPlugin("loudest", "The loudest second.") { _ throws(ConfigurationError) in
+                LoudestSecond { start, decibels in print(String(format: "%.2f s: %.1f dB", start, decibels)) }
+            }
         ])
 
         // The whole configuration is checked before any plugin opens its input or output. The error lists all problems.
@@ -23,13 +24,10 @@ struct Main {
                 sinks: [PluginSpec("loudest")]))
 
         // The libraries do not print: events of the run are reported as notices.
-        let outcome = await pipeline.run { notice in
+        let outcome = pipeline.run { notice in
             if case .captureFailed(_, let error) = notice { fail(error.message) }
         }
         guard outcome.failedInputs == 0, outcome.failedSinks == 0 else { fail("\(path) was not completely analysed") }
-
-        let (start, decibels) = await (loudest.start, loudest.decibels)
-        print(String(format: "%.2f s: %.1f dB", start, decibels))
     }
 
     static func fail(_ message: String) -> Never {

@@ -44,7 +44,7 @@ import Testing
         var (next, frame) = (0, frame)
         while next < samples.count {
             let count = min(1024 * format.channelCount, samples.count - next)
-            try await sink.write(block(Array(samples[next..<next + count]), at: frame, format))
+            try sink.write(block(Array(samples[next..<next + count]), at: frame, format))
             next += count
             frame += Int64(count / format.channelCount)
         }
@@ -55,12 +55,12 @@ import Testing
         _ samples: [Float], _ format: StreamFormat, _ settings: String, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws {
         let sink = try sink(settings)
-        try await sink.open(SinkContext(name: "audio", warn: warn))
-        try await sink.begin(header(format))
+        try sink.open(SinkContext(name: "audio", warn: warn))
+        try sink.begin(header(format))
         try await write(samples, format, to: sink)
-        try await sink.end(
+        try sink.end(
             StreamSummary(frames: Int64(samples.count / format.channelCount), batches: 0, reason: .endOfInput))
-        try await sink.close()
+        try sink.close()
     }
 
     /// Decodes a file.
@@ -152,12 +152,12 @@ import Testing
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let part = noise(bits: 16, frames: 2048, format)
         let sink = try sink(folder("a.\(ending)"))
-        try await sink.open(SinkContext(name: "audio", isLive: true))
-        try await sink.begin(header(format, isLive: true))
+        try sink.open(SinkContext(name: "audio", isLive: true))
+        try sink.begin(header(format, isLive: true))
         try await write(part, format, to: sink, from: 1000)
         try await write(part, format, to: sink, from: 50_000)
-        try await sink.end(StreamSummary(frames: 60_000, batches: 0, reason: .interrupted))
-        try await sink.close()
+        try sink.end(StreamSummary(frames: 60_000, batches: 0, reason: .interrupted))
+        try sink.close()
         let samples = try decode(folder("a.\(ending)")).samples
         let silence = { (frames: Int) in [Float](repeating: 0, count: 2 * frames) }
         #expect(samples == silence(1000) + part + silence(50_000 - 3048) + part + silence(60_000 - 52_048))
@@ -194,15 +194,15 @@ import Testing
     @Test func `live, the format changes: the next stream continues in a numbered file`() async throws {
         let warnings = Mutex<[String]>([])
         let sink = try sink(folder("a.flac"))
-        try await sink.open(SinkContext(name: "audio", isLive: true, warn: { text in warnings.withLock { $0.append(text) } }))
+        try sink.open(SinkContext(name: "audio", isLive: true, warn: { text in warnings.withLock { $0.append(text) } }))
         let formats = [StreamFormat(sampleRate: 48_000, channelCount: 2), StreamFormat(sampleRate: 44_100, channelCount: 1)]
         let samples = formats.map { noise(bits: 16, frames: 3000, $0) }
         for (format, samples) in zip(formats, samples) {
-            try await sink.begin(header(format, isLive: true))
+            try sink.begin(header(format, isLive: true))
             try await write(samples, format, to: sink)
-            try await sink.end(StreamSummary(frames: 3000, batches: 3, reason: .formatChange))
+            try sink.end(StreamSummary(frames: 3000, batches: 3, reason: .formatChange))
         }
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == ["a.0002.flac", "a.flac"])
         #expect(try decode(folder("a.flac")).samples == samples[0])
         #expect(try decode(folder("a.0002.flac")).samples == samples[1])
@@ -212,22 +212,22 @@ import Testing
     @Test func `live, the file exists: refused, and the file unchanged`() async throws {
         try folder.write("old", to: "a.flac")
         let sink = try sink(folder("a.flac"))
-        await #expect(throws: SinkError.self) { try await sink.open(SinkContext(name: "audio", isLive: true)) }
+        #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "audio", isLive: true)) }
         #expect(try folder.text(of: "a.flac") == "old")
     }
 
     @Test func `several inputs: one file each with stem in the path, else refused`() async throws {
         let format = StreamFormat(sampleRate: 8_000, channelCount: 1)
         let sink = try sink(folder("{stem}.wav"))
-        try await sink.open(SinkContext(name: "audio"))
+        try sink.open(SinkContext(name: "audio"))
         for name in ["x/one.mp3", "x/two.mp3"] {
             var header = header(format, name)
             header.file = name
-            try await sink.begin(header)
+            try sink.begin(header)
             try await write([0.5, 0.25], format, to: sink)
-            try await sink.end(StreamSummary(frames: 2, batches: 1, reason: .endOfInput))
+            try sink.end(StreamSummary(frames: 2, batches: 1, reason: .endOfInput))
         }
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == ["one.wav", "two.wav"])
         let settings = try SinkPlugin.audio.about.values(from: PluginSpec(parsing: "audio:a.flac"))
         #expect(SinkPlugin.audio.needs(settings).outputs.allSatisfy { !$0.takesSeveralInputs })
@@ -240,9 +240,9 @@ import Testing
 
     @Test func `FLAC with nine channels: an error that names the remedy`() async throws {
         let sink = try sink(folder("a.flac"))
-        try await sink.open(SinkContext(name: "audio"))
+        try sink.open(SinkContext(name: "audio"))
         let format = StreamFormat(sampleRate: 48_000, channelCount: 9)
-        let error = await #expect(throws: SinkError.self) { try await sink.begin(header(format)) }
+        let error = #expect(throws: SinkError.self) { try sink.begin(header(format)) }
         #expect(error?.message.contains(".wav") == true)
         #expect(folder.names.isEmpty)
     }
@@ -253,8 +253,8 @@ import Testing
         let format = StreamFormat(sampleRate: 48_000, channelCount: 6)
         let samples = noise(bits: 16, frames: 48_000, format)
         let sink = try sink(disk("a.\(ending)") + ",bits=24")
-        try await sink.open(SinkContext(name: "audio", isLive: true))
-        try await sink.begin(header(format, isLive: true))
+        try sink.open(SinkContext(name: "audio", isLive: true))
+        try sink.begin(header(format, isLive: true))
         let error = await #expect(throws: SinkError.self) { try await write(samples, format, to: sink) }
         #expect(error?.message.contains("the disk is full") == true, "\(String(describing: error))")
         let decoded = try decode(disk("a.\(ending)")).samples
@@ -267,19 +267,19 @@ import Testing
         let format = StreamFormat(sampleRate: 8_000, channelCount: 1)
         let samples = noise(bits: 16, frames: 30_000, format)
         let sink = try sink(folder("a.wav"))
-        try await sink.open(SinkContext(name: "audio", isLive: true))
-        try await sink.begin(header(format, isLive: true))
+        try sink.open(SinkContext(name: "audio", isLive: true))
+        try sink.begin(header(format, isLive: true))
         try await write(samples, format, to: sink)
         let bytes = try bytes(of: "a.wav")
         // The length in the header of the data chunk.
         let length = bytes[112..<116].reversed().reduce(0) { $0 << 8 | Int($1) }
         #expect(length > 4 * 21_000 && length <= 4 * 30_000)
-        try await sink.close()
+        try sink.close()
     }
 
     // MARK: - Plugin
 
     @Test(arguments: ["{stem}.flac", "{stem}.wav"]) func `conformance tests: passed`(name: String) async throws {
-        try await SinkConformanceSuite(.audio, settings: folder(name) + ",rotate_s=3600").run()
+        try SinkConformanceSuite(.audio, settings: folder(name) + ",rotate_s=3600").run()
     }
 }

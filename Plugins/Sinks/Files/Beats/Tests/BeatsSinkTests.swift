@@ -34,17 +34,17 @@ import Testing
 
     /// Opens a sink, writes a stream per header and closes the sink. The last beat follows the last batch.
     private func run(_ sink: any Sink, headers: [StreamHeader], beats: [Event] = beats) async throws {
-        try await sink.open(SinkContext(name: "beats"))
+        try sink.open(SinkContext(name: "beats"))
         for header in headers {
-            try await sink.begin(header)
+            try sink.begin(header)
             let storage = BatchStorage(capacity: 1, width: 0, samplesPerBatch: 0, channelCount: 1)
             var list = EventList()
             for event in beats.dropLast() { list.append(event) }
             storage.complete(.init(number: 0, frame: 0, frameCount: 1024, isPartial: false), events: &list)
-            try await sink.write(BatchBlock(storage))
-            try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput, lateEvents: Array(beats.suffix(1))))
+            try sink.write(BatchBlock(storage))
+            try sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput, lateEvents: Array(beats.suffix(1))))
         }
-        try await sink.close()
+        try sink.close()
     }
 
     // MARK: - Lines
@@ -78,9 +78,9 @@ import Testing
 
     @Test func `live, per-input path: another device and the return of the first continue the first device's file`() async throws {
         let sink = try sink(folder("{stem}.beats"))
-        try await sink.open(SinkContext(name: "beats", isLive: true))
+        try sink.open(SinkContext(name: "beats", isLive: true))
         for name in ["one", "two", "one"] { try await live(sink, name) }
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == ["one.beats"])
         #expect(try folder.text(of: "one.beats") == String(repeating: "0.464399\t1\n1.25\t2\n1.75\n", count: 3))
     }
@@ -91,10 +91,10 @@ import Testing
         try folder.write("old", to: "a.0002.\(ending)")
         let sink = try sink(folder("a.\(ending)"))
         let remarks = Mutex<[String]>([])
-        try await sink.open(SinkContext(name: "beats", isLive: true, warn: { text in remarks.withLock { $0.append(text) } }))
+        try sink.open(SinkContext(name: "beats", isLive: true, warn: { text in remarks.withLock { $0.append(text) } }))
         try await live(sink, "one")
         try await live(sink, "two")
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == ["a.0002.\(ending)", "a.0003.\(ending)", "a.\(ending)"])
         #expect(try folder.text(of: "a.0002.\(ending)") == "old")
         #expect(remarks.withLock { $0.count } == 1 && remarks.withLock { $0[0].hasPrefix("\(folder("a.\(ending)")) ends here: ") })
@@ -109,9 +109,9 @@ import Testing
     private func live(_ sink: any Sink, _ name: String) async throws {
         var header = header(name)
         header.isLive = true
-        try await sink.begin(header)
-        try await sink.write(Self.beats)
-        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .formatChange))
+        try sink.begin(header)
+        try sink.write(Self.beats)
+        try sink.end(StreamSummary(frames: 2048, batches: 2, reason: .formatChange))
     }
 
     // MARK: - Documents
@@ -182,12 +182,12 @@ import Testing
     // MARK: - Interrupted
 
     private func interrupt(_ sink: any Sink, live: Bool) async throws {
-        try await sink.open(SinkContext(name: "beats", isLive: live, isRunComplete: { false }))
+        try sink.open(SinkContext(name: "beats", isLive: live, isRunComplete: { false }))
         var header = header()
         header.isLive = live
-        try await sink.begin(header)
-        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .interrupted, lateEvents: Array(Self.beats.suffix(1))))
-        try await sink.close()
+        try sink.begin(header)
+        try sink.end(StreamSummary(frames: 2048, batches: 2, reason: .interrupted, lateEvents: Array(Self.beats.suffix(1))))
+        try sink.close()
     }
 
     @Test(arguments: ["text", "audacity", "json", "jams", "midi"])
@@ -227,10 +227,10 @@ import Testing
 
     @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats: a valid empty file`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
-        try await sink.open(SinkContext(name: "beats"))
-        try await sink.begin(header())
-        try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput))
-        try await sink.close()
+        try sink.open(SinkContext(name: "beats"))
+        try sink.begin(header())
+        try sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput))
+        try sink.close()
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a"))))
         #expect(bytes.isEmpty == ["text", "audacity"].contains(format))
         if format == "midi" { #expect(MIDIReader(bytes)?.clicks.isEmpty == true) }
@@ -240,7 +240,7 @@ import Testing
 
     private func error(of sink: any Sink, writing event: Event) async -> SinkError? {
         do throws(SinkError) {
-            try await sink.write([event])
+            try sink.write([event])
             return nil
         } catch {
             return error
@@ -252,10 +252,10 @@ import Testing
         let disk = try TemporaryDisk(kibibytes: 64)
         try disk.fill(leaving: room)
         let sink = try sink(disk("a.txt"))
-        try await sink.open(SinkContext(name: "beats", isLive: true))
+        try sink.open(SinkContext(name: "beats", isLive: true))
         var header = header()
         header.isLive = true
-        try await sink.begin(header)
+        try sink.begin(header)
         var failures = 0
         for second in 0..<600 {
             let beat = Event(at: Double(second), Beat(beatsPerMinute: 60, position: 1, confidence: 1))
@@ -265,8 +265,8 @@ import Testing
                 if failures == 2 { try disk.free() }
             }
         }
-        try await sink.end(StreamSummary(frames: 600 * 1024, batches: 600, reason: .interrupted))
-        try await sink.close()
+        try sink.end(StreamSummary(frames: 600 * 1024, batches: 600, reason: .interrupted))
+        try sink.close()
         #expect(failures == 2)
         #expect(try disk.text(of: "a.txt") == (0..<600).map { "\($0).0\t1\n" }.joined())
     }
@@ -276,7 +276,7 @@ import Testing
         let error = await #expect(throws: SinkError.self) { try await run(sink, headers: [header(), header()]) }
         #expect(error?.message.contains("{stem}") == true)
         // No partial file is left.
-        try await sink.close()
+        try sink.close()
         #expect(!FileManager.default.fileExists(atPath: folder("a")))
     }
 

@@ -27,13 +27,13 @@ import Testing
     }
 
     private func run(_ sink: any Sink, _ headers: [StreamHeader], _ beats: [Event]) async throws {
-        try await sink.open(SinkContext(name: "beats"))
+        try sink.open(SinkContext(name: "beats"))
         for header in headers {
-            try await sink.begin(header)
-            if !beats.isEmpty { try await sink.write(beats) }
-            try await sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput))
+            try sink.begin(header)
+            if !beats.isEmpty { try sink.write(beats) }
+            try sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput))
         }
-        try await sink.close()
+        try sink.close()
     }
 
     /// The output lines of a Python script.
@@ -317,8 +317,8 @@ import Testing
         let sink = try sink(folder("a"), format: format)
         var header = header("monitor")
         header.isLive = true
-        try await sink.open(SinkContext(name: "beats", isLive: true))
-        let error = await #expect(throws: SinkError.self) { try await sink.begin(header) }
+        try sink.open(SinkContext(name: "beats", isLive: true))
+        let error = #expect(throws: SinkError.self) { try sink.begin(header) }
         #expect(error?.message.contains("describes sound files") == true)
         #expect(folder.names == [])
     }

@@ -72,21 +72,21 @@ import Testing
 
     @Test func `stream without batches: does not define the columns`() async throws {
         let sink = try Fixture.sink(folder("a.csv"))
-        try await sink.open(SinkContext(name: "csv"))
-        try await sink.begin(Fixture.header(channels: 1))
-        try await sink.end(Fixture.summary())
-        try await sink.begin(Fixture.header())
-        try await sink.write(Fixture.block())
-        try await sink.close()
+        try sink.open(SinkContext(name: "csv"))
+        try sink.begin(Fixture.header(channels: 1))
+        try sink.end(Fixture.summary())
+        try sink.begin(Fixture.header())
+        try sink.write(Fixture.block())
+        try sink.close()
         #expect(try folder.table("a.csv")[0].last == "levels.channel_rms_db[1]")
     }
 
     @Test func `only a stream without batches: a header row`() async throws {
         let sink = try Fixture.sink(folder("a.csv"))
-        try await sink.open(SinkContext(name: "csv"))
-        try await sink.begin(Fixture.header())
-        try await sink.end(Fixture.summary())
-        try await sink.close()
+        try sink.open(SinkContext(name: "csv"))
+        try sink.begin(Fixture.header())
+        try sink.end(Fixture.summary())
+        try sink.close()
         #expect(try folder.table("a.csv").count == 1)
         #expect(try folder.table("a.events.csv").count == 1)
     }
@@ -211,21 +211,21 @@ import Testing
     @Test func `file output: replaces the old file when it is complete`() async throws {
         try folder.write("old", to: "a.csv")
         let sink = try Fixture.sink(folder("a.csv"))
-        try await sink.open(SinkContext(name: "csv"))
-        try await sink.begin(Fixture.header())
-        try await sink.write(Fixture.block())
+        try sink.open(SinkContext(name: "csv"))
+        try sink.begin(Fixture.header())
+        try sink.write(Fixture.block())
         #expect(try folder.text(of: "a.csv") == "old")
         #expect(folder.names.filter { $0.hasSuffix(".partial") }.count == 2)
-        try await sink.end(Fixture.summary())
-        try await sink.close()
+        try sink.end(Fixture.summary())
+        try sink.close()
         #expect(folder.names == ["a.csv", "a.events.csv"])
     }
 
     @Test func `no stream: no file`() async throws {
         try folder.write("old", to: "a.csv")
         let sink = try Fixture.sink(folder("a.csv"))
-        try await sink.open(SinkContext(name: "csv"))
-        try await sink.close()
+        try sink.open(SinkContext(name: "csv"))
+        try sink.close()
         #expect(folder.names == ["a.csv"])
         #expect(try folder.text(of: "a.csv") == "old")
     }
@@ -283,26 +283,26 @@ import Testing
     func `interrupted run: both tables are kept, or neither where one path has a file`(old: String?) async throws {
         if let old { try folder.write("old", to: old) }
         let sink = try Fixture.sink(folder("a.csv"))
-        try await sink.open(SinkContext(name: "csv", isRunComplete: { false }))
-        try await sink.begin(Fixture.header())
-        try await sink.write(Fixture.block())
-        try await sink.close()
+        try sink.open(SinkContext(name: "csv", isRunComplete: { false }))
+        try sink.begin(Fixture.header())
+        try sink.write(Fixture.block())
+        try sink.close()
         #expect(folder.names == old.map { [$0] } ?? ["a.csv", "a.events.csv"])
         if let old { #expect(try folder.text(of: old) == "old") }
     }
 
     @Test func `live, per-input path: another device and the return of the first continue the first device's tables`() async throws {
         let sink = try Fixture.sink(folder("{stem}.csv"))
-        try await sink.open(SinkContext(name: "csv", isLive: true))
+        try sink.open(SinkContext(name: "csv", isLive: true))
         for name in ["one", "two", "one"] {
             var header = Fixture.header()
             header.source.name = name
             header.isLive = true
-            try await sink.begin(header)
-            try await sink.write(Fixture.block())
-            try await sink.end(Fixture.summary())
+            try sink.begin(header)
+            try sink.write(Fixture.block())
+            try sink.end(Fixture.summary())
         }
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == ["one.csv", "one.events.csv"])
         #expect(try folder.table("one.csv").map { $0[0] } == ["n", "0", "1", "0", "1", "0", "1"])
     }
@@ -310,12 +310,12 @@ import Testing
     @Test(arguments: [("auto", true, 3), ("auto", false, 0), ("line", false, 3), ("block", true, 0)])
     func `flush: after each row when live or with line, else in blocks`(flush: String, live: Bool, lines: Int) async throws {
         let sink = try Fixture.sink(folder("a.csv"), ["flush": flush, "events": "none"])
-        try await sink.open(SinkContext(name: "csv", isLive: live))
-        try await sink.begin(Fixture.header())
-        try await sink.write(Fixture.block())
+        try sink.open(SinkContext(name: "csv", isLive: live))
+        try sink.begin(Fixture.header())
+        try sink.write(Fixture.block())
         let partial = try #require(folder.names.first)
         #expect(try folder.table(partial).count == lines)
-        try await sink.close()
+        try sink.close()
         #expect(try folder.table("a.csv").count == 3)
     }
 
@@ -387,7 +387,7 @@ import Testing
 
     @Test(arguments: ["csv", "csv.zst"]) func `conformance tests: passed`(ending: String) async throws {
         // Live runs do not replace a file: each run has its own.
-        try await SinkConformanceSuite(.csv, settings: folder("a.{n}.\(ending)")).run()
+        try SinkConformanceSuite(.csv, settings: folder("a.{n}.\(ending)")).run()
         #expect(folder.names.prefix(2) == ["a.0001.\(ending)", "a.0001.events.\(ending)"])
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }

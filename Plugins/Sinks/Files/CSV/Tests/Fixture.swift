@@ -82,13 +82,13 @@ enum Fixture {
         headers: [StreamHeader] = [header()]
     ) async throws {
         let selection = items.map { Selection(items: $0, catalog: catalog) } ?? .all
-        try await sink.open(SinkContext(name: "csv", selection: selection, catalog: catalog, isLive: live))
+        try sink.open(SinkContext(name: "csv", selection: selection, catalog: catalog, isLive: live))
         for header in headers {
-            try await sink.begin(header)
-            try await sink.write(block(rows.map { Array($0.prefix(header.layout.width)) }, events: events))
-            try await sink.end(summary(late: late))
+            try sink.begin(header)
+            try sink.write(block(rows.map { Array($0.prefix(header.layout.width)) }, events: events))
+            try sink.end(summary(late: late))
         }
-        try await sink.close()
+        try sink.close()
     }
 
     static let onsetAndBeat = [

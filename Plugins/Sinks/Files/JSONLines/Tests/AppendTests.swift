@@ -30,8 +30,8 @@ import Testing
         try folder.write("old", to: "a.jsonl")
         for path in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(path), ["append": .text("true")])
-            try await sink.open(SinkContext(name: "json-lines"))
-            try await sink.close()
+            try sink.open(SinkContext(name: "json-lines"))
+            try sink.close()
         }
         #expect(folder.names == ["a.jsonl"])
         #expect(try folder.text(of: "a.jsonl") == "old")

@@ -36,13 +36,13 @@ import Testing
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
     func `zstd file with flush=line: every flushed line can be read before the file is complete`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl.zst"), ["flush": .text("line")])
-        try await sink.open(SinkContext(name: "json-lines"))
-        try await sink.begin(Fixture.header)
-        try await sink.write(Fixture.block())
+        try sink.open(SinkContext(name: "json-lines"))
+        try sink.begin(Fixture.header)
+        try sink.write(Fixture.block())
         let (text, isWhole) = try Zstd.read(folder(try #require(folder.names.first)))
         #expect(!isWhole)
         #expect(try recordTypes(text) == ["header", "batch", "batch"])
-        try await sink.close()
+        try sink.close()
         #expect(try Zstd.read(folder("a.jsonl.zst")).isWhole)
     }
 
@@ -50,8 +50,8 @@ import Testing
         try folder.write("old", to: "a.zst")
         do {
             let sink = try Fixture.sink(folder("a.zst"))
-            try await sink.open(SinkContext(name: "json-lines"))
-            try await sink.begin(Fixture.header)
+            try sink.open(SinkContext(name: "json-lines"))
+            try sink.begin(Fixture.header)
             #expect(try folder.text(of: "a.zst") == "old")
         }
         #expect(folder.names == ["a.zst"])

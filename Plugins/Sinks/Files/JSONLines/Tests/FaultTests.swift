@@ -16,10 +16,10 @@ import Testing
     @Test func `closed pipe: remedy finish, and close succeeds`() async throws {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path, ["flush": .text("line")])
-        try await sink.open(SinkContext(name: "json-lines"))
-        try await sink.begin(Fixture.header)
+        try sink.open(SinkContext(name: "json-lines"))
+        try sink.begin(Fixture.header)
         pipe.closeReadEnd()
-        let error = await sinkError { try await sink.write(Fixture.block()) }
+        let error = await sinkError { try sink.write(Fixture.block()) }
         #expect(error?.remedy == .finish)
         #expect(await sinkError { try await sink.close() } == nil)
         pipe.closeWriteEnd()
@@ -28,8 +28,8 @@ import Testing
     @Test func `pipe closed before the last block: close throws the remedy finish`() async throws {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path)
-        try await sink.open(SinkContext(name: "json-lines"))
-        try await sink.begin(Fixture.header)
+        try sink.open(SinkContext(name: "json-lines"))
+        try sink.begin(Fixture.header)
         pipe.closeReadEnd()
         #expect(await sinkError { try await sink.close() }?.remedy == .finish)
         pipe.closeWriteEnd()
@@ -97,10 +97,10 @@ import Testing
     @Test func `folder removed during the run: error on close`() async throws {
         try FileManager.default.createDirectory(atPath: folder("deep"), withIntermediateDirectories: false)
         let sink = try Fixture.sink(folder("deep/a.jsonl"))
-        try await sink.open(SinkContext(name: "json-lines"))
-        try await sink.begin(Fixture.header)
+        try sink.open(SinkContext(name: "json-lines"))
+        try sink.begin(Fixture.header)
         try FileManager.default.removeItem(atPath: folder("deep"))
-        let error = await sinkError { try await sink.close() }
+        let error = await sinkError { try sink.close() }
         #expect(error?.message.contains("no such file or directory") == true)
     }
 }

@@ -52,11 +52,11 @@ enum Fixture {
 
     /// Opens a sink, writes one stream and closes it.
     static func run(_ sink: any Sink, live: Bool = false, blocks: [BatchBlock] = [block(endsPartial: true)]) async throws {
-        try await sink.open(SinkContext(name: "json-lines", isLive: live))
-        try await sink.begin(header)
-        for block in blocks { try await sink.write(block) }
-        try await sink.end(summary)
-        try await sink.close()
+        try sink.open(SinkContext(name: "json-lines", isLive: live))
+        try sink.begin(header)
+        for block in blocks { try sink.write(block) }
+        try sink.end(summary)
+        try sink.close()
     }
 }
 

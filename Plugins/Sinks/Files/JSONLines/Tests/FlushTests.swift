@@ -10,13 +10,13 @@ import Testing
     {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path, ["flush": .text(flush)])
-        try await sink.open(SinkContext(name: "json-lines", isLive: live))
-        try await sink.begin(Fixture.header)
+        try sink.open(SinkContext(name: "json-lines", isLive: live))
+        try sink.begin(Fixture.header)
         #expect(try recordTypes(pipe.available()) == (atOnce ? ["header"] : []))
-        try await sink.write(Fixture.block(events: [Event(at: 0, Onset(strength: 1))]))
+        try sink.write(Fixture.block(events: [Event(at: 0, Onset(strength: 1))]))
         #expect(try recordTypes(pipe.available()) == (atOnce ? ["batch", "onset", "batch"] : []))
-        try await sink.end(Fixture.summary)
-        try await sink.close()
+        try sink.end(Fixture.summary)
+        try sink.close()
         #expect(try recordTypes(pipe.available()).last == "end")
         pipe.closeWriteEnd()
         pipe.closeReadEnd()
@@ -25,10 +25,10 @@ import Testing
     @Test func `flush=block: each written block ends with a whole line`() async throws {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path)
-        try await sink.open(SinkContext(name: "json-lines"))
-        try await sink.begin(Fixture.header)
+        try sink.open(SinkContext(name: "json-lines"))
+        try sink.begin(Fixture.header)
         let reading = Reading { pipe.readEnd }
-        for block in Fixture.manyBlocks { try await sink.write(block) }
+        for block in Fixture.manyBlocks { try sink.write(block) }
         // The sink is not closed: only full blocks are written.
         pipe.closeWriteEnd()
         let text = await reading.text

@@ -43,11 +43,11 @@ import Testing
 
     @Test func `selection: only the selected records and fields are written`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try await sink.open(SinkContext(name: "json-lines", selection: Selection(items: ["onset", "levels.peak_db"])))
-        try await sink.begin(Fixture.header)
-        try await sink.write(Fixture.block(count: 1, events: [Event(at: 0, Onset(strength: 1)), Event(at: 0, SpeedChange(1))]))
-        try await sink.end(Fixture.summary)
-        try await sink.close()
+        try sink.open(SinkContext(name: "json-lines", selection: Selection(items: ["onset", "levels.peak_db"])))
+        try sink.begin(Fixture.header)
+        try sink.write(Fixture.block(count: 1, events: [Event(at: 0, Onset(strength: 1)), Event(at: 0, SpeedChange(1))]))
+        try sink.end(Fixture.summary)
+        try sink.close()
         #expect(
             try folder.text(of: "a.jsonl") == """
                 {"type":"batch","n":0,"frame":0,"t":0.0,"levels":{"peak_db":-10.004}}
@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: ["jsonl", "jsonl.zst"]) func `conformance tests: passed`(ending: String) async throws {
         // Live runs do not replace a file: each has its own.
-        try await SinkConformanceSuite(.jsonLines, settings: folder("a.{n}.\(ending)")).run()
+        try SinkConformanceSuite(.jsonLines, settings: folder("a.{n}.\(ending)")).run()
         #expect(folder.names.first == "a.0001.\(ending)")
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }

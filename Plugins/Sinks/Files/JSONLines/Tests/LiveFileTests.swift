@@ -16,7 +16,7 @@ import Testing
     }
 
     private func open(_ sink: any Sink, live: Bool = true) async throws {
-        try await sink.open(SinkContext(name: "json-lines", isLive: live))
+        try sink.open(SinkContext(name: "json-lines", isLive: live))
     }
 
     // MARK: - Real time
@@ -25,9 +25,9 @@ import Testing
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await open(sink)
         #expect(folder.names == ["a.jsonl"])
-        try await sink.begin(Fixture.header)
+        try sink.begin(Fixture.header)
         #expect(try folder.types("a.jsonl") == ["header"])
-        try await sink.write(Fixture.block())
+        try sink.write(Fixture.block())
         #expect(try folder.types("a.jsonl") == ["header", "batch", "batch"])
     }
 
@@ -52,15 +52,15 @@ import Testing
         try await open(first)
         let message = await sinkError { try await open(Fixture.sink(folder("a.jsonl"))) }?.message
         #expect(message == "cannot write \(folder("a.jsonl")): another program records into it; choose another path")
-        try await first.begin(Fixture.header)
+        try first.begin(Fixture.header)
         #expect(try folder.types("a.jsonl") == ["header"])
-        try await first.close()
+        try first.close()
     }
 
     @Test func `live without a stream: the file is removed`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try await open(sink)
-        try await sink.close()
+        try sink.close()
         #expect(folder.names.isEmpty)
     }
 
@@ -142,11 +142,11 @@ import Testing
         let sink = try Fixture.sink(folder("out/{dir}/{stem}.jsonl"))
         try await open(sink, live: false)
         for name in ["c1/a.wav", "c2/a.wav"] {
-            try await sink.begin(header(name))
-            try await sink.write(Fixture.block())
-            try await sink.end(Fixture.summary)
+            try sink.begin(header(name))
+            try sink.write(Fixture.block())
+            try sink.end(Fixture.summary)
         }
-        try await sink.close()
+        try sink.close()
         for name in ["c1", "c2"] { #expect(try folder.types("out/\(name)/a.jsonl") == ["header", "batch", "batch", "end"]) }
     }
 
@@ -154,10 +154,10 @@ import Testing
         let sink = try Fixture.sink(folder("{stem}.jsonl"))
         try await open(sink, live: false)
         for reason in [StreamSummary.Reason.formatChange, .endOfInput] {
-            try await sink.begin(header("a.wav"))
-            try await sink.end(StreamSummary(frames: 0, batches: 0, reason: reason))
+            try sink.begin(header("a.wav"))
+            try sink.end(StreamSummary(frames: 0, batches: 0, reason: reason))
         }
-        try await sink.close()
+        try sink.close()
         #expect(try folder.types("a.jsonl") == ["header", "end", "header", "end"])
     }
 
@@ -167,10 +167,10 @@ import Testing
         for name in ["one", "two", "one"] {
             var header = header(name)
             header.isLive = true
-            try await sink.begin(header)
-            try await sink.end(StreamSummary(frames: 0, batches: 0, reason: .formatChange))
+            try sink.begin(header)
+            try sink.end(StreamSummary(frames: 0, batches: 0, reason: .formatChange))
         }
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == ["one.jsonl"])
         #expect(try folder.types("one.jsonl") == ["header", "end", "header", "end", "header", "end"])
     }
@@ -183,10 +183,10 @@ import Testing
         if isOld { try folder.write("old", to: "a.jsonl") }
         let sink = try Fixture.sink(folder("a.jsonl"))
         let warnings = Warnings()
-        try await sink.open(SinkContext(name: "json-lines", warn: { warnings.add($0) }, isRunComplete: { false }))
-        try await sink.begin(Fixture.header)
-        try await sink.end(Fixture.summary)
-        try await sink.close()
+        try sink.open(SinkContext(name: "json-lines", warn: { warnings.add($0) }, isRunComplete: { false }))
+        try sink.begin(Fixture.header)
+        try sink.end(Fixture.summary)
+        try sink.close()
         #expect(folder.names == ["a.jsonl"])
         if isOld {
             #expect(try folder.text(of: "a.jsonl") == "old")
@@ -201,9 +201,9 @@ import Testing
         for name in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(name))
             try await open(sink, live: false)
-            try await sink.begin(Fixture.header)
-            try await sink.end(StreamSummary(frames: 0, batches: 0, reason: .error))
-            try await sink.close()
+            try sink.begin(Fixture.header)
+            try sink.end(StreamSummary(frames: 0, batches: 0, reason: .error))
+            try sink.close()
         }
         #expect(try folder.text(of: "a.jsonl") == "old")
         #expect(try folder.types("b.jsonl") == ["header", "end"])
@@ -211,10 +211,10 @@ import Testing
 
     @Test func `sync: the file has the same contents`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try await sink.open(SinkContext(name: "json-lines", syncsFiles: true))
-        try await sink.begin(Fixture.header)
-        try await sink.end(Fixture.summary)
-        try await sink.close()
+        try sink.open(SinkContext(name: "json-lines", syncsFiles: true))
+        try sink.begin(Fixture.header)
+        try sink.end(Fixture.summary)
+        try sink.close()
         #expect(try folder.types("a.jsonl") == ["header", "end"])
     }
 }

@@ -14,36 +14,36 @@ import Testing
 
     @Test func `new file: at its path when it is complete`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try await sink.open(SinkContext(name: "json-lines"))
-        try await sink.begin(Fixture.header)
-        try await sink.write(Fixture.block())
+        try sink.open(SinkContext(name: "json-lines"))
+        try sink.begin(Fixture.header)
+        try sink.write(Fixture.block())
         #expect(folder.names.count == 1)
         #expect(folder.names[0].wholeMatch(of: /\.a\.jsonl\.[a-z0-9]{6}\.partial/) != nil)
-        try await sink.end(Fixture.summary)
-        try await sink.close()
+        try sink.end(Fixture.summary)
+        try sink.close()
         #expect(folder.names == ["a.jsonl"])
         #expect(try folder.types("a.jsonl") == ["header", "batch", "batch", "end"])
     }
 
     @Test func `several streams: one file`() async throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try await sink.open(SinkContext(name: "json-lines"))
+        try sink.open(SinkContext(name: "json-lines"))
         for _ in 0..<2 {
-            try await sink.begin(Fixture.header)
-            try await sink.end(Fixture.summary)
+            try sink.begin(Fixture.header)
+            try sink.end(Fixture.summary)
         }
-        try await sink.close()
+        try sink.close()
         #expect(try folder.types("a.jsonl") == ["header", "end", "header", "end"])
     }
 
     @Test func `old file: readable until the new one replaces it`() async throws {
         try folder.write("old", to: "a.jsonl")
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try await sink.open(SinkContext(name: "json-lines"))
-        try await sink.begin(Fixture.header)
+        try sink.open(SinkContext(name: "json-lines"))
+        try sink.begin(Fixture.header)
         #expect(try folder.text(of: "a.jsonl") == "old")
-        try await sink.end(Fixture.summary)
-        try await sink.close()
+        try sink.end(Fixture.summary)
+        try sink.close()
         #expect(folder.names == ["a.jsonl"])
         #expect(try folder.types("a.jsonl") == ["header", "end"])
     }
@@ -52,8 +52,8 @@ import Testing
         try folder.write("old", to: "a.jsonl")
         for path in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(path))
-            try await sink.open(SinkContext(name: "json-lines"))
-            try await sink.close()
+            try sink.open(SinkContext(name: "json-lines"))
+            try sink.close()
         }
         #expect(folder.names == ["a.jsonl"])
         #expect(try folder.text(of: "a.jsonl") == "old")
@@ -62,8 +62,8 @@ import Testing
     @Test func `sink that is not closed: no file is left`() async throws {
         do {
             let sink = try Fixture.sink(folder("a.jsonl"))
-            try await sink.open(SinkContext(name: "json-lines"))
-            try await sink.begin(Fixture.header)
+            try sink.open(SinkContext(name: "json-lines"))
+            try sink.begin(Fixture.header)
         }
         #expect(folder.names.isEmpty)
     }

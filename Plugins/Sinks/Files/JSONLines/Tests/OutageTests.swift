@@ -38,11 +38,11 @@ struct OutageTests {
 
     private func run(_ sink: any Sink, _ disk: TemporaryDisk) async throws -> [SinkError] {
         var errors: [SinkError] = []
-        try await sink.open(SinkContext(name: "json-lines", isLive: true))
-        errors += try await withRetries(disk) { try await sink.begin(Fixture.header) }
-        for block in Self.blocks { errors += try await withRetries(disk) { try await sink.write(block) } }
-        errors += try await withRetries(disk) { try await sink.end(Fixture.summary) }
-        try await sink.close()
+        try sink.open(SinkContext(name: "json-lines", isLive: true))
+        errors += try await withRetries(disk) { try sink.begin(Fixture.header) }
+        for block in Self.blocks { errors += try await withRetries(disk) { try sink.write(block) } }
+        errors += try await withRetries(disk) { try sink.end(Fixture.summary) }
+        try sink.close()
         return errors
     }
 
@@ -60,10 +60,10 @@ struct OutageTests {
         let disk = try TemporaryDisk(kibibytes: 64)
         try disk.fill(leaving: 8)
         let sink = try Fixture.sink(disk("a.jsonl"))
-        try await sink.open(SinkContext(name: "json-lines", isLive: true))
-        try await sink.begin(Fixture.header)
+        try sink.open(SinkContext(name: "json-lines", isLive: true))
+        try sink.begin(Fixture.header)
         var last: SinkError?
-        for block in Self.blocks where last == nil { last = await sinkError { try await sink.write(block) } }
+        for block in Self.blocks where last == nil { last = await sinkError { try sink.write(block) } }
         let error = try #require(last)
         let text = try disk.text(of: "a.jsonl")
         #expect(text.hasSuffix("\n"))
@@ -116,7 +116,7 @@ struct OutageTests {
         let sink = try Fixture.sink(disk("a.jsonl"))
         let error = await sinkError { try await Fixture.run(sink, blocks: Fixture.manyBlocks) }
         #expect(error?.remedy == .giveUp && error?.message.contains("the disk is full; free some space") == true)
-        try await sink.close()
+        try sink.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == [".filler"])
     }
 }

@@ -33,22 +33,22 @@ import Testing
         _ path: String, _ headers: [StreamHeader], reason: StreamSummary.Reason = .endOfInput, isComplete: Bool = true
     ) async throws {
         let sink = try sink(path)
-        try await sink.open(SinkContext(name: "notes", isRunComplete: { isComplete }))
+        try sink.open(SinkContext(name: "notes", isRunComplete: { isComplete }))
         do {
             for header in headers {
-                try await sink.begin(header)
-                try await sink.write([Self.notes[0], Event(at: 0.6, Onset(strength: 1))])
-                try await sink.end(StreamSummary(frames: 3000, batches: 3, reason: reason, lateEvents: [Self.notes[1]]))
+                try sink.begin(header)
+                try sink.write([Self.notes[0], Event(at: 0.6, Onset(strength: 1))])
+                try sink.end(StreamSummary(frames: 3000, batches: 3, reason: reason, lateEvents: [Self.notes[1]]))
             }
         } catch {
-            try? await sink.close()
+            try? sink.close()
             throw error
         }
-        try await sink.close()
+        try sink.close()
     }
 
     @Test func `conformance tests: passed`() async throws {
-        try await SinkConformanceSuite(.notes, settings: folder("{stem}.{n}.mid")).run()
+        try SinkConformanceSuite(.notes, settings: folder("{stem}.{n}.mid")).run()
     }
 
     @Test func `notes: a file of format 0 in 4/4 with one tick per millisecond`() async throws {
@@ -64,16 +64,16 @@ import Testing
 
     @Test func `notes of a damaged recording: those without a MIDI number are left out, times are limited`() async throws {
         let sink = try sink(folder("a.mid"))
-        try await sink.open(SinkContext(name: "notes"))
-        try await sink.begin(header("a.wav"))
+        try sink.open(SinkContext(name: "notes"))
+        try sink.begin(header("a.wav"))
         let note = Note(duration: 0.5, midi: 60, frequency: 261.6, velocity: 1_000_000, confidence: 1)
         var events = [-1e12, 0, 1e12].map { note.event(at: $0) }
         for (midi, duration) in [(-1, 0.5), (128, 0.5), (.max, 0.5), (61, 1e308), (62, -1e308), (63, .nan)] {
             events.append(Note(duration: duration, midi: midi, frequency: 0, velocity: -1, confidence: 0).event(at: 1))
         }
-        try await sink.write(events)
-        try await sink.end(StreamSummary(frames: 3000, batches: 3, reason: .endOfInput))
-        try await sink.close()
+        try sink.write(events)
+        try sink.end(StreamSummary(frames: 3000, batches: 3, reason: .endOfInput))
+        try sink.close()
         let bytes = try Array(Data(contentsOf: URL(filePath: folder("a.mid"))))
         for (note, velocity) in [(60, 127), (61, 1), (62, 1), (63, 1)] as [(UInt8, UInt8)] {
             #expect(bytes.firstRange(of: [0x90, note, velocity]) != nil)

@@ -75,15 +75,15 @@ import Testing
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws {
         let selection = items.map { Selection(items: $0) } ?? .all
-        try await sink.open(SinkContext(name: "summary", selection: selection, isLive: isLive, warn: warn))
+        try sink.open(SinkContext(name: "summary", selection: selection, isLive: isLive, warn: warn))
         for (header, rows) in streams {
-            try await sink.begin(header)
-            for block in Self.blocks(rows, events: events) { try await sink.write(block) }
-            try await sink.end(
+            try sink.begin(header)
+            for block in Self.blocks(rows, events: events) { try sink.write(block) }
+            try sink.end(
                 StreamSummary(
                     frames: Int64(rows.count) * 1024, batches: Int64(rows.count), sections: sections, reason: reason, lateEvents: late))
         }
-        try await sink.close()
+        try sink.close()
     }
 
     private func records(_ name: String) throws -> [[String: Any]] {
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `conformance: passes`() async throws {
         for settings in ["/dev/null", "/dev/null,format=csv", "/dev/null,format=csv,compress=zstd"] {
-            try await SinkConformanceSuite(.summary, settings: settings).run()
+            try SinkConformanceSuite(.summary, settings: settings).run()
         }
     }
 
@@ -249,11 +249,11 @@ import Testing
         let levels = QuantileSketchTests.noise(5000)
         try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
         let single = try sink(folder("b.jsonl"))
-        try await single.open(SinkContext(name: "summary"))
-        try await single.begin(Self.header())
-        for row in Self.rows(levels) { try await single.write(Self.blocks([row])[0]) }
-        try await single.end(StreamSummary(frames: 5000 * 1024, batches: 5000, reason: .endOfInput))
-        try await single.close()
+        try single.open(SinkContext(name: "summary"))
+        try single.begin(Self.header())
+        for row in Self.rows(levels) { try single.write(Self.blocks([row])[0]) }
+        try single.end(StreamSummary(frames: 5000 * 1024, batches: 5000, reason: .endOfInput))
+        try single.close()
         #expect(try folder.text(of: "a.jsonl") == folder.text(of: "b.jsonl"))
     }
 

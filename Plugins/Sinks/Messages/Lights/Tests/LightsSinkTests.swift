@@ -31,16 +31,16 @@ import Testing
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws {
         let sink = try plugin.make(settings: settings)
-        try await sink.open(SinkContext(name: plugin.about.id, lead: lead, warn: warn))
+        try sink.open(SinkContext(name: plugin.about.id, lead: lead, warn: warn))
         do {
-            try await sink.begin(Self.header)
-            for batch in batches { try await sink.write(BatchBlock([batch])) }
-            try await sink.end(StreamSummary(frames: 1024, batches: 1, reason: .endOfInput))
+            try sink.begin(Self.header)
+            for batch in batches { try sink.write(BatchBlock([batch])) }
+            try sink.end(StreamSummary(frames: 1024, batches: 1, reason: .endOfInput))
         } catch {
-            try? await sink.close()
+            try? sink.close()
             throw error
         }
-        try await sink.close()
+        try sink.close()
     }
 
     private func all(_ receiver: DatagramReceiver) -> [[UInt8]] {
@@ -52,7 +52,7 @@ import Testing
     @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
     func `conformance tests: passed`(plugin: SinkPlugin) async throws {
         let receiver = try DatagramReceiver()
-        try await SinkConformanceSuite(plugin, settings: "127.0.0.1:\(receiver.port),pixels=3").run()
+        try SinkConformanceSuite(plugin, settings: "127.0.0.1:\(receiver.port),pixels=3").run()
     }
 
     // MARK: - DDP
@@ -130,14 +130,14 @@ import Testing
         let python = try ChildProcess(try #require(Tool.location(of: Tool.python)), ["-c", script])
         #expect(try python.readLine() == "ready")
         let sink = try SinkPlugin.sacn.make(settings: "127.0.0.1:\(port),universe=7,pixels=4")
-        try await sink.open(SinkContext(name: "sacn"))
-        try await sink.begin(Self.header)
+        try sink.open(SinkContext(name: "sacn"))
+        try sink.begin(Self.header)
         for number in 0..<20 {
-            try await sink.write(BatchBlock([batch(number)]))
+            try sink.write(BatchBlock([batch(number)]))
             usleep(20_000)
         }
         #expect(try python.readLine() == "Hemiola 100 7 255 0 0 96 128 0")
-        try await sink.close()
+        try sink.close()
         python.send(SIGKILL)
     }
 
@@ -160,11 +160,11 @@ import Testing
     func `control blackout: dark without a batch, and until it is off again`(plugin: SinkPlugin) async throws {
         let receiver = try DatagramReceiver()
         let sink = try plugin.make(settings: "127.0.0.1:\(receiver.port),pixels=1")
-        let directing = try #require(sink.directing)
-        try await sink.open(SinkContext(name: plugin.about.id))
+        let directing = try #require(sink as? any DirectingSink)
+        try sink.open(SinkContext(name: plugin.about.id))
         let director = try directing.makeDirector()
         let handler = try #require(director as? any ControlHandler)
-        try await sink.begin(Self.header)
+        try sink.begin(Self.header)
         /// Whether a frame arrives in time whose light is dark or bright.
         func arrives(dark isDark: Bool, within seconds: Double = 5) -> Bool {
             let end = MonotonicTime.now + seconds * Sanitizer.slowness
@@ -176,16 +176,16 @@ import Testing
             }
             return false
         }
-        try await sink.write(BatchBlock([batch(0)]))
+        try sink.write(BatchBlock([batch(0)]))
         #expect(arrives(dark: false))
         #expect(handler.handle(StampedControl(Control(.blackout), at: 0, from: "test")) == .done)
         #expect(arrives(dark: true))
-        for number in 1..<4 { try await sink.write(BatchBlock([batch(number)])) }
+        for number in 1..<4 { try sink.write(BatchBlock([batch(number)])) }
         #expect(!arrives(dark: false, within: 0.3))
         #expect(handler.handle(StampedControl(Control(.blackout, .boolean(false)), at: 0, from: "test")) == .done)
-        try await sink.write(BatchBlock([batch(4)]))
+        try sink.write(BatchBlock([batch(4)]))
         #expect(arrives(dark: false))
-        try await sink.close()
+        try sink.close()
         #expect(arrives(dark: true))
     }
 

@@ -58,8 +58,8 @@ import ToneCapture
     @Test func `peers come and go: reported, and the tempo is unlocked`() async throws {
         let (session, reports) = (SimulatedSession(beatsPerMinute: 100), Reports())
         let sink = try follower(session).make(settings: "")
-        try await sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls))
-        try await sink.begin(.test(isLive: true))
+        try sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls))
+        try sink.begin(.test(isLive: true))
         var number: Int64 = 0
         /// Writes batches until so many lines are reported, at most 5 min: other tests may occupy all threads for long.
         func write(untilReports count: Int) async throws {
@@ -67,7 +67,7 @@ import ToneCapture
             while reports.information.count < count, now < end {
                 let block = BatchBlock([CollectedBatch(number: number, frame: number * 1024, events: [])])
                 number += 1
-                if (sink as? any NonBlockingSink)?.writeIfReady(block) != true { try await sink.write(block) }
+                try sink.write(block)
                 try await Task.sleep(for: .milliseconds(23))
             }
         }
@@ -77,7 +77,7 @@ import ToneCapture
         try await write(untilReports: 3)
         session.peerCount = 0
         try await write(untilReports: 4)
-        try await sink.close()
+        try sink.close()
         #expect(
             reports.information == [
                 "link-control: 2 peers in the session", "link-control: the tempo of the session is 100.00 BPM",
@@ -91,21 +91,21 @@ import ToneCapture
     @Test func `a control that is refused: reported once`() async throws {
         let (session, reports) = (SimulatedSession(beatsPerMinute: 500, peers: 1), Reports())
         let sink = try follower(session).make(settings: "quantum=0")
-        try await sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls, reply: .refused("no")))
-        try await sink.begin(.test(isLive: true))
+        try sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls, reply: .refused("no")))
+        try sink.begin(.test(isLive: true))
         for number in 0..<40 {
-            try await sink.write(BatchBlock([CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, events: [])]))
+            try sink.write(BatchBlock([CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, events: [])]))
             if number == 20 { session.set(beatsPerMinute: 600, beat: 0, at: 0, quantum: 1) }
             try await Task.sleep(for: .milliseconds(20))
         }
-        try await sink.close()
+        try sink.close()
         #expect(reports.controls.count(where: { $0.name == "lockTempo" }) == 2, "\(reports.controls)")
         #expect(reports.warnings.filter { $0.contains("lockTempo") } == ["link-control: lockTempo: no"])
     }
 
     @Test func `conformance tests: passed`() async throws {
-        try await SinkConformanceSuite(sender(SimulatedSession(peers: 1)), settings: "start_stop=true").run()
-        try await SinkConformanceSuite(follower(SimulatedSession(peers: 1))).run()
+        try SinkConformanceSuite(sender(SimulatedSession(peers: 1)), settings: "start_stop=true").run()
+        try SinkConformanceSuite(follower(SimulatedSession(peers: 1))).run()
     }
 
     @Test(.enabled(if: Tool.program("g++").isExpected, "g++ is not installed"))

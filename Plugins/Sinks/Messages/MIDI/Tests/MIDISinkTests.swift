@@ -202,7 +202,7 @@ import ToneCapture
     func `no device at the path: an error that names the remedy`(name: String, message: String) async throws {
         try folder.write("", to: "file")
         let sink = try SinkPlugin.midi.make(SinkPlugin.midi.about.values(from: PluginSpec("midi", primary: .text(folder(name)))))
-        let error = await #expect(throws: SinkError.self) { try await sink.open(SinkContext(name: "midi")) }
+        let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi")) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
         #expect(error?.remedy == .giveUp)
     }
@@ -210,7 +210,7 @@ import ToneCapture
     @Test(.enabled(if: access("/dev/snd/seq", F_OK) != 0, "this computer has the ALSA sequencer"))
     func `no ALSA sequencer: an error that names the remedy`() async throws {
         let sink = try SinkPlugin.midi.make(SinkPlugin.midi.about.values(from: PluginSpec("midi", primary: .text("alsa"))))
-        let error = await #expect(throws: SinkError.self) { try await sink.open(SinkContext(name: "midi")) }
+        let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi")) }
         #expect(error?.message.hasPrefix("the ALSA sequencer is missing (/dev/snd/seq); load it with modprobe snd-seq, or") == true)
     }
 
@@ -224,7 +224,7 @@ import ToneCapture
 
     @Test func `conformance tests: passed`() async throws {
         let receiver = try Receiver()
-        try await SinkConformanceSuite(.midi, settings: "\(receiver.path),beat_note=1,onset_note=2").run()
+        try SinkConformanceSuite(.midi, settings: "\(receiver.path),beat_note=1,onset_note=2").run()
     }
 
     // MARK: - Helpers

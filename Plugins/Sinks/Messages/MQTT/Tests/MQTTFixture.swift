@@ -47,20 +47,19 @@ final class MQTTFixture {
     init(_ settings: String, select items: [String] = []) async throws {
         sink = try SinkPlugin.mqtt.make(settings: settings)
         let reports = reports
-        try await sink.open(
+        try sink.open(
             SinkContext(
                 name: "mqtt", selection: items.isEmpty ? .all : Selection(items: items), isLive: true,
                 controls: ControlPort(submit: { _, _, _ in }, report: { reports.drop($0) }),
                 warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) }))
-        try await sink.begin(.test(isLive: true, analyzers: [("levels", Self.outputs)]))
+        try sink.begin(.test(isLive: true, analyzers: [("levels", Self.outputs)]))
     }
 
     /// Writes a batch of 1024 frames.
     func write(_ row: [Float] = [-20.5, 0.25, .nan], _ events: [Event] = []) async throws {
         let block = BatchBlock([CollectedBatch(number: number, frame: number * 1024, row: row, events: events)])
         number += 1
-        if let sink = sink as? any NonBlockingSink, sink.writeIfReady(block) { return }
-        try await sink.write(block)
+        try sink.write(block)
     }
 
     /// Repeats an action every 20 ms until a condition is met, at most 30 s.

@@ -11,7 +11,7 @@ import Testing
 
     @Test func `conformance tests with a broker: passed`() async throws {
         let broker = try MQTTBroker()
-        try await SinkConformanceSuite(.mqtt, settings: "127.0.0.1:\(broker.port),every_ms=0").run()
+        try SinkConformanceSuite(.mqtt, settings: "127.0.0.1:\(broker.port),every_ms=0").run()
     }
 
     // MARK: - Messages
@@ -29,11 +29,11 @@ import Testing
                 "hemiola/levels/rms_db -20.5", "hemiola/levels/bands [0.25,null]",
                 #"hemiola/onset {"type":"onset","t":0.01,"strength":1.5,"emitted_t":0.02322}"#,
             ])
-        try await fixture.sink.end(
+        try fixture.sink.end(
             StreamSummary(frames: 1024, batches: 1, reason: .endOfInput, lateEvents: [Event(at: 0.02, Onset(strength: 2))]))
         #expect(try subscriber.next("hemiola/onset").payload.contains(#""strength":2.0"#))
         #expect(try subscriber.next("hemiola/end").payload.contains(#""reason":"end-of-input""#))
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(try subscriber.next() == .init(topic: Self.status, payload: "offline", isRetained: false, qualityOfService: 0))
         #expect(fixture.reports.warnings == [] && fixture.reports.lost == .init())
     }
@@ -50,7 +50,7 @@ import Testing
         // The fourth value is due with batch 129: 130 · 1024 frames are 3.02 s.
         #expect(try subscriber.next().payload == "129.0")
         #expect(try subscriber.next().topic == "hemiola/beat")
-        try await fixture.sink.close()
+        try fixture.sink.close()
     }
 
     @Test func `batches=record: one topic with all selected values; none: none`() async throws {
@@ -62,12 +62,12 @@ import Testing
         #expect(
             try subscriber.next("home/music/batch").payload
                 == #"{"type":"batch","n":0,"frame":0,"t":0.0,"levels":{"rms_db":-20.5,"bands":[0.25,null]}}"#)
-        try await record.sink.close()
+        try record.sink.close()
         let none = try await MQTTFixture("\(settings),batches=none")
         try await none.write([0, 0, 0], [Event(at: 0.01, Onset(strength: 1))])
         _ = try subscriber.next("home/music/header")
         #expect(try subscriber.next().topic == "home/music/onset")
-        try await none.sink.close()
+        try none.sink.close()
     }
 
     @Test func `map: its topics alone, values at the interval, records at once`() async throws {
@@ -90,7 +90,7 @@ import Testing
             try (0..<3).map { _ in try subscriber.next() }.map { "\($0.topic) \($0.payload)" } == [
                 "stage/level 0", "stage/bands [0.25,0.5]", "stage/second 0.5",
             ])
-        try await fixture.sink.close()
+        try fixture.sink.close()
         let wrong = try folder.write("- {from: levels.rms, to: stage/#}", to: "wrong.yaml")
         let error = await #expect(throws: SinkError.self) {
             _ = try await MQTTFixture("127.0.0.1:\(broker.port),map=\(wrong)")
@@ -113,7 +113,7 @@ import Testing
                 .init(topic: Self.status, payload: "online", isRetained: true, qualityOfService: 2),
                 .init(topic: "hemiola/levels/rms_db", payload: "-20.5", isRetained: true, qualityOfService: 2),
             ])
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(try broker.subscribe(Self.status).next().payload == "offline")
     }
 
@@ -139,7 +139,7 @@ import Testing
         try await fixture.write([-1.5, 0, 0])
         while try second.next("hemiola/levels/rms_db").payload != "-1.5" {}
         #expect(fixture.reports.information.first?.hasPrefix("mqtt: connected to 127.0.0.1:\(broker.port); messages not sent: ") == true)
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(fixture.reports.warnings.last?.contains(" messages were not sent to 127.0.0.1:\(broker.port)") == true)
     }
 
@@ -155,7 +155,7 @@ import Testing
         try broker.start()
         let second = try broker.subscribe("hemiola/levels/rms_db")
         while try second.next().payload != "50.0" {}
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(fixture.reports.lost == .init())
         #expect(fixture.reports.warnings.count == 1)
     }
@@ -171,7 +171,7 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(20))
         #expect(try await fixture.repeatUntil({ fixture.reports.lost.events > 500 }))
         broker.pause(false)
-        try await fixture.sink.close()
+        try fixture.sink.close()
     }
 
     @Test(arguments: [0, 1]) func `no program listens: a warning, losses are counted, the run goes on, and the sink fails at its end`(
@@ -181,7 +181,7 @@ import Testing
         let fixture = try await MQTTFixture("127.0.0.1:\(port),every_ms=0,qos=\(qos)", select: ["levels"])
         for _ in 0..<3 { try await fixture.write() }
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        let error = await #expect(throws: SinkError.self) { try await fixture.sink.close() }
+        let error = #expect(throws: SinkError.self) { try fixture.sink.close() }
         #expect(error?.message == "mqtt: 127.0.0.1:\(port): not one of 6 messages could be sent")
         #expect(fixture.reports.lost.batches == 3)
         #expect(fixture.reports.warnings == ["mqtt: cannot reach 127.0.0.1:\(port): Connection refused; trying again"])
@@ -191,7 +191,7 @@ import Testing
         let fixture = try await MQTTFixture("nowhere.invalid")
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         #expect(fixture.reports.warnings.first?.hasPrefix("mqtt: cannot reach nowhere.invalid:1883: ") == true)
-        await #expect(throws: SinkError.self) { try await fixture.sink.close() }
+        #expect(throws: SinkError.self) { try fixture.sink.close() }
     }
 
     @Test func `server that never answers: closing does not wait for it`() async throws {
@@ -200,7 +200,7 @@ import Testing
         let connection = try server.accept()
         let start = ContinuousClock.now
         // An error only where the connection was still being opened: no message was lost.
-        try? await fixture.sink.close()
+        try? fixture.sink.close()
         #expect(ContinuousClock.now - start < .seconds(10))
         withExtendedLifetime(connection) {}
     }
@@ -209,8 +209,8 @@ import Testing
         let broker = try MQTTBroker()
         let subscriber = try broker.subscribe()
         let sink = try SinkPlugin.mqtt.make(SinkPlugin.mqtt.about.values(parsing: "mqtt:127.0.0.1:\(broker.port)"))
-        try await sink.open(SinkContext(name: "mqtt"))
-        try await sink.close()
+        try sink.open(SinkContext(name: "mqtt"))
+        try sink.close()
         #expect(try (0..<2).map { _ in try subscriber.next().payload } == ["online", "offline"])
     }
 
@@ -224,7 +224,7 @@ import Testing
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),user=light,password_file=\(file)")
         let arguments = ["-u", "light", "-P", "se cret\u{e9}"]
         #expect(try broker.subscribe(Self.status, arguments: arguments).next().payload == "online")
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(
             fixture.reports.warnings == ["mqtt: \(file) can be read by other users; remove the permission: chmod 600 '\(file)'"])
     }
@@ -247,7 +247,7 @@ import Testing
         #expect(failure?.remedy == .giveUp)
         let start = "mqtt: 127.0.0.1:\(broker.port): Connection Refused: not authorised; "
         #expect(failure?.message == start + "check user=, password_file= and the rights of the user")
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(fixture.reports.warnings == [])
     }
 
@@ -284,13 +284,13 @@ import Testing
         let fixture = try await MQTTFixture("localhost:\(broker.port),tls=true,ca_file=\(certificate)")
         let subscriber = try broker.subscribe(Self.status, arguments: ["--insecure", "--cafile", certificate])
         #expect(try subscriber.next().payload == "online")
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(fixture.reports.warnings == [])
 
         let refused = try await MQTTFixture("localhost:\(broker.port),tls=true")
         #expect(try await refused.repeatUntil({ !refused.reports.warnings.isEmpty }))
         #expect(refused.reports.warnings.first?.contains("certificate verify failed") == true, "\(refused.reports.warnings)")
-        await #expect(throws: SinkError.self) { try await refused.sink.close() }
+        #expect(throws: SinkError.self) { try refused.sink.close() }
 
         let error = await #expect(throws: SinkError.self) { _ = try await MQTTFixture("localhost,tls=true,ca_file=\(folder("none"))") }
         #expect(error?.message == "mqtt: cannot read \(folder("none")): No such file or directory")

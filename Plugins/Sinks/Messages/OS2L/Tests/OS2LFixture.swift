@@ -29,12 +29,12 @@ final class OS2LFixture {
     init(_ settings: String, lead: Double = 0) async throws {
         sink = try SinkPlugin.os2l.make(settings: settings)
         let reports = reports
-        try await sink.open(
+        try sink.open(
             SinkContext(
                 name: "os2l", isLive: true, lead: lead,
                 controls: ControlPort(submit: { _, _, _ in }, report: { reports.drop($0) }),
                 warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) }))
-        try await sink.begin(.test(isLive: true))
+        try sink.begin(.test(isLive: true))
     }
 
     /// The current stream time in seconds.
@@ -46,8 +46,7 @@ final class OS2LFixture {
         let batch = CollectedBatch(number: number, frame: end - 1024, events: events)
         number += 1
         let block = BatchBlock([batch])
-        if let sink = sink as? any NonBlockingSink, sink.writeIfReady(block) { return }
-        try await sink.write(block)
+        try sink.write(block)
     }
 
     /// A beat, by default one that is announced now.

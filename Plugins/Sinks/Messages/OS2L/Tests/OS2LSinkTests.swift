@@ -11,7 +11,7 @@ import Testing
 @Suite(.mayNotHang, .serialized) struct OS2LSinkTests {
     @Test func `conformance tests with a receiver: passed`() async throws {
         let server = try TCPServer()
-        try await SinkConformanceSuite(.os2l, settings: "127.0.0.1:\(server.port),buttons=true").run()
+        try SinkConformanceSuite(.os2l, settings: "127.0.0.1:\(server.port),buttons=true").run()
     }
 
     @Test(arguments: [("", "no host"), ("light:x", "no port")]) func `address that cannot be read: refused`(
@@ -38,7 +38,7 @@ import Testing
         #expect(try receiver.readLine() == #"{"evt":"beat","change":false,"pos":2,"bpm":90.0,"strength":1.0}"#)
         let second = fixture.now - announced
         #expect(first > 0.078 && second > 0.298, "\(first) \(second)")
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(try receiver.readLine() == nil)
         #expect(fixture.reports.warnings == [] && fixture.reports.information == [] && fixture.reports.lost == 0)
     }
@@ -54,7 +54,7 @@ import Testing
             try await fixture.write([fixture.beat(in: 0.4)])
             _ = try receiver.readLine()
             times.append(fixture.now - announced)
-            try await fixture.sink.close()
+            try fixture.sink.close()
         }
         #expect(times[0] > 0.198 && times[1] > 0.298 && times[2] > 0.698, "\(times)")
         #expect(times[0] < times[1] && times[1] < times[2], "\(times)")
@@ -73,7 +73,7 @@ import Testing
         #expect(try receiver.readLine() == #"{"evt":"btn","name":\#(name),"state":"on"}"#)
         #expect(try receiver.readLine() == #"{"evt":"btn","name":\#(name),"state":"off"}"#)
         #expect(fixture.now - start > 0.098)
-        try await fixture.sink.close()
+        try fixture.sink.close()
     }
 
     @Test func `confidence: beats with less are not sent`() async throws {
@@ -83,7 +83,7 @@ import Testing
         try await fixture.write()
         try await fixture.write([fixture.beat(bpm: 100, confidence: 0.4), fixture.beat(bpm: 101, confidence: 0.5)])
         #expect(try receiver.readLine()?.contains(#""bpm":101.0"#) == true)
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(try receiver.readLine() == nil)
     }
 
@@ -93,11 +93,11 @@ import Testing
         let receiver = try server.accept()
         try await fixture.write()
         try await fixture.write([Event(at: fixture.now, Gap(frames: 4000, reason: .overrun)), fixture.beat(bpm: 100)])
-        try await fixture.sink.write([Event(at: fixture.now, Gap(frames: 4000, reason: .overrun))])
+        try fixture.sink.write([Event(at: fixture.now, Gap(frames: 4000, reason: .overrun))])
         try await fixture.write([fixture.beat(in: 0.1, bpm: 101)])
         #expect(try receiver.readLine()?.contains(#""bpm":100.0"#) == true)
         #expect(try receiver.readLine()?.contains(#""bpm":101.0"#) == true)
-        try await fixture.sink.close()
+        try fixture.sink.close()
     }
 
     @Test func `count of beats: a downbeat has a multiple of four`() {
@@ -126,7 +126,7 @@ import Testing
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         for _ in 0..<3 { try await fixture.write([fixture.beat()]) }
         #expect(try await fixture.repeatUntil({ fixture.reports.lost > 0 }))
-        let error = await #expect(throws: SinkError.self) { try await fixture.sink.close() }
+        let error = #expect(throws: SinkError.self) { try fixture.sink.close() }
         #expect(error?.message == "os2l: 127.0.0.1:\(port): not one of 3 messages could be sent")
         #expect(fixture.reports.lost == 3)
         let warnings = fixture.reports.warnings
@@ -139,7 +139,7 @@ import Testing
         let fixture = try await OS2LFixture("nowhere.invalid")
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         #expect(fixture.reports.warnings.first?.hasPrefix("os2l: cannot connect to nowhere.invalid:9996: ") == true)
-        try await fixture.sink.close()
+        try fixture.sink.close()
     }
 
     @Test func `receiver ends and starts again: reconnects, reports the outage and its losses, sends what follows`() async throws {
@@ -160,7 +160,7 @@ import Testing
         try await fixture.write([fixture.beat(bpm: 102)])
         #expect(try next.readLine()?.contains(#""bpm":102.0"#) == true)
         #expect(fixture.reports.information == ["os2l: connected to 127.0.0.1:\(port); messages not sent: 1"])
-        try await fixture.sink.close()
+        try fixture.sink.close()
         #expect(fixture.reports.warnings.last == "os2l: 1 of 3 messages were not sent to 127.0.0.1:\(port)")
     }
 }

@@ -62,6 +62,6 @@ import Testing
         let change = Event(at: fixture.now + 0.1, PresetChange(name: "Rain", cut: .soft, blend: 1, reason: .bar))
         try await fixture.write([change, fixture.beat(in: 0.1)])
         #expect(try await fixture.repeatUntil { try values() == [0, 255] })
-        try await fixture.sink.close()
+        try fixture.sink.close()
     }
 }

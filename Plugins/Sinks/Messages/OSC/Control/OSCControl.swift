@@ -33,13 +33,11 @@ extension SinkPlugin {
 }
 
 /// The sink `osc-control`: writes nothing. A thread of its own receives packets and submits controls.
-///
-/// The mutex is held for a few instructions only; it makes the class `Sendable`.
-final class OSCControlReader: NonBlockingSink {
+final class OSCControlReader: Sink {
     private let endpoint: NetworkEndpoint
     private let map: String?
     private let prefix: String
-    private let running = Mutex<(loop: OSCControlLoop, thread: pthread_t)?>(nil)
+    private var running: (loop: OSCControlLoop, thread: pthread_t)?
 
     init(_ endpoint: NetworkEndpoint, map: String?, prefix: String) {
         self.endpoint = endpoint
@@ -47,7 +45,7 @@ final class OSCControlReader: NonBlockingSink {
         self.prefix = prefix
     }
 
-    func open(_ context: SinkContext) async throws(SinkError) {
+    func open(_ context: SinkContext) throws(SinkError) {
         var routes: ControlRoutes?
         do throws(FieldMapError) {
             routes = try map.map { path throws(FieldMapError) in
@@ -68,19 +66,18 @@ final class OSCControlReader: NonBlockingSink {
         guard code == 0, let thread else {
             throw SinkError("osc-control: cannot create a thread: \(String(cString: strerror(code))); raise the limit: ulimit -u")
         }
-        running.withLock { $0 = (loop, thread) }
+        running = (loop, thread)
     }
 
-    func begin(_ stream: StreamHeader) async {}
-    func writeIfReady(_ batches: BatchBlock) -> Bool { true }
-    func write(_ batches: BatchBlock) async {}
-    func end(_ summary: StreamSummary) async {}
+    func begin(_ stream: StreamHeader) {}
+    func write(_ batches: BatchBlock) {}
+    func end(_ summary: StreamSummary) {}
 
-    func close() async {
-        let old = running.withLock { $0.take() }
-        guard let old else { return }
-        old.loop.stop()
-        pthread_join(old.thread, nil)
+    func close() {
+        guard let (loop, thread) = running else { return }
+        loop.stop()
+        pthread_join(thread, nil)
+        running = nil
     }
 }
 

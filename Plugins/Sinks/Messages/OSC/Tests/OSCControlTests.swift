@@ -124,7 +124,7 @@ import Testing
             let target = NetworkTarget(host: "127.0.0.1", port: port)
             sender = try target.makeSender(losses: LossReport(SinkContext(name: "test"), receiver: "\(target)"))
             try sender.start()
-            try await sink.open(inbox.context(reply: reply))
+            try sink.open(inbox.context(reply: reply))
         }
 
         func send(_ address: String, _ values: ParameterValue...) {
@@ -139,7 +139,7 @@ import Testing
         func finish(_ last: String = "/hemiola/resetTempo") async throws -> [String] {
             send(last)
             try await inbox.wait { inbox.controls.last?.name == "resetTempo" }
-            try await sink.close()
+            try sink.close()
             sender.close()
             return inbox.names.dropLast()
         }
@@ -227,16 +227,16 @@ import Testing
     @Test func `port in use, map with a typo: errors with the remedy`() async throws {
         let receiver = try DatagramReceiver()
         let busy = try SinkPlugin.oscControl.make(settings: "127.0.0.1:\(receiver.port)")
-        let error = await #expect(throws: SinkError.self) { try await busy.open(Inbox().context()) }
+        let error = #expect(throws: SinkError.self) { try busy.open(Inbox().context()) }
         #expect(error?.message.hasSuffix("Address already in use; end the program that uses the port, or use another") == true)
         let folder = try TemporaryFolder()
         let map = try folder.write("- {when: /push, to: tpa}", to: "map.yaml")
         let wrong = try SinkPlugin.oscControl.make(settings: "9001,map=\(map)")
-        let fault = await #expect(throws: SinkError.self) { try await wrong.open(Inbox().context()) }
+        let fault = #expect(throws: SinkError.self) { try wrong.open(Inbox().context()) }
         #expect(fault?.message == "\(map):1:3: [0].to: there is no control \"tpa\"; did you mean tap?")
     }
 
     @Test func `conformance tests: passed`() async throws {
-        try await SinkConformanceSuite(.oscControl, settings: "\(DatagramReceiver().port)").run()
+        try SinkConformanceSuite(.oscControl, settings: "\(DatagramReceiver().port)").run()
     }
 }

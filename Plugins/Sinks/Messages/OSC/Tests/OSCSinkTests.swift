@@ -26,23 +26,23 @@ import Testing
         _ settings: String, _ events: [Event] = [], row: [Float] = [-6, 0.5, 1], context: SinkContext = SinkContext(name: "osc")
     ) async throws {
         let sink = try SinkPlugin.osc.make(settings: settings)
-        try await sink.open(context)
+        try sink.open(context)
         do {
-            try await sink.begin(Self.header)
-            try await sink.write(BatchBlock([CollectedBatch(row: row, events: events)]))
-            try await sink.end(Self.summary)
+            try sink.begin(Self.header)
+            try sink.write(BatchBlock([CollectedBatch(row: row, events: events)]))
+            try sink.end(Self.summary)
         } catch {
-            try? await sink.close()
+            try? sink.close()
             throw error
         }
-        try await sink.close()
+        try sink.close()
     }
 
     private static let beat = Beat(beatsPerMinute: 120, position: nil, confidence: 0.5)
 
     @Test func `conformance tests: passed`() async throws {
         let receiver = try DatagramReceiver()
-        try await SinkConformanceSuite(.osc, settings: "127.0.0.1:\(receiver.port)").run()
+        try SinkConformanceSuite(.osc, settings: "127.0.0.1:\(receiver.port)").run()
     }
 
     @Test func `batch: one bundle with a message for each feature`() async throws {
@@ -70,14 +70,14 @@ import Testing
             let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]), lead: lead)
             let end = Double(1024) / Double(Self.header.format.sampleRate)
             let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)")
-            try await sink.open(context)
-            try await sink.begin(Self.header)
+            try sink.open(context)
+            try sink.begin(Self.header)
             let start = MonotonicTime.now
-            try await sink.write(BatchBlock([CollectedBatch(row: [0, 0, 0], events: [Self.beat.event(at: end + 0.4)])]))
+            try sink.write(BatchBlock([CollectedBatch(row: [0, 0, 0], events: [Self.beat.event(at: end + 0.4)])]))
             #expect(receiver.receive() != nil)
             let delay = MonotonicTime.now - start
             #expect(delay > expected - 0.001 && delay < expected + 0.1 * Sanitizer.slowness, "\(delay) s")
-            try await sink.close()
+            try sink.close()
         }
     }
 
@@ -105,16 +105,16 @@ import Testing
         for (settings, expected) in [("", 20), (",rate_hz=10", 1)] {
             let receiver = try DatagramReceiver()
             let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)\(settings)")
-            try await sink.open(SinkContext(name: "osc"))
-            try await sink.begin(Self.header)
+            try sink.open(SinkContext(name: "osc"))
+            try sink.begin(Self.header)
             let start = MonotonicTime.now
             for number in 0..<20 {
                 let batch = CollectedBatch(
                     number: Int64(number), frame: Int64(number) * 1024, row: [-6, 0.5, 1], events: [Self.beat.event(at: 0)])
-                try await sink.write(BatchBlock([batch]))
+                try sink.write(BatchBlock([batch]))
             }
             let seconds = MonotonicTime.now - start
-            try await sink.close()
+            try sink.close()
             var (batches, beats) = (0, 0)
             while let packet = receiver.receive(timeout: 0.1) {
                 let text = String(decoding: packet, as: UTF8.self)
@@ -143,14 +143,14 @@ import Testing
     @Test func `TCP: each bundle has its size before it`() async throws {
         let receiver = try StreamReceiver()
         let sink = try SinkPlugin.osc.make(settings: "tcp://127.0.0.1:\(receiver.port)")
-        try await sink.open(SinkContext(name: "osc"))
-        try await sink.begin(Self.header)
+        try sink.open(SinkContext(name: "osc"))
+        try sink.begin(Self.header)
         #expect(receiver.accept())
         usleep(100_000)
-        try await sink.write(BatchBlock([CollectedBatch(row: [-6, 0.5, 1])]))
+        try sink.write(BatchBlock([CollectedBatch(row: [-6, 0.5, 1])]))
         #expect(receiver.receive(4) == [0, 0, 0, 96])
         #expect(receiver.receive(96)?.prefix(8) == Array("#bundle\0".utf8)[...])
-        try await sink.close()
+        try sink.close()
     }
 
     @Test func `many features: bundles that fit into a packet of the network`() async throws {
@@ -158,10 +158,10 @@ import Testing
         for index in 0..<200 { _ = outputs.add(Feature("feature_\(index)", .none, "")) }
         let receiver = try DatagramReceiver()
         let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)")
-        try await sink.open(SinkContext(name: "osc"))
-        try await sink.begin(.test(analyzers: [("many", outputs)]))
-        try await sink.write(BatchBlock([CollectedBatch(row: [Float](repeating: 1, count: 200))]))
-        try await sink.close()
+        try sink.open(SinkContext(name: "osc"))
+        try sink.begin(.test(analyzers: [("many", outputs)]))
+        try sink.write(BatchBlock([CollectedBatch(row: [Float](repeating: 1, count: 200))]))
+        try sink.close()
         var sizes: [Int] = []
         while let packet = receiver.receive(timeout: 0.1) { sizes.append(packet.count) }
         #expect(sizes.count > 1 && sizes.allSatisfy { $0 <= 1472 })
@@ -217,18 +217,18 @@ import Testing
         let program = try #require(Tool.location(of: "oscdump"))
         let dump = try ChildProcess(program, ["-L", "osc.\(transport)://:\(port)"])
         let sink = try SinkPlugin.osc.make(settings: "\(transport)://127.0.0.1:\(port)")
-        try await sink.open(SinkContext(name: "osc"))
-        try await sink.begin(Self.header)
+        try sink.open(SinkContext(name: "osc"))
+        try sink.begin(Self.header)
         var lines: [String] = []
         // Messages before the program receives are lost.
         for number in 0..<200 where lines.count < 3 {
-            try await sink.write(
+            try sink.write(
                 BatchBlock([CollectedBatch(number: Int64(number), row: [-6, 0.5, 1], events: [Self.beat.event(at: 0)])]))
             try dump.exchange(for: 0.05)
             while let line = try? dump.readLine(timeout: 0.02), lines.count < 3 { lines.append(line) }
             if !dump.isRunning { break }
         }
-        try await sink.close()
+        try sink.close()
         dump.send(SIGTERM)
         // oscdump prints the time tag before each message.
         let texts = lines.map { $0.split(separator: " ").dropFirst().joined(separator: " ") }

@@ -29,16 +29,16 @@ import Testing
 
     private func run(_ settings: String, _ batches: [CollectedBatch], lead: Double = 0) async throws {
         let sink = try SinkPlugin.wled.make(settings: settings)
-        try await sink.open(SinkContext(name: "wled", lead: lead))
-        try await sink.begin(Self.header)
-        for batch in batches { try await sink.write(BatchBlock([batch])) }
-        try await sink.end(StreamSummary(frames: 1024, batches: 1, reason: .endOfInput))
-        try await sink.close()
+        try sink.open(SinkContext(name: "wled", lead: lead))
+        try sink.begin(Self.header)
+        for batch in batches { try sink.write(BatchBlock([batch])) }
+        try sink.end(StreamSummary(frames: 1024, batches: 1, reason: .endOfInput))
+        try sink.close()
     }
 
     @Test func `conformance tests: passed`() async throws {
         let receiver = try DatagramReceiver()
-        try await SinkConformanceSuite(.wled, settings: "127.0.0.1:\(receiver.port)").run()
+        try SinkConformanceSuite(.wled, settings: "127.0.0.1:\(receiver.port)").run()
     }
 
     @Test func `message: 44 bytes in the order of WLED`() {
@@ -90,10 +90,10 @@ import Testing
         let receiver = try DatagramReceiver()
         let sink = try SinkPlugin.wled.make(settings: "127.0.0.1:\(receiver.port)")
         #expect(SinkPlugin.wled.about.controls.contains(.blackout))
-        try await sink.open(SinkContext(name: "wled"))
-        let director = try #require(sink.directing).makeDirector()
+        try sink.open(SinkContext(name: "wled"))
+        let director = try #require(sink as? any DirectingSink).makeDirector()
         let handler = try #require(director as? any ControlHandler)
-        try await sink.begin(Self.header)
+        try sink.begin(Self.header)
         /// Whether a message arrives in time that is zero or not.
         func arrives(zero isZero: Bool, within seconds: Double = 5) -> Bool {
             let end = MonotonicTime.now + seconds * Sanitizer.slowness
@@ -102,16 +102,16 @@ import Testing
             }
             return false
         }
-        try await sink.write(BatchBlock([CollectedBatch(row: Self.row)]))
+        try sink.write(BatchBlock([CollectedBatch(row: Self.row)]))
         #expect(arrives(zero: false))
         #expect(handler.handle(StampedControl(Control(.blackout), at: 0, from: "test")) == .done)
         #expect(arrives(zero: true))
-        try await sink.write(BatchBlock([CollectedBatch(number: 1, frame: 1024, row: Self.row)]))
+        try sink.write(BatchBlock([CollectedBatch(number: 1, frame: 1024, row: Self.row)]))
         #expect(!arrives(zero: false, within: 0.3))
         #expect(handler.handle(StampedControl(Control(.blackout, .boolean(false)), at: 0, from: "test")) == .done)
-        try await sink.write(BatchBlock([CollectedBatch(number: 2, frame: 2048, row: Self.row)]))
+        try sink.write(BatchBlock([CollectedBatch(number: 2, frame: 2048, row: Self.row)]))
         #expect(arrives(zero: false))
-        try await sink.close()
+        try sink.close()
     }
 
     /// The messages at given times: each batch arrives when it ends, and the events with the first.

@@ -64,12 +64,12 @@ import Testing
     private static let summary = StreamSummary(frames: 1024, batches: 1, reason: .endOfInput)
 
     private func run(_ sink: any Sink, _ context: SinkContext, blocks: Int = 50) async throws {
-        try await sink.open(context)
-        try await sink.begin(Self.header)
-        for number in 0..<blocks { try await sink.write(Self.block(number)) }
-        try await sink.write([Event(at: 1.5, Onset(strength: 2))])
-        try await sink.end(Self.summary)
-        try await sink.close()
+        try sink.open(context)
+        try sink.begin(Self.header)
+        for number in 0..<blocks { try sink.write(Self.block(number)) }
+        try sink.write([Event(at: 1.5, Onset(strength: 2))])
+        try sink.end(Self.summary)
+        try sink.close()
     }
 
     private func error(_ body: () async throws -> Void) async -> SinkError? {
@@ -133,7 +133,7 @@ import Testing
     @Test func `missing program: an error that names it`() async throws {
         let error = await error { try await run(sink("hemiola-no-such-program --x"), context()) }
         #expect(error?.message.hasPrefix("exec:hemiola-no-such-program --x: the command was not found: ") == true)
-        let list = await self.error { try await sink(.texts(["/nonexistent/program"])).open(context()) }
+        let list = await self.error { try sink(.texts(["/nonexistent/program"])).open(context()) }
         #expect(list?.message == "exec:/nonexistent/program: cannot be started: No such file or directory; check the command")
     }
 
@@ -147,67 +147,44 @@ import Testing
     @Test func `program that never reads, live: each call waits for half a second at most, then it is started again`() async throws {
         let warnings = Warnings()
         let sink = try sink("sleep 60", ["timeout_s": .number(1.2)])
-        try await sink.open(context(live: true, warnings))
-        try await sink.begin(Self.header)
+        try sink.open(context(live: true, warnings))
+        try sink.begin(Self.header)
         var remedies: [Remedy] = []
         let block = Self.block(0, count: 2000)
         while remedies.count < 10, remedies.last != .reopen {
             let start = MonotonicTime.now
-            if let error = await error({ try await sink.write(block) }) { remedies.append(error.remedy) }
+            if let error = await error({ try sink.write(block) }) { remedies.append(error.remedy) }
             #expect(MonotonicTime.now - start < 5)
         }
         #expect(remedies == [.retry, .retry, .reopen])
         #expect(warnings.all == ["exec:sleep 60: has not read its input for 1.2 s, and was ended; starting it again in 0.1 s"])
-        try? await sink.close()
+        try? sink.close()
         var isOpen = false
         for _ in 0..<100 where !isOpen {
-            let error = await error { try await sink.open(context(live: true, warnings)) }
+            let error = await error { try sink.open(context(live: true, warnings)) }
             #expect(error == nil || error?.remedy == .reopen)
             isOpen = error == nil
             usleep(20_000)
         }
         try #require(isOpen)
-        try await sink.begin(Self.header)
-        try await sink.close()
-    }
-
-    @Test func `write on the analysis thread: whole records or none, in order, and never waits`() async throws {
-        let sink = try #require(try sink("sleep 0.3; cat > \(folder("ready.jsonl"))") as? any NonBlockingSink)
-        try await sink.open(context(live: true))
-        try await sink.begin(Self.header)
-        var (ready, others) = (0, 0)
-        for number in 0..<3000 {
-            let block = Self.block(number, count: 1)
-            let start = MonotonicTime.now
-            if sink.writeIfReady(block) {
-                ready += 1
-            } else {
-                while let error = await error({ try await sink.write(block) }) { try #require(error.remedy == .retry) }
-                others += 1
-            }
-            if number < 100 { #expect(MonotonicTime.now - start < 0.2) }
-        }
-        try await sink.end(Self.summary)
-        try await sink.close()
-        let numbers = try folder.text(of: "ready.jsonl").matches(of: #/"n":(\d+)/#).compactMap { Int($0.output.1) }
-        #expect(numbers == Array(0..<3000))
-        #expect(ready > 0 && others > 0)
+        try sink.begin(Self.header)
+        try sink.close()
     }
 
     @Test func `call that failed with retry: each record is sent once`() async throws {
         // Reads after one second, so that several calls time out.
         let sink = try sink("sleep 1.2; cat > \(folder("slow.jsonl"))")
-        try await sink.open(context(live: true))
-        try await sink.begin(Self.header)
+        try sink.open(context(live: true))
+        try sink.begin(Self.header)
         var retries = 0
         for number in 0..<50 {
-            while let error = await error({ try await sink.write(Self.block(number)) }) {
+            while let error = await error({ try sink.write(Self.block(number)) }) {
                 try #require(error.remedy == .retry)
                 retries += 1
             }
         }
-        try await sink.end(Self.summary)
-        try await sink.close()
+        try sink.end(Self.summary)
+        try sink.close()
         #expect(retries > 0)
         let types = try recordTypes(folder.text(of: "slow.jsonl"))
         #expect(types.count { $0 == "batch" } == 3200)
@@ -246,7 +223,7 @@ import Testing
     }
 
     @Test func `conformance`() async throws {
-        try await SinkConformanceSuite(.exec, settings: "cat >/dev/null").run()
+        try SinkConformanceSuite(.exec, settings: "cat >/dev/null").run()
     }
 }
 

@@ -70,14 +70,14 @@ private final class CountingSink: DirectingSink {
     }
 
     func makeDirector() throws(SinkError) -> sending any Director { try sink.makeDirector() }
-    func open(_ context: SinkContext) async throws(SinkError) { try await sink.open(context) }
-    func begin(_ stream: StreamHeader) async throws(SinkError) { try await sink.begin(stream) }
-    func write(_ batches: BatchBlock) async throws(SinkError) {
-        try await sink.write(batches)
+    func open(_ context: SinkContext) throws(SinkError) { try sink.open(context) }
+    func begin(_ stream: StreamHeader) throws(SinkError) { try sink.begin(stream) }
+    func write(_ batches: BatchBlock) throws(SinkError) {
+        try sink.write(batches)
         counter.add(batches.count)
     }
-    func end(_ summary: StreamSummary) async throws(SinkError) { try await sink.end(summary) }
-    func close() async throws(SinkError) { try await sink.close() }
+    func end(_ summary: StreamSummary) throws(SinkError) { try sink.end(summary) }
+    func close() throws(SinkError) { try sink.close() }
 }
 
 extension SinkPlugin {

@@ -25,8 +25,8 @@ import Testing
     @Test func `conformance suites of sinks and directors: pass`() async throws {
         for settings in ["names=a+b+c", "names=a+b,mode=milkdrop", "names=a+b,mode=drop,state=\(folder("state.json"))", "bars=4"] {
             // In real time a plan does not replace a file.
-            try await SinkConformanceSuite(.presets, settings: "/dev/null,\(settings)").run()
-            try await DirectorConformanceSuite(.presets, settings: "/dev/null,\(settings)").run()
+            try SinkConformanceSuite(.presets, settings: "/dev/null,\(settings)").run()
+            try DirectorConformanceSuite(.presets, settings: "/dev/null,\(settings)").run()
         }
     }
 
@@ -183,16 +183,16 @@ import Testing
             source: StreamSource(format: TestSignal.mono, kind: "test", name: "test"), isLive: false, batching: .standard, seed: 0,
             analyzers: [])
         // The sink's state is checked, because a plan would be written to the standard output of the tests.
-        try await sink.open(SinkContext(name: "presets", mayUseStandardOutput: false))
+        try sink.open(SinkContext(name: "presets", mayUseStandardOutput: false))
         #expect(!sink.writesPlan)
-        try await sink.begin(header)
-        try await sink.end(StreamSummary(frames: 0, batches: 0, reason: .endOfInput))
-        try await sink.close()
+        try sink.begin(header)
+        try sink.end(StreamSummary(frames: 0, batches: 0, reason: .endOfInput))
+        try sink.close()
         let otherSettings = PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:\(folder("plan")),names=a"))
         let other = PresetCycler(otherSettings, plan: try otherSettings.check())
-        try await other.open(SinkContext(name: "presets", mayUseStandardOutput: false))
+        try other.open(SinkContext(name: "presets", mayUseStandardOutput: false))
         #expect(other.writesPlan)
-        try await other.close()
+        try other.close()
         #expect(folder.names == [])
     }
 

@@ -7,8 +7,8 @@ import Testing
 @Suite(.mayNotHang) struct ConformanceTests {
     @Test func `conformance suites of sinks and directors: pass, and the socket is removed`() async throws {
         let folder = try TemporaryFolder()
-        try await SinkConformanceSuite(.socket, settings: folder("test.sock")).run()
-        try await DirectorConformanceSuite(.socket, settings: folder("test.sock")).run()
+        try SinkConformanceSuite(.socket, settings: folder("test.sock")).run()
+        try DirectorConformanceSuite(.socket, settings: folder("test.sock")).run()
         #expect(folder.names == [])
     }
 }

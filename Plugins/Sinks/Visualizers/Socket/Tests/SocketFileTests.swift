@@ -24,14 +24,14 @@ import Testing
 
     private func open(_ spec: String, warn: @escaping @Sendable (String) -> Void = { _ in }) async throws -> any Sink {
         let sink = try SocketSinkFixture.sink(spec)
-        try await sink.open(SinkContext(name: "socket", warn: warn))
+        try sink.open(SinkContext(name: "socket", warn: warn))
         return sink
     }
 
     private func error(_ spec: String) async -> String {
         do {
             let sink = try await open(spec)
-            try await sink.close()
+            try sink.close()
             return ""
         } catch {
             return "\(error)"
@@ -64,14 +64,14 @@ import Testing
         let sink = try await open("socket:\(folder("s"))")
         #expect(mode(folder("s")) == 0o600)
         _ = try SocketClient(folder("s"))
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == [])
     }
 
     @Test func `group: socket file has mode 660; unknown group is refused`() async throws {
         let sink = try await open("socket:\(folder("s")),group=\(getegid())")
         #expect(mode(folder("s")) == 0o660)
-        try await sink.close()
+        try sink.close()
         #expect(await error("socket:\(folder("s")),group=no-such-group-here").contains("unknown group \"no-such-group-here\""))
         #expect(folder.names == [])
     }
@@ -84,7 +84,7 @@ import Testing
             await error("socket:\(folder("s"))")
                 == "\(folder("s")): Address already in use: another process listens on it; stop it, or use another path: socket:PATH")
         try client.send(#"{"type":"tap"}"#)
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == [])
     }
 
@@ -100,7 +100,7 @@ import Testing
         let sink = try await open("socket:\(folder("s"))")
         unlink(folder("s"))
         try folder.write("another", to: "s")
-        try await sink.close()
+        try sink.close()
         #expect(folder.names == ["s"])
     }
 
@@ -248,7 +248,7 @@ import Testing
         let outcome = try ChildProcess.run(setpriv, asOtherUser)
         #expect(outcome.output.contains(#"{"type":"error","error":"permission denied: only user 0 may connect","count":1}"#), "\(outcome)")
         #expect(warnings.all == ["socket: refused a connection from user 65534; to accept other users, set group=NAME"])
-        try await sink.close()
+        try sink.close()
     }
 }
 
