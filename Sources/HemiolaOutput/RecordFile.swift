@@ -2,16 +2,15 @@ public import Hemiola
 public import HemiolaSignal
 internal import HemiolaWire
 
-/// Writes the records of consecutive streams as JSON Lines: into one file, one file per input, or rotated files.
-///
-/// Call the methods of the same names in `Sink`, in the same order. All methods may block.
+/// The sink that writes the records of consecutive streams as JSON Lines: into one file, one file per input, or rotated files.
 ///
 /// When the disk is full, a method that writes to a live file throws an error with `Remedy.retry`. The same call with the same argument
 /// continues where the failed one stopped; each record is written once. At most one block of records waits in memory.
-public struct RecordFile: ~Copyable {
+public final class RecordFile: Sink {
     private let template: PathTemplate
-    private let opener: OutputOpener
-    private let selection: Selection
+    private let plan: OutputPlan
+    private var opener: OutputOpener?
+    private var selection = Selection.all
     /// The open file and its path; nil if each input has its own file and none has begun.
     private var output: BufferedOutput?
     private var path = ""
@@ -27,22 +26,28 @@ public struct RecordFile: ~Copyable {
     /// Whether the next batch belongs into a file that is not open yet.
     private var isRotating = false
 
-    /// Opens the file, unless each input has its own file: that one is opened by `begin`.
+    /// A sink for a path.
     ///
     /// - Parameters:
     ///   - template: The path. If the plan rotates, it must contain `{n}` (`FileRotation.template`).
-    ///   - opener: Opens the file, and further files of a rotation.
-    ///   - selection: The records and fields to write.
-    /// - Throws: The file cannot be opened. Nothing has been written then.
-    public init(_ template: PathTemplate, _ opener: OutputOpener, selection: Selection) throws(SinkError) {
+    ///   - plan: How its files are opened.
+    public init(_ template: PathTemplate, _ plan: OutputPlan = OutputPlan()) {
         self.template = template
-        self.opener = opener
-        self.selection = selection
-        meter = RotationMeter(opener.plan.rotation)
+        self.plan = plan
+        meter = RotationMeter(plan.rotation)
+    }
+
+    /// Opens the file, unless each input has its own file: that one is opened by `begin`.
+    public func open(_ context: SinkContext) throws(SinkError) {
+        opener = OutputOpener(plan, context)
+        selection = context.selection
+        meter = RotationMeter(plan.rotation)
+        (encoder, encodedCount, isRotating) = (nil, 0, false)
         if !template.isPerInput { try openFile(number: 1) }
     }
 
-    private mutating func openFile(number first: Int) throws(SinkError) {
+    private func openFile(number first: Int) throws(SinkError) {
+        guard let opener else { return }
         let free = template.isNumbered ? opener.freeNumber(from: first) { [opener.path(template, for: input, number: $0)] } : first
         path = opener.path(template, for: input, number: free)
         output = try opener.open(path, retriesWrites: true)
@@ -51,17 +56,17 @@ public struct RecordFile: ~Copyable {
     }
 
     /// Writes the header of a stream. Opens the stream's file first if each input has its own.
-    public mutating func begin(_ stream: StreamHeader) throws(SinkError) {
+    public func begin(_ stream: StreamHeader) throws(SinkError) {
         if encodedCount == 0 { try encodeHeader(of: stream) }
         try flushAtEndOfCall()
     }
 
-    private mutating func encodeHeader(of stream: StreamHeader) throws(SinkError) {
+    private func encodeHeader(of stream: StreamHeader) throws(SinkError) {
         let source = stream.outputPath
         meter.beginStream()
         // A live run has one input: the streams of further devices or formats go to the same file.
         if template.isPerInput, output == nil || source != input && !stream.isLive {
-            try close()
+            try finishFile()
             input = source
             try openFile(number: 1)
             meter.beginFile()
@@ -75,12 +80,12 @@ public struct RecordFile: ~Copyable {
     }
 
     /// Encodes the header of the current stream at the beginning of a file or of a stream.
-    private mutating func encodeHeader() {
+    private func encodeHeader() {
         streams.begin(isLive: isLive)
         if let encoder, output != nil { encoder.encodeHeader(into: &output!.buffer) }
     }
 
-    private mutating func flushIfDue() throws(SinkError) {
+    private func flushIfDue() throws(SinkError) {
         do throws(SinkError) {
             try output?.flushIfDue()
         } catch {
@@ -89,18 +94,18 @@ public struct RecordFile: ~Copyable {
         }
     }
 
-    private mutating func flushAtEndOfCall() throws(SinkError) {
+    private func flushAtEndOfCall() throws(SinkError) {
         try flushIfDue()
         encodedCount = 0
     }
 
     /// Writes batches of the stream and their events. Opens the next file where the rotation demands it.
-    public mutating func write(_ batches: BatchBlock) throws(SinkError) {
+    public func write(_ batches: BatchBlock) throws(SinkError) {
         guard let encoder, output != nil || isRotating else { return }
         while encodedCount < batches.count {
             // The rest of a call that failed.
             try flushIfDue()
-            if opener.plan.rotation.isOn { try rotateIfFull(before: batches[encodedCount]) }
+            if plan.rotation.isOn { try rotateIfFull(before: batches[encodedCount]) }
             encoder.encode(batches[encodedCount], into: &output!.buffer)
             encodedCount += 1
             try flushIfDue()
@@ -109,7 +114,7 @@ public struct RecordFile: ~Copyable {
     }
 
     /// Writes events of the stream that are in no batch. The field `emitted_t` of each is its own time.
-    public mutating func write(_ events: [Event]) throws(SinkError) {
+    public func write(_ events: [Event]) throws(SinkError) {
         guard let encoder, output != nil else { return }
         if encodedCount == 0 {
             for event in events { encoder.encode(event, batchEnd: event.time, into: &output!.buffer) }
@@ -118,7 +123,7 @@ public struct RecordFile: ~Copyable {
         try flushAtEndOfCall()
     }
 
-    private mutating func rotateIfFull(before batch: borrowing Batch) throws(SinkError) {
+    private func rotateIfFull(before batch: borrowing Batch) throws(SinkError) {
         let (start, end) = (Double(batch.frame) / rate, Double(batch.endFrame) / rate)
         if !isRotating { isRotating = meter.isFull(at: start, end: end, size: output?.size ?? 0) }
         guard isRotating else { return }
@@ -131,7 +136,7 @@ public struct RecordFile: ~Copyable {
     }
 
     /// Writes the end of the stream.
-    public mutating func end(_ summary: StreamSummary) throws(SinkError) {
+    public func end(_ summary: StreamSummary) throws(SinkError) {
         if let encoder, output != nil { encoder.encodeEnd(summary, into: &output!.buffer) }
         encoder = nil
         streams.end(summary.reason)
@@ -140,9 +145,9 @@ public struct RecordFile: ~Copyable {
 
     /// Ends an input: finishes a file of its own. A file of several inputs gets the record `failure` of an input without streams and is
     /// flushed, if another program waits for it (`OutputOpener.answersInputs`).
-    public mutating func end(_ input: InputEnd) throws(SinkError) {
-        if template.isPerInput { return try close() }
-        guard opener.answersInputs, output != nil else { return }
+    public func end(_ input: InputEnd) throws(SinkError) {
+        if template.isPerInput { return try finishFile() }
+        guard opener?.answersInputs == true, output != nil else { return }
         // A program that waits for `end` records waits for `failure` records too.
         if encodedCount == 0, input.streamCount == 0, input.error != nil, selection.contains("failure") || selection.contains("end") {
             output!.buffer.append(failure: input)
@@ -158,8 +163,13 @@ public struct RecordFile: ~Copyable {
     }
 
     /// Writes what is buffered and finishes the file. A file for which no stream began is removed.
-    public mutating func close() throws(SinkError) {
-        guard streams.hasBegun, output != nil else { return }
+    public func close() throws(SinkError) {
+        defer { output = nil }
+        try finishFile()
+    }
+
+    private func finishFile() throws(SinkError) {
+        guard streams.hasBegun, output != nil, let opener else { return }
         try opener.finish(&output!, at: path, streams, isWholeRun: !template.isPerInput)
         output = nil
     }

@@ -35,6 +35,6 @@ extension SinkPlugin {
                     .cannotAddToCompressed(at: appends.key, "write to a new file and join them: cat NEW.zst >> OLD.zst")
                 ])
             }
-            return LineWriter(template, plan)
+            return RecordFile(template, plan)
         })
 }

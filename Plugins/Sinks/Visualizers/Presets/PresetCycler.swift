@@ -110,10 +110,11 @@ final class PresetCycler: DirectingSink {
     static let planRecords = ["header", "preset", "page_preset", "speed", "control", "end"]
 
     private static func plan(at path: PathTemplate, _ context: SinkContext) throws(SinkError) -> RecordFile {
-        try RecordFile(
-            path, OutputOpener(OutputPlan(), context),
-            selection: context.selection.isAll ? Selection(items: planRecords, catalog: RecordCatalog(records: records)) : context.selection
-        )
+        var context = context
+        if context.selection.isAll { context.selection = Selection(items: planRecords, catalog: RecordCatalog(records: records)) }
+        let plan = RecordFile(path)
+        try plan.open(context)
+        return plan
     }
 
     // MARK: - Lists
