@@ -12,7 +12,7 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
 
 @Suite struct ErrorTests {
     /// The messages without `hemiola: `, and the exit code.
-    private func failure(of arguments: [String]) async -> (lines: [String], status: CommandStatus) {
+    private func failure(of arguments: [String]) -> (lines: [String], status: CommandStatus) {
         let log = Log()
         let status = Root.run(arguments, with: .standard, on: Console { log.append($0) })
         return (log.text.split(separator: "\n").map { String($0.trimmingPrefix("hemiola: ")) }, status)
@@ -114,14 +114,14 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
                 + "musical-key, chords, pitch, structure, vamp, exec"
         ),
     ])
-    func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) async {
-        let failure = await failure(of: arguments)
+    func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) {
+        let failure = failure(of: arguments)
         #expect(failure.lines == [line])
         #expect(failure.status == .usage)
     }
 
-    @Test func `several problems in a configuration: one line each`() async {
-        let lines = await failure(of: ["analyze", "a", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"]).lines
+    @Test func `several problems in a configuration: one line each`() {
+        let lines = failure(of: ["analyze", "a", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"]).lines
         #expect(lines.count == 4)
         #expect(lines.contains("--batch: 1 is outside 256...8192 frames"))
         #expect(lines.contains { $0.hasPrefix("--analyzer spectrum:size=1: ") })
@@ -129,9 +129,9 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         #expect(lines.contains { $0.hasPrefix("--sink foo: ") })
     }
 
-    @Test func `file name in place of a command: suggests hemiola analyze`() async throws {
+    @Test func `file name in place of a command: suggests hemiola analyze`() throws {
         let file = try TemporaryFile([1])
-        let lines = await failure(of: [file.path]).lines
+        let lines = failure(of: [file.path]).lines
         #expect(lines == ["unknown command \"\(file.path)\"; to analyse that file: hemiola analyze \(file.path)"])
     }
 

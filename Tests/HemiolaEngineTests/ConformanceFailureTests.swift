@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [CollectingSink.Call.open, .begin, .write, .end, .close])
-    func `sink that throws in one call: reported`(call: CollectingSink.Call) async {
+    func `sink that throws in one call: reported`(call: CollectingSink.Call) {
         let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in
             let sink = CollectingSink()
             sink.fail(call, with: SinkError("broken"))
@@ -77,7 +77,7 @@ import Testing
         #expect(failure?.description.contains("broken") == true)
     }
 
-    @Test func `sink that can be opened only once: reported`() async {
+    @Test func `sink that can be opened only once: reported`() {
         let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in
             let sink = CollectingSink()
             sink.fail(.open, after: 1, with: SinkError("broken"))

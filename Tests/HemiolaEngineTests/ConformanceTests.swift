@@ -26,7 +26,7 @@ import Testing
         ).run()
     }
 
-    @Test func `collecting sink: conforms`() async throws {
+    @Test func `collecting sink: conforms`() throws {
         try SinkConformanceSuite(.collecting(CollectingSink())).run()
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.mayNotHang) struct DirectorConformanceTests {
     @Test(arguments: DirectorWithFault.Fault.allCases)
-    func `director with a fault: the suite names the violated rule`(fault: DirectorWithFault.Fault) async {
+    func `director with a fault: the suite names the violated rule`(fault: DirectorWithFault.Fault) {
         let plugin = SinkPlugin(
             "directing", "Emits a record per beat.", records: [DirectorWithFault.flash], controls: [DirectorWithFault.setDepth]
         ) { _ throws(ConfigurationError) in TestDirectorSink(fault) }
@@ -23,7 +23,7 @@ import Testing
         #expect(sinkFailure?.violations == failure?.violations)
     }
 
-    @Test func `sink without a director: reported`() async {
+    @Test func `sink without a director: reported`() {
         let plugin = SinkPlugin.collecting(CollectingSink())
         let failure = #expect(throws: ConformanceFailure.self) { try DirectorConformanceSuite(plugin).run() }
         #expect(failure?.violations == ["The sink is not a DirectingSink."])

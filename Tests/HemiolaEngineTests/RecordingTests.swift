@@ -207,7 +207,7 @@ import Testing
         #expect(client.streams[0].recordTypes == ["control", "preset"])
     }
 
-    @Test func `sink that needs an analyzer: error when the recording does not have it`() async throws {
+    @Test func `sink that needs an analyzer: error when the recording does not have it`() throws {
         let path = try folder.write([Self.header(), Self.end(0)].map { $0 + "\n" }.joined(), to: "r.jsonl")
         let registry = PluginRegistry(
             analyzers: [.witness()],

@@ -172,7 +172,7 @@ import Testing
         #expect(abs(try #require(analysis.value("bpm", at: 20)) - Self.tempo) < 1)
     }
 
-    @Test func `controls without effect are refused with a reason`() async throws {
+    @Test func `controls without effect are refused with a reason`() throws {
         let analyzer = try PreparedAnalyzer.make()
         func reply(_ control: Control) -> String? {
             guard case .refused(let reason) = analyzer.handle(StampedControl(control, at: 0, from: "test")) else { return nil }

@@ -62,7 +62,7 @@ import Testing
         #expect(abs(delays[60] - Float(17.31 / 32.703 / 32 / 2)) < 1e-4)
     }
 
-    @Test func `min_hz above half the sample rate: an error that names it`() async throws {
+    @Test func `min_hz above half the sample rate: an error that names it`() throws {
         let audio = Audio.sine(100, frames: 4096, sampleRate: 8000)
         let message = try #require(
             throws: (any Error).self,

@@ -190,7 +190,7 @@ import ToneCapture
         #expect(controls().allSatisfy { $0.control.name == "tap" && $0.origin == "midi-control" })
     }
 
-    @Test func `no device: an error that names the remedy`() async throws {
+    @Test func `no device: an error that names the remedy`() throws {
         let sink = try sink("/dev/snd/midiC99D9")
         let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi-control")) }
         #expect(error?.message.contains("amidi -l") == true)
@@ -220,7 +220,7 @@ import ToneCapture
         ("- {from: note.1, to: nudge.s}", "[0].to: there is no field of nudge \"s\""),
         ("- {from: note.1, when: note.2, to: tap}", "[0].when: from and when exclude each other"),
     ])
-    func `map with a typo: refused, with its place`(text: String, message: String) async throws {
+    func `map with a typo: refused, with its place`(text: String, message: String) throws {
         let (keyboard, folder) = (try Keyboard(), try TemporaryFolder())
         try folder.write(text, to: "map.yaml")
         let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
@@ -228,7 +228,7 @@ import ToneCapture
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `conformance tests: passed`() async throws {
+    @Test func `conformance tests: passed`() throws {
         let keyboard = try Keyboard()
         try SinkConformanceSuite(.midiControl, settings: keyboard.path).run()
     }

@@ -26,7 +26,7 @@ extension Fuzzer {
         let sinks = OutputSinks.groups[bytes.count % OutputSinks.groups.count]
         let isDone = DispatchSemaphore(value: 0)
         Task.detached {
-            for sink in sinks { await OutputSinks.replay(path, to: sink) }
+            for sink in sinks { OutputSinks.replay(path, to: sink) }
             isDone.signal()
         }
         isDone.wait()
@@ -74,13 +74,13 @@ private enum OutputSinks {
     private static let presets = PluginRegistry.standard.sinks.first { $0.about.id == "presets" }!
 
     /// Replays a recording in the way of `RecordingRun`.
-    static func replay(_ path: String, to make: Make) async {
+    static func replay(_ path: String, to make: Make) {
         guard let recording = try? Recording(path, .standard) else { return }
         let sink = make()
         let reader = recording.take()
         let director = try? (sink as? any DirectingSink)?.makeDirector()
         do throws(SinkError) {
-            try await sink.open(SinkContext(name: "x", catalog: PluginRegistry.standard.catalog))
+            try sink.open(SinkContext(name: "x", catalog: PluginRegistry.standard.catalog))
             var stream: RecordedStream?
             var blocks: [BatchBlock] = []
             reading: while true {
@@ -92,19 +92,19 @@ private enum OutputSinks {
                         blocks.append($0)
                     }
                     director?.prepare(header)
-                    try await sink.begin(header)
+                    try sink.begin(header)
                 case .batch(let batch): try? stream?.add(batch) { (_, _) throws(CaptureError) in }
                 case .end(var summary):
                     summary.lateEvents = stream?.finish() ?? []
-                    for block in blocks { try await sink.write(block) }
+                    for block in blocks { try sink.write(block) }
                     blocks = []
-                    try await sink.end(summary)
+                    try sink.end(summary)
                 case .over: break reading
                 }
-                for block in blocks { try await sink.write(block) }
+                for block in blocks { try sink.write(block) }
                 blocks = []
             }
-            try await sink.close()
+            try sink.close()
         } catch {
             requireOneLine(error.message)
         }

@@ -40,7 +40,7 @@ import Testing
     }
 
     /// Writes a stream in batches of 1024 frames.
-    private func write(_ samples: [Float], _ format: StreamFormat, to sink: any Sink, from frame: Int64 = 0) async throws {
+    private func write(_ samples: [Float], _ format: StreamFormat, to sink: any Sink, from frame: Int64 = 0) throws {
         var (next, frame) = (0, frame)
         while next < samples.count {
             let count = min(1024 * format.channelCount, samples.count - next)
@@ -53,11 +53,11 @@ import Testing
     /// Runs a sink for one stream.
     private func record(
         _ samples: [Float], _ format: StreamFormat, _ settings: String, warn: @escaping @Sendable (String) -> Void = { _ in }
-    ) async throws {
+    ) throws {
         let sink = try sink(settings)
         try sink.open(SinkContext(name: "audio", warn: warn))
         try sink.begin(header(format))
-        try await write(samples, format, to: sink)
+        try write(samples, format, to: sink)
         try sink.end(
             StreamSummary(frames: Int64(samples.count / format.channelCount), batches: 0, reason: .endOfInput))
         try sink.close()
@@ -96,51 +96,51 @@ import Testing
     @Test(arguments: [
         ("flac", "", 24), ("flac", ",bits=16", 16), ("wav", ",bits=24", 24), ("wav", ",bits=16", 16), ("wav", "", 24),
     ])
-    func `integer samples: equal in every bit after decoding`(ending: String, setting: String, bits: Int) async throws {
+    func `integer samples: equal in every bit after decoding`(ending: String, setting: String, bits: Int) throws {
         for (rate, channels) in [(44_100, 1), (48_000, 2), (96_000, 6), (8_000, 3), (192_000, 8)] {
             let format = StreamFormat(sampleRate: rate, channelCount: channels)
             let samples = noise(bits: bits, frames: 10_301, format)
-            try await record(samples, format, folder("\(channels).\(ending)") + setting)
+            try record(samples, format, folder("\(channels).\(ending)") + setting)
             let decoded = try decode(folder("\(channels).\(ending)"))
             #expect(decoded.format.sampleRate == rate && decoded.format.channelCount == channels)
             #expect(decoded.samples == samples, "\(rate) Hz, \(channels) channels")
         }
     }
 
-    @Test func `floating-point samples in WAV: equal in every bit, also above full scale and with 32 channels`() async throws {
+    @Test func `floating-point samples in WAV: equal in every bit, also above full scale and with 32 channels`() throws {
         let format = StreamFormat(sampleRate: 48_000, channelCount: 32)
         let samples = TestSignal.noise(seed: 9, amplitude: 4, frames: 2000 * 32)
-        try await record(samples, format, folder("a.wav"))
+        try record(samples, format, folder("a.wav"))
         #expect(try decode(folder("a.wav")).samples == samples)
     }
 
-    @Test func `samples above full scale in FLAC: clipped, with a warning that states their number`() async throws {
+    @Test func `samples above full scale in FLAC: clipped, with a warning that states their number`() throws {
         let warnings = Mutex<[String]>([])
         let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
-        try await record([0.5, 1, 1.5, -1, -2, 0], format, folder("a.flac")) { text in warnings.withLock { $0.append(text) } }
+        try record([0.5, 1, 1.5, -1, -2, 0], format, folder("a.flac")) { text in warnings.withLock { $0.append(text) } }
         let top: Float = 1 - 1 / 8_388_608
         #expect(try decode(folder("a.flac")).samples == [0.5, top, top, -1, -1, 0])
         #expect(warnings.withLock { $0.count == 1 && $0[0].contains("2 samples above full scale were clipped") })
     }
 
-    @Test func `channel positions in WAV: kept`() async throws {
+    @Test func `channel positions in WAV: kept`() throws {
         let map = try #require(ChannelMap(waveMask: 0x60f, channelCount: 6))
         let format = StreamFormat(sampleRate: 48_000, channelCount: 6, channelMap: map)
-        try await record(noise(bits: 16, frames: 2000, format), format, folder("a.wav"))
+        try record(noise(bits: 16, frames: 2000, format), format, folder("a.wav"))
         #expect(try decode(folder("a.wav")).format.channelMap == map)
     }
 
     @Test(arguments: ["flac", "wav"]) func `same input twice: same bytes`(ending: String) async throws {
         let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
         let samples = noise(bits: 24, frames: 50_000, format)
-        try await record(samples, format, folder("a.\(ending)"))
+        try record(samples, format, folder("a.\(ending)"))
         try await Task.sleep(for: .seconds(1.1))
-        try await record(samples, format, folder("b.\(ending)"))
+        try record(samples, format, folder("b.\(ending)"))
         #expect(try bytes(of: "a.\(ending)") == bytes(of: "b.\(ending)"))
     }
 
-    @Test(arguments: ["flac", "wav"]) func `stream of no frames: a valid empty file`(ending: String) async throws {
-        try await record([], StreamFormat(sampleRate: 44_100, channelCount: 2), folder("a.\(ending)"))
+    @Test(arguments: ["flac", "wav"]) func `stream of no frames: a valid empty file`(ending: String) throws {
+        try record([], StreamFormat(sampleRate: 44_100, channelCount: 2), folder("a.\(ending)"))
         #expect(try bytes(of: "a.\(ending)").count > 40)
     }
 
@@ -148,14 +148,14 @@ import Testing
 
     @Test(arguments: ["flac", "wav"]) func `lost batches and a gap at the end: silence of exact length, later audio in place`(
         ending: String
-    ) async throws {
+    ) throws {
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let part = noise(bits: 16, frames: 2048, format)
         let sink = try sink(folder("a.\(ending)"))
         try sink.open(SinkContext(name: "audio", isLive: true))
         try sink.begin(header(format, isLive: true))
-        try await write(part, format, to: sink, from: 1000)
-        try await write(part, format, to: sink, from: 50_000)
+        try write(part, format, to: sink, from: 1000)
+        try write(part, format, to: sink, from: 50_000)
         try sink.end(StreamSummary(frames: 60_000, batches: 0, reason: .interrupted))
         try sink.close()
         let samples = try decode(folder("a.\(ending)")).samples
@@ -181,17 +181,17 @@ import Testing
 
     // MARK: - Files
 
-    @Test func `rotation by time: the files together are the stream`() async throws {
+    @Test func `rotation by time: the files together are the stream`() throws {
         let format = StreamFormat(sampleRate: 8_000, channelCount: 1)
         let samples = noise(bits: 16, frames: 40_000, format)
-        try await record(samples, format, folder("a.flac") + ",rotate_s=1")
+        try record(samples, format, folder("a.flac") + ",rotate_s=1")
         #expect(folder.names == (1...5).map { "a.000\($0).flac" })
         let parts = try (1...5).map { try decode(folder("a.000\($0).flac")).samples }
         #expect(Array(parts.joined()) == samples)
         #expect(parts.dropLast().allSatisfy { abs($0.count - 8_000) <= 1024 })
     }
 
-    @Test func `live, the format changes: the next stream continues in a numbered file`() async throws {
+    @Test func `live, the format changes: the next stream continues in a numbered file`() throws {
         let warnings = Mutex<[String]>([])
         let sink = try sink(folder("a.flac"))
         try sink.open(SinkContext(name: "audio", isLive: true, warn: { text in warnings.withLock { $0.append(text) } }))
@@ -199,7 +199,7 @@ import Testing
         let samples = formats.map { noise(bits: 16, frames: 3000, $0) }
         for (format, samples) in zip(formats, samples) {
             try sink.begin(header(format, isLive: true))
-            try await write(samples, format, to: sink)
+            try write(samples, format, to: sink)
             try sink.end(StreamSummary(frames: 3000, batches: 3, reason: .formatChange))
         }
         try sink.close()
@@ -209,14 +209,14 @@ import Testing
         #expect(warnings.withLock { $0.count == 1 && $0[0].contains("the recording continues in \(folder("a.0002.flac"))") })
     }
 
-    @Test func `live, the file exists: refused, and the file unchanged`() async throws {
+    @Test func `live, the file exists: refused, and the file unchanged`() throws {
         try folder.write("old", to: "a.flac")
         let sink = try sink(folder("a.flac"))
         #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "audio", isLive: true)) }
         #expect(try folder.text(of: "a.flac") == "old")
     }
 
-    @Test func `several inputs: one file each with stem in the path, else refused`() async throws {
+    @Test func `several inputs: one file each with stem in the path, else refused`() throws {
         let format = StreamFormat(sampleRate: 8_000, channelCount: 1)
         let sink = try sink(folder("{stem}.wav"))
         try sink.open(SinkContext(name: "audio"))
@@ -224,7 +224,7 @@ import Testing
             var header = header(format, name)
             header.file = name
             try sink.begin(header)
-            try await write([0.5, 0.25], format, to: sink)
+            try write([0.5, 0.25], format, to: sink)
             try sink.end(StreamSummary(frames: 2, batches: 1, reason: .endOfInput))
         }
         try sink.close()
@@ -238,7 +238,7 @@ import Testing
         #expect(throws: (any Error).self) { try sink(settings) }
     }
 
-    @Test func `FLAC with nine channels: an error that names the remedy`() async throws {
+    @Test func `FLAC with nine channels: an error that names the remedy`() throws {
         let sink = try sink(folder("a.flac"))
         try sink.open(SinkContext(name: "audio"))
         let format = StreamFormat(sampleRate: 48_000, channelCount: 9)
@@ -255,7 +255,7 @@ import Testing
         let sink = try sink(disk("a.\(ending)") + ",bits=24")
         try sink.open(SinkContext(name: "audio", isLive: true))
         try sink.begin(header(format, isLive: true))
-        let error = await #expect(throws: SinkError.self) { try await write(samples, format, to: sink) }
+        let error = await #expect(throws: SinkError.self) { try write(samples, format, to: sink) }
         #expect(error?.message.contains("the disk is full") == true, "\(String(describing: error))")
         let decoded = try decode(disk("a.\(ending)")).samples
         #expect(decoded.count > 6 * 4096 && decoded.count.isMultiple(of: 6))
@@ -263,13 +263,13 @@ import Testing
         #expect(error?.message.hasSuffix("keeps the first \(decoded.count / 6 / 48) ms") == true)
     }
 
-    @Test func `WAV whose writer was killed: valid up to the last second`() async throws {
+    @Test func `WAV whose writer was killed: valid up to the last second`() throws {
         let format = StreamFormat(sampleRate: 8_000, channelCount: 1)
         let samples = noise(bits: 16, frames: 30_000, format)
         let sink = try sink(folder("a.wav"))
         try sink.open(SinkContext(name: "audio", isLive: true))
         try sink.begin(header(format, isLive: true))
-        try await write(samples, format, to: sink)
+        try write(samples, format, to: sink)
         let bytes = try bytes(of: "a.wav")
         // The length in the header of the data chunk.
         let length = bytes[112..<116].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -279,7 +279,7 @@ import Testing
 
     // MARK: - Plugin
 
-    @Test(arguments: ["{stem}.flac", "{stem}.wav"]) func `conformance tests: passed`(name: String) async throws {
+    @Test(arguments: ["{stem}.flac", "{stem}.wav"]) func `conformance tests: passed`(name: String) throws {
         try SinkConformanceSuite(.audio, settings: folder(name) + ",rotate_s=3600").run()
     }
 }

@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Opens a sink, writes a stream per header and closes the sink. The last beat follows the last batch.
-    private func run(_ sink: any Sink, headers: [StreamHeader], beats: [Event] = beats) async throws {
+    private func run(_ sink: any Sink, headers: [StreamHeader], beats: [Event] = beats) throws {
         try sink.open(SinkContext(name: "beats"))
         for header in headers {
             try sink.begin(header)
@@ -49,51 +49,50 @@ import Testing
 
     // MARK: - Lines
 
-    @Test func `text: time in seconds, tab, position in the bar`() async throws {
-        try await run(sink(folder("a.txt")), headers: [header()])
+    @Test func `text: time in seconds, tab, position in the bar`() throws {
+        try run(sink(folder("a.txt")), headers: [header()])
         #expect(
             try folder.text(of: "a.txt")
                 == "0.464399\t1\n1.25\t2\n1.75\n")
     }
 
-    @Test func `audacity: start, end and position of each label`() async throws {
-        try await run(sink(folder("a.txt"), format: "audacity"), headers: [header()])
+    @Test func `audacity: start, end and position of each label`() throws {
+        try run(sink(folder("a.txt"), format: "audacity"), headers: [header()])
         #expect(
             try folder.text(of: "a.txt")
                 == "0.464399\t0.464399\t1\n1.25\t1.25\t2\n1.75\t1.75\tbeat\n")
     }
 
-    @Test func `several inputs in one file: a comment line before each`() async throws {
-        try await run(sink(folder("a.txt")), headers: [header(file: "one.wav"), header(file: "two\n.wav")])
+    @Test func `several inputs in one file: a comment line before each`() throws {
+        try run(sink(folder("a.txt")), headers: [header(file: "one.wav"), header(file: "two\n.wav")])
         let lines = try folder.text(of: "a.txt").split(separator: "\n")
         #expect(lines.count == 8 && lines[0] == "# one.wav" && lines[4] == "# two .wav")
     }
 
-    @Test func `stem in the path: one file per input`() async throws {
-        try await run(
+    @Test func `stem in the path: one file per input`() throws {
+        try run(
             sink(folder("{stem}.beats")), headers: [header("a/one.wav", file: "a/one.wav"), header("b/two.x.mp3", file: "b/two.x.mp3")])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["one.beats", "two.x.beats"])
         #expect(try folder.text(of: "one.beats").hasPrefix("0.464399\t1\n"))
     }
 
-    @Test func `live, per-input path: another device and the return of the first continue the first device's file`() async throws {
+    @Test func `live, per-input path: another device and the return of the first continue the first device's file`() throws {
         let sink = try sink(folder("{stem}.beats"))
         try sink.open(SinkContext(name: "beats", isLive: true))
-        for name in ["one", "two", "one"] { try await live(sink, name) }
+        for name in ["one", "two", "one"] { try live(sink, name) }
         try sink.close()
         #expect(folder.names == ["one.beats"])
         #expect(try folder.text(of: "one.beats") == String(repeating: "0.464399\t1\n1.25\t2\n1.75\n", count: 3))
     }
 
-    @Test(arguments: ["mid", "jams"]) func `live document, the device changes: a numbered file for each later stream`(ending: String)
-        async throws
+    @Test(arguments: ["mid", "jams"]) func `live document, the device changes: a numbered file for each later stream`(ending: String) throws
     {
         try folder.write("old", to: "a.0002.\(ending)")
         let sink = try sink(folder("a.\(ending)"))
         let remarks = Mutex<[String]>([])
         try sink.open(SinkContext(name: "beats", isLive: true, warn: { text in remarks.withLock { $0.append(text) } }))
-        try await live(sink, "one")
-        try await live(sink, "two")
+        try live(sink, "one")
+        try live(sink, "two")
         try sink.close()
         #expect(folder.names == ["a.0002.\(ending)", "a.0003.\(ending)", "a.\(ending)"])
         #expect(try folder.text(of: "a.0002.\(ending)") == "old")
@@ -106,7 +105,7 @@ import Testing
     }
 
     /// A live stream with all beats that ends because the device or its format changes.
-    private func live(_ sink: any Sink, _ name: String) async throws {
+    private func live(_ sink: any Sink, _ name: String) throws {
         var header = header(name)
         header.isLive = true
         try sink.begin(header)
@@ -121,8 +120,8 @@ import Testing
         return try #require(object as? [String: Any])
     }
 
-    @Test func `json: file, duration, and all fields of each beat`() async throws {
-        try await run(sink(folder("a.json")), headers: [header()])
+    @Test func `json: file, duration, and all fields of each beat`() throws {
+        try run(sink(folder("a.json")), headers: [header()])
         let object = try object("a.json")
         #expect(object["file"] as? String == "music/song.flac" && object["duration_s"] as? Double == 2)
         let beats = try #require(object["beats"] as? [[String: Any]])
@@ -131,8 +130,8 @@ import Testing
         #expect(beats[0]["position"] as? Int == 1 && beats[2]["position"] is NSNull)
     }
 
-    @Test func `jams: one beat annotation`() async throws {
-        try await run(sink(folder("a.jams")), headers: [header()])
+    @Test func `jams: one beat annotation`() throws {
+        try run(sink(folder("a.jams")), headers: [header()])
         let object = try object("a.jams")
         let annotations = try #require(object["annotations"] as? [[String: Any]])
         #expect(annotations.count == 1 && annotations[0]["namespace"] as? String == "beat")
@@ -141,8 +140,8 @@ import Testing
         #expect((object["file_metadata"] as? [String: Any])?["duration"] as? Double == 2)
     }
 
-    @Test func `midi: a tempo map and a note on each beat`() async throws {
-        try await run(sink(folder("a.mid")), headers: [header()])
+    @Test func `midi: a tempo map and a note on each beat`() throws {
+        try run(sink(folder("a.mid")), headers: [header()])
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))
         let file = try #require(MIDIReader(bytes))
         #expect(file.clicks.map(\.note) == [34, 33, 33])
@@ -151,9 +150,9 @@ import Testing
         }
     }
 
-    @Test func `midi, first beat at 0: no quarter note before it`() async throws {
+    @Test func `midi, first beat at 0: no quarter note before it`() throws {
         let beats = [0, 0.5, 1.0].map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
-        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        try run(sink(folder("a.mid")), headers: [header()], beats: beats)
         let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
         #expect(file.clicks.map(\.time) == [0, 0.5, 1.0])
     }
@@ -162,17 +161,17 @@ import Testing
         [20.0, 20.5, 21], [60, 60.5, 61], [0, 0.5, 40.25, 40.75, 120.000001], [16.777215, 33.55443, 50.331646], [3600, 3600.5],
         (0..<2000).map { 0.123456 + Double($0) * 0.4687501 },
     ])
-    func `midi, beats far apart: each note at its time`(times: [Double]) async throws {
+    func `midi, beats far apart: each note at its time`(times: [Double]) throws {
         let beats = times.map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
-        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        try run(sink(folder("a.mid")), headers: [header()], beats: beats)
         let file = try #require(MIDIReader([UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))))
         #expect(file.clicks.count == times.count)
         for (click, time) in zip(file.clicks, times) { #expect(abs(click.time - time) < 2e-6, "\(click.time), not \(time)") }
     }
 
-    @Test func `midi, beats centuries apart, as in a damaged recording: delays of at most four bytes`() async throws {
+    @Test func `midi, beats centuries apart, as in a damaged recording: delays of at most four bytes`() throws {
         let beats = [-1e11, 1, 1e10].map { Event(at: $0, Beat(beatsPerMinute: 120, position: 1, confidence: 1)) }
-        try await run(sink(folder("a.mid")), headers: [header()], beats: beats)
+        try run(sink(folder("a.mid")), headers: [header()], beats: beats)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.mid"))))
         let file = try #require(MIDIReader(bytes))
         #expect(file.clicks.count == 3 && bytes.count < 100_000)
@@ -181,7 +180,7 @@ import Testing
 
     // MARK: - Interrupted
 
-    private func interrupt(_ sink: any Sink, live: Bool) async throws {
+    private func interrupt(_ sink: any Sink, live: Bool) throws {
         try sink.open(SinkContext(name: "beats", isLive: live, isRunComplete: { false }))
         var header = header()
         header.isLive = live
@@ -191,20 +190,20 @@ import Testing
     }
 
     @Test(arguments: ["text", "audacity", "json", "jams", "midi"])
-    func `interrupted run from files: an old file is unchanged, and no document is written`(format: String) async throws {
+    func `interrupted run from files: an old file is unchanged, and no document is written`(format: String) throws {
         try folder.write("old", to: "a")
-        try await interrupt(sink(folder("a"), format: format), live: false)
+        try interrupt(sink(folder("a"), format: format), live: false)
         #expect(try folder.text(of: "a") == "old")
-        try await interrupt(sink(folder("b"), format: format), live: false)
+        try interrupt(sink(folder("b"), format: format), live: false)
         #expect(FileManager.default.fileExists(atPath: folder("b")) == ["text", "audacity"].contains(format))
     }
 
     @Test(arguments: ["text", "json", "jams", "midi"])
     func `live: an interruption completes the file, and an existing file is refused`(format: String) async throws {
-        try await interrupt(sink(folder("a"), format: format), live: true)
+        try interrupt(sink(folder("a"), format: format), live: true)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder("a")))
         #expect(!bytes.isEmpty)
-        let error = await #expect(throws: SinkError.self) { try await interrupt(sink(folder("a"), format: format), live: true) }
+        let error = await #expect(throws: SinkError.self) { try interrupt(sink(folder("a"), format: format), live: true) }
         #expect(error?.message.contains("the file exists") == true)
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder("a"))) == bytes)
     }
@@ -225,7 +224,7 @@ import Testing
         #expect(throws: ConfigurationError.self) { try sink("{stm}.beats") }
     }
 
-    @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats: a valid empty file`(format: String) async throws {
+    @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats: a valid empty file`(format: String) throws {
         let sink = try sink(folder("a"), format: format)
         try sink.open(SinkContext(name: "beats"))
         try sink.begin(header())
@@ -238,7 +237,7 @@ import Testing
 
     // MARK: - Faults
 
-    private func error(of sink: any Sink, writing event: Event) async -> SinkError? {
+    private func error(of sink: any Sink, writing event: Event) -> SinkError? {
         do throws(SinkError) {
             try sink.write([event])
             return nil
@@ -248,7 +247,7 @@ import Testing
     }
 
     @Test(.enabled(if: TemporaryDisk.isAvailable, "a tmpfs can be mounted by root only"), arguments: [0, 4])
-    func `live text on a full disk that has space again: every line is written once`(room: Int) async throws {
+    func `live text on a full disk that has space again: every line is written once`(room: Int) throws {
         let disk = try TemporaryDisk(kibibytes: 64)
         try disk.fill(leaving: room)
         let sink = try sink(disk("a.txt"))
@@ -259,7 +258,7 @@ import Testing
         var failures = 0
         for second in 0..<600 {
             let beat = Event(at: Double(second), Beat(beatsPerMinute: 60, position: 1, confidence: 1))
-            while let error = await error(of: sink, writing: beat) {
+            while let error = error(of: sink, writing: beat) {
                 try #require(error.remedy == .retry && failures < 3, "\(error)")
                 failures += 1
                 if failures == 2 { try disk.free() }
@@ -273,7 +272,7 @@ import Testing
 
     @Test(arguments: ["jams", "midi"]) func `two inputs in one document: error that suggests {stem}`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
-        let error = await #expect(throws: SinkError.self) { try await run(sink, headers: [header(), header()]) }
+        let error = await #expect(throws: SinkError.self) { try run(sink, headers: [header(), header()]) }
         #expect(error?.message.contains("{stem}") == true)
         // No partial file is left.
         try sink.close()

@@ -26,7 +26,7 @@ import Testing
         return try SinkPlugin.beats.make(SinkPlugin.beats.about.values(from: spec))
     }
 
-    private func run(_ sink: any Sink, _ headers: [StreamHeader], _ beats: [Event]) async throws {
+    private func run(_ sink: any Sink, _ headers: [StreamHeader], _ beats: [Event]) throws {
         try sink.open(SinkContext(name: "beats"))
         for header in headers {
             try sink.begin(header)
@@ -83,13 +83,13 @@ import Testing
         """
 
     @Test(.enabled(if: Tool.python(module: "xml").isExpected))
-    func `rekordbox, several inputs: one collection with grids and cues`() async throws {
+    func `rekordbox, several inputs: one collection with grids and cues`() throws {
         let name = folder("A & B's \"100 %\" <é>.flac")
         try folder.write("", to: "A & B's \"100 %\" <é>.flac")
         var tagged = header(name)
         (tagged.source.tags.title, tagged.source.tags.artist) = ("<T> & \"t\"\u{1}\n", "Ü")
         let beats = Array(Self.beats([(120, 16, 4)]).dropFirst(2))
-        try await run(sink(folder("a.xml")), [tagged, header("/nowhere/two.mp3")], beats)
+        try run(sink(folder("a.xml")), [tagged, header("/nowhere/two.mp3")], beats)
         let path = try realPath(name).replacing("'", with: "\\'").replacing("é", with: "\\xe9")
         #expect(
             try python(Self.readRekordbox, [folder("a.xml")]) == [
@@ -109,8 +109,8 @@ import Testing
             ([(120, 6, 4), (120, 16, 4)], ["TEMPO 0.25 120.0 4/4 1", "TEMPO 3.25 120.0 4/4 1"]),
             ([(120, 1, 4)], []), ([], []),
         ] as [([(Double, Int, Int)], [String])])
-    func `rekordbox: a section per tempo and metre`(sections: [(Double, Int, Int)], expected: [String]) async throws {
-        try await run(sink(folder("a.xml")), [header("/a.wav")], Self.beats(sections.map { (bpm: $0.0, count: $0.1, bar: $0.2) }))
+    func `rekordbox: a section per tempo and metre`(sections: [(Double, Int, Int)], expected: [String]) throws {
+        try run(sink(folder("a.xml")), [header("/a.wav")], Self.beats(sections.map { (bpm: $0.0, count: $0.1, bar: $0.2) }))
         #expect(try python(Self.readRekordbox, [folder("a.xml")]).filter { $0.hasPrefix("TEMPO") } == expected)
     }
 
@@ -122,56 +122,56 @@ import Testing
         }
     }
 
-    private func tempi(_ events: [Event]) async throws -> [String] {
-        try await run(sink(folder("a.xml")), [header("/a.wav")], events)
+    private func tempi(_ events: [Event]) throws -> [String] {
+        try run(sink(folder("a.xml")), [header("/a.wav")], events)
         return try python(Self.readRekordbox, [folder("a.xml")]).filter { $0.hasPrefix("TEMPO") }
     }
 
     @Test(.enabled(if: Tool.python(module: "xml").isExpected), arguments: [5, 37, 400])
-    func `rekordbox, a steady song whose first and last beats have errors: one section`(middle: Int) async throws {
+    func `rekordbox, a steady song whose first and last beats have errors: one section`(middle: Int) throws {
         let count = middle + 16
         // ±14 ms, beside 0: one tempo through the first beat itself does not meet all of them.
-        let jitter = try await tempi(
+        let jitter = try tempi(
             beats(124, count: count, from: 0.25) { (8..<count - 8).contains($0) ? 0 : Double($0 * 7919 % 29 - 14) / 1000 })
         #expect(jitter.count == 1, "\(jitter)")
         // A tracker that finds the tempo with the first three beats, and slows down in the silence after the end.
-        let lost = try await tempi(
+        let lost = try tempi(
             beats(124, count: count, from: 0.25, first: 3) { $0 < 3 ? 0.045 - 0.004 * Double($0) : 0.03 * Double(max(0, $0 - count + 5)) })
         #expect(lost == ["TEMPO 0.25 124.0 4/4 3"])
         // The first beat is cut off: on the grid it is before the start of the file.
-        #expect(try await tempi(beats(124, count: count, from: -0.003) { $0 == 0 ? 0.004 : 0 }) == ["TEMPO 0.0 124.0 4/4 1"])
-        #expect(try await tempi(beats(124, count: count, from: -0.02) { $0 == 0 ? 0.021 : 0 }) == ["TEMPO 0.464 124.0 4/4 2"])
+        #expect(try tempi(beats(124, count: count, from: -0.003) { $0 == 0 ? 0.004 : 0 }) == ["TEMPO 0.0 124.0 4/4 1"])
+        #expect(try tempi(beats(124, count: count, from: -0.02) { $0 == 0 ? 0.021 : 0 }) == ["TEMPO 0.464 124.0 4/4 2"])
     }
 
     @Test(.enabled(if: Tool.python(module: "xml").isExpected))
-    func `rekordbox, first positions unknown or wrong: the section has those of the others`() async throws {
+    func `rekordbox, first positions unknown or wrong: the section has those of the others`() throws {
         for wrong in [nil, 2] {
             var events = beats(124, count: 64, from: 0.25, first: 2) { _ in 0 }
             for index in 0..<3 { events[index] = Event(at: events[index].time, Beat(beatsPerMinute: 124, position: wrong, confidence: 1)) }
-            #expect(try await tempi(events) == ["TEMPO 0.25 124.0 4/4 2"])
+            #expect(try tempi(events) == ["TEMPO 0.25 124.0 4/4 2"])
         }
     }
 
     @Test(.enabled(if: Tool.python(module: "xml").isExpected))
-    func `rekordbox, the tempo changes once: two sections, also with errors`() async throws {
+    func `rekordbox, the tempo changes once: two sections, also with errors`() throws {
         func error(_ index: Int) -> Double { Double(index * 7919 % 13 - 6) / 1000 }
         let second = 0.25 + 6000.0 / 124
         let events = beats(124, count: 100, from: 0.25, error: error) + beats(98, count: 80, from: second, error: error)
-        let found = try await tempi(events).map { line in line.split(separator: " ").dropFirst().compactMap { Double($0) } }
+        let found = try tempi(events).map { line in line.split(separator: " ").dropFirst().compactMap { Double($0) } }
         try #require(found.count == 2, "\(found)")
         #expect(abs(found[0][0] - 0.25) < 0.015 && abs(found[0][1] - 124) < 0.04, "\(found)")
         #expect(abs(found[1][0] - second) < 0.015 && abs(found[1][1] - 98) < 0.04, "\(found)")
     }
 
     @Test(.enabled(if: Tool.python(module: "xml").isExpected))
-    func `rekordbox, a tempo that drifts: every beat but four at either end within 15 ms of the grid`() async throws {
+    func `rekordbox, a tempo that drifts: every beat but four at either end within 15 ms of the grid`() throws {
         var (time, events) = (0.1, [Event]())
         for index in 0..<400 {
             let jitter = Double(index * 7919 % 13 - 6) / 1000
             events.append(Event(at: time + jitter, Beat(beatsPerMinute: 120, position: index % 4 + 1, confidence: 1)))
             time += 60 / (118 + 4 * sin(Double(index) / 40))
         }
-        try await run(sink(folder("a.xml")), [header("/a.wav")], events)
+        try run(sink(folder("a.xml")), [header("/a.wav")], events)
         let sections = try python(Self.readRekordbox, [folder("a.xml")]).filter { $0.hasPrefix("TEMPO") }.map { line in
             let words = line.split(separator: " ")
             return (start: Double(words[1])!, bpm: Double(words[2])!, position: Int(words[4])!)
@@ -231,11 +231,11 @@ import Testing
         """
 
     @Test(.enabled(if: Tool.python(module: "sqlite3").isExpected))
-    func `mixxx: the script sets beats and a cue of known tracks that are not locked`() async throws {
+    func `mixxx: the script sets beats and a cue of known tracks that are not locked`() throws {
         let names = ["it's; DROP TABLE library;.mp3", "line\nbreak.mp3", "locked.mp3"]
         for name in names { try folder.write("", to: name) }
         let headers = names.map { header(folder($0)) } + [header("/new.mp3")]
-        try await run(sink(folder("a.sql")), headers, Self.beats([(120, 2, 4), (60, 1, 1)]))
+        try run(sink(folder("a.sql")), headers, Self.beats([(120, 2, 4), (60, 1, 1)]))
         #expect(
             try python(Self.readMixxx, [folder("a.sql")] + names.map { try realPath(folder($0)) }) == [
                 "10 None [] None ", "11 120.0 [256, 768, 1280] BeatMap-1.0 Hemiola", "12 120.0 [256, 768, 1280] BeatMap-1.0 Hemiola",
@@ -286,16 +286,16 @@ import Testing
         ] as [(Int, [(Double, Int, Int)], [String])])
     func `midi: time signatures of the bars, which begin on the downbeats`(
         missing: Int, sections: [(Double, Int, Int)], expected: [String]
-    ) async throws {
+    ) throws {
         let events = Self.beats(sections.map { (bpm: $0.0, count: $0.1, bar: $0.2) })
-        try await run(sink(folder("a.mid")), [header("/a.wav")], Array(events.dropFirst(missing)))
+        try run(sink(folder("a.mid")), [header("/a.wav")], Array(events.dropFirst(missing)))
         #expect(try python(Self.readMIDI, [folder("a.mid")]) == expected)
     }
 
     // MARK: - JAMS
 
     @Test(.enabled(if: Tool.python(module: "jams").isExpected))
-    func `jams: valid, with the tags of the file; without tags its name`() async throws {
+    func `jams: valid, with the tags of the file; without tags its name`() throws {
         let read = """
             import sys, jams
             file = jams.load(sys.argv[1], validate=True, strict=True)
@@ -305,15 +305,15 @@ import Testing
             """
         var tagged = header("music/a.flac")
         (tagged.source.tags.title, tagged.source.tags.artist, tagged.source.tags.album) = ("Ä \"b\"\n", "C", "D")
-        try await run(sink(folder("a.jams")), [tagged], Self.beats([(120, 3, 4)]))
+        try run(sink(folder("a.jams")), [tagged], Self.beats([(120, 3, 4)]))
         #expect(try python(read, [folder("a.jams")]) == [#"'\xc4 "b"\n' 'C' 'D' 2.0"#, "('beat', 3)"])
-        try await run(sink(folder("b.jams")), [header("music/a.flac")], Self.beats([(120, 3, 4)]))
+        try run(sink(folder("b.jams")), [header("music/a.flac")], Self.beats([(120, 3, 4)]))
         #expect(try python(read, [folder("b.jams")]) == ["'music/a.flac' '' '' 2.0", "('beat', 3)"])
     }
 
     // MARK: - Both
 
-    @Test(arguments: ["rekordbox", "mixxx"]) func `live stream in the library of a DJ program: refused`(format: String) async throws {
+    @Test(arguments: ["rekordbox", "mixxx"]) func `live stream in the library of a DJ program: refused`(format: String) throws {
         let sink = try sink(folder("a"), format: format)
         var header = header("monitor")
         header.isLive = true
@@ -325,8 +325,8 @@ import Testing
 
     @Test(arguments: [("a.xml", "<?xml "), ("a.sql", "-- Run ")]) func `extension of the path: selects the format`(
         name: String, start: String
-    ) async throws {
-        try await run(sink(folder(name)), [header("/a.wav")], Self.beats([(120, 8, 4)]))
+    ) throws {
+        try run(sink(folder(name)), [header("/a.wav")], Self.beats([(120, 8, 4)]))
         #expect(try folder.text(of: name).hasPrefix(start))
     }
 }

@@ -70,7 +70,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `stream without batches: does not define the columns`() async throws {
+    @Test func `stream without batches: does not define the columns`() throws {
         let sink = try Fixture.sink(folder("a.csv"))
         try sink.open(SinkContext(name: "csv"))
         try sink.begin(Fixture.header(channels: 1))
@@ -81,7 +81,7 @@ import Testing
         #expect(try folder.table("a.csv")[0].last == "levels.channel_rms_db[1]")
     }
 
-    @Test func `only a stream without batches: a header row`() async throws {
+    @Test func `only a stream without batches: a header row`() throws {
         let sink = try Fixture.sink(folder("a.csv"))
         try sink.open(SinkContext(name: "csv"))
         try sink.begin(Fixture.header())
@@ -208,7 +208,7 @@ import Testing
 
     // MARK: Files
 
-    @Test func `file output: replaces the old file when it is complete`() async throws {
+    @Test func `file output: replaces the old file when it is complete`() throws {
         try folder.write("old", to: "a.csv")
         let sink = try Fixture.sink(folder("a.csv"))
         try sink.open(SinkContext(name: "csv"))
@@ -221,7 +221,7 @@ import Testing
         #expect(folder.names == ["a.csv", "a.events.csv"])
     }
 
-    @Test func `no stream: no file`() async throws {
+    @Test func `no stream: no file`() throws {
         try folder.write("old", to: "a.csv")
         let sink = try Fixture.sink(folder("a.csv"))
         try sink.open(SinkContext(name: "csv"))
@@ -250,9 +250,9 @@ import Testing
             let sink = try Fixture.sink(folder("a.csv"), ["events": "none"])
             var message = ""
             do {
-                try await sink.open(SinkContext(name: "csv", isLive: true))
-                try await sink.begin(header)
-                for _ in 0..<100 { try await sink.write(Fixture.block()) }
+                try sink.open(SinkContext(name: "csv", isLive: true))
+                try sink.begin(header)
+                for _ in 0..<100 { try sink.write(Fixture.block()) }
                 Issue.record("it was written after all")
             } catch let error as SinkError {
                 message = error.message
@@ -280,7 +280,7 @@ import Testing
     }
 
     @Test(arguments: ["a.csv", "a.events.csv", nil])
-    func `interrupted run: both tables are kept, or neither where one path has a file`(old: String?) async throws {
+    func `interrupted run: both tables are kept, or neither where one path has a file`(old: String?) throws {
         if let old { try folder.write("old", to: old) }
         let sink = try Fixture.sink(folder("a.csv"))
         try sink.open(SinkContext(name: "csv", isRunComplete: { false }))
@@ -291,7 +291,7 @@ import Testing
         if let old { #expect(try folder.text(of: old) == "old") }
     }
 
-    @Test func `live, per-input path: another device and the return of the first continue the first device's tables`() async throws {
+    @Test func `live, per-input path: another device and the return of the first continue the first device's tables`() throws {
         let sink = try Fixture.sink(folder("{stem}.csv"))
         try sink.open(SinkContext(name: "csv", isLive: true))
         for name in ["one", "two", "one"] {
@@ -308,7 +308,7 @@ import Testing
     }
 
     @Test(arguments: [("auto", true, 3), ("auto", false, 0), ("line", false, 3), ("block", true, 0)])
-    func `flush: after each row when live or with line, else in blocks`(flush: String, live: Bool, lines: Int) async throws {
+    func `flush: after each row when live or with line, else in blocks`(flush: String, live: Bool, lines: Int) throws {
         let sink = try Fixture.sink(folder("a.csv"), ["flush": flush, "events": "none"])
         try sink.open(SinkContext(name: "csv", isLive: live))
         try sink.begin(Fixture.header())
@@ -385,7 +385,7 @@ import Testing
 
     // MARK: Conformance
 
-    @Test(arguments: ["csv", "csv.zst"]) func `conformance tests: passed`(ending: String) async throws {
+    @Test(arguments: ["csv", "csv.zst"]) func `conformance tests: passed`(ending: String) throws {
         // Live runs do not replace a file: each run has its own.
         try SinkConformanceSuite(.csv, settings: folder("a.{n}.\(ending)")).run()
         #expect(folder.names.prefix(2) == ["a.0001.\(ending)", "a.0001.events.\(ending)"])

@@ -80,7 +80,7 @@ enum Fixture {
     static func run(
         _ sink: any Sink, select items: [String]? = nil, live: Bool = false, events: [Event] = [], late: [Event] = [],
         headers: [StreamHeader] = [header()]
-    ) async throws {
+    ) throws {
         let selection = items.map { Selection(items: $0, catalog: catalog) } ?? .all
         try sink.open(SinkContext(name: "csv", selection: selection, catalog: catalog, isLive: live))
         for header in headers {

@@ -26,7 +26,7 @@ import Testing
         #expect(lines[1].hasPrefix(#"{"type":"header""#))
     }
 
-    @Test func `append without a stream: the old file is unchanged, and no new file is left`() async throws {
+    @Test func `append without a stream: the old file is unchanged, and no new file is left`() throws {
         try folder.write("old", to: "a.jsonl")
         for path in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(path), ["append": .text("true")])

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
-    func `zstd file with flush=line: every flushed line can be read before the file is complete`() async throws {
+    func `zstd file with flush=line: every flushed line can be read before the file is complete`() throws {
         let sink = try Fixture.sink(folder("a.jsonl.zst"), ["flush": .text("line")])
         try sink.open(SinkContext(name: "json-lines"))
         try sink.begin(Fixture.header)
@@ -46,7 +46,7 @@ import Testing
         #expect(try Zstd.read(folder("a.jsonl.zst")).isWhole)
     }
 
-    @Test func `incomplete zstd file: removed, and the old file is unchanged`() async throws {
+    @Test func `incomplete zstd file: removed, and the old file is unchanged`() throws {
         try folder.write("old", to: "a.zst")
         do {
             let sink = try Fixture.sink(folder("a.zst"))
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `full disk, compressed: error with cause and advice`() async throws {
-        let error = await sinkError { try await Fixture.run(Fixture.sink("/dev/full", ["compress": .text("zstd")])) }
+        let error = sinkError { try await Fixture.run(Fixture.sink("/dev/full", ["compress": .text("zstd")])) }
         #expect(error?.message == "cannot write /dev/full: the disk is full; free some space or write to another disk")
     }
 

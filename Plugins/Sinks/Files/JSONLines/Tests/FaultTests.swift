@@ -13,31 +13,31 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func `closed pipe: remedy finish, and close succeeds`() async throws {
+    @Test func `closed pipe: remedy finish, and close succeeds`() throws {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path, ["flush": .text("line")])
         try sink.open(SinkContext(name: "json-lines"))
         try sink.begin(Fixture.header)
         pipe.closeReadEnd()
-        let error = await sinkError { try sink.write(Fixture.block()) }
+        let error = sinkError { try sink.write(Fixture.block()) }
         #expect(error?.remedy == .finish)
-        #expect(await sinkError { try await sink.close() } == nil)
+        #expect(sinkError { try sink.close() } == nil)
         pipe.closeWriteEnd()
     }
 
-    @Test func `pipe closed before the last block: close throws the remedy finish`() async throws {
+    @Test func `pipe closed before the last block: close throws the remedy finish`() throws {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path)
         try sink.open(SinkContext(name: "json-lines"))
         try sink.begin(Fixture.header)
         pipe.closeReadEnd()
-        #expect(await sinkError { try await sink.close() }?.remedy == .finish)
+        #expect(sinkError { try sink.close() }?.remedy == .finish)
         pipe.closeWriteEnd()
     }
 
     @Test(arguments: ["line", "block"])
     func `full disk: error with cause and advice, at the latest on close`(flush: String) async throws {
-        let error = await sinkError { try await Fixture.run(Fixture.sink("/dev/full", ["flush": .text(flush)])) }
+        let error = sinkError { try await Fixture.run(Fixture.sink("/dev/full", ["flush": .text(flush)])) }
         #expect(error?.remedy == .giveUp)
         #expect(error?.message == "cannot write /dev/full: the disk is full; free some space or write to another disk")
     }
@@ -58,7 +58,7 @@ import Testing
                 #expect(error.message.contains("the file would be larger than allowed"))
                 #expect(error.remedy == .nextInput)
             }
-            try await sink.close()
+            try sink.close()
             #expect(folder.names == ["a.jsonl"])
             #expect(try folder.text(of: "a.jsonl") == "old")
         }
@@ -72,35 +72,35 @@ import Testing
 
     @Test func `path of a folder, or below a file: error`() async throws {
         for path in [folder.path, folder.path + "/", folder("new/")] {
-            let message = await sinkError { try await Fixture.run(Fixture.sink(path)) }?.message
+            let message = sinkError { try await Fixture.run(Fixture.sink(path)) }?.message
             #expect(message == "cannot write \(path): it is a folder; name a file in it, or rename the folder")
         }
         try folder.write("", to: "file")
-        let message = await sinkError { try await Fixture.run(Fixture.sink(folder("file/a.jsonl"))) }?.message
+        let message = sinkError { try await Fixture.run(Fixture.sink(folder("file/a.jsonl"))) }?.message
         #expect(message?.contains("not a directory") == true)
     }
 
     @Test func `loop of symbolic links: error`() async throws {
         symlink("b", folder("a"))
         symlink("a", folder("b"))
-        let message = await sinkError { try await Fixture.run(Fixture.sink(folder("a"))) }?.message
+        let message = sinkError { try await Fixture.run(Fixture.sink(folder("a"))) }?.message
         #expect(message?.contains("too many levels of symbolic links") == true)
     }
 
     @Test func `descriptor that is open for reading only: error`() async throws {
         let descriptor = open("/dev/null", O_RDONLY)
         defer { close(descriptor) }
-        let message = await sinkError { try await Fixture.run(Fixture.sink("/dev/fd/\(descriptor)")) }?.message
+        let message = sinkError { try await Fixture.run(Fixture.sink("/dev/fd/\(descriptor)")) }?.message
         #expect(message == "cannot write /dev/fd/\(descriptor): it is not open for writing; give a path instead")
     }
 
-    @Test func `folder removed during the run: error on close`() async throws {
+    @Test func `folder removed during the run: error on close`() throws {
         try FileManager.default.createDirectory(atPath: folder("deep"), withIntermediateDirectories: false)
         let sink = try Fixture.sink(folder("deep/a.jsonl"))
         try sink.open(SinkContext(name: "json-lines"))
         try sink.begin(Fixture.header)
         try FileManager.default.removeItem(atPath: folder("deep"))
-        let error = await sinkError { try sink.close() }
+        let error = sinkError { try sink.close() }
         #expect(error?.message.contains("no such file or directory") == true)
     }
 }

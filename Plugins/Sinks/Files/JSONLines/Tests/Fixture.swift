@@ -51,7 +51,7 @@ enum Fixture {
     }
 
     /// Opens a sink, writes one stream and closes it.
-    static func run(_ sink: any Sink, live: Bool = false, blocks: [BatchBlock] = [block(endsPartial: true)]) async throws {
+    static func run(_ sink: any Sink, live: Bool = false, blocks: [BatchBlock] = [block(endsPartial: true)]) throws {
         try sink.open(SinkContext(name: "json-lines", isLive: live))
         try sink.begin(header)
         for block in blocks { try sink.write(block) }
@@ -70,9 +70,9 @@ extension TemporaryFolder {
 }
 
 /// The error that a call to a sink throws; nil if it throws none.
-func sinkError(_ body: () async throws -> Void) async -> SinkError? {
+func sinkError(_ body: () throws -> Void) -> SinkError? {
     do {
-        try await body()
+        try body()
         return nil
     } catch {
         return error as? SinkError

@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct FlushTests {
     @Test(arguments: [("auto", true, true), ("auto", false, false), ("line", false, true), ("block", true, false)])
-    func `flush: each line at once with line, or with auto when live, else in blocks`(flush: String, live: Bool, atOnce: Bool) async throws
-    {
+    func `flush: each line at once with line, or with auto when live, else in blocks`(flush: String, live: Bool, atOnce: Bool) throws {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path, ["flush": .text(flush)])
         try sink.open(SinkContext(name: "json-lines", isLive: live))

@@ -41,7 +41,7 @@ import Testing
 
     // MARK: Selection
 
-    @Test func `selection: only the selected records and fields are written`() async throws {
+    @Test func `selection: only the selected records and fields are written`() throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try sink.open(SinkContext(name: "json-lines", selection: Selection(items: ["onset", "levels.peak_db"])))
         try sink.begin(Fixture.header)
@@ -58,7 +58,7 @@ import Testing
 
     // MARK: Conformance
 
-    @Test(arguments: ["jsonl", "jsonl.zst"]) func `conformance tests: passed`(ending: String) async throws {
+    @Test(arguments: ["jsonl", "jsonl.zst"]) func `conformance tests: passed`(ending: String) throws {
         // Live runs do not replace a file: each has its own.
         try SinkConformanceSuite(.jsonLines, settings: folder("a.{n}.\(ending)")).run()
         #expect(folder.names.first == "a.0001.\(ending)")

@@ -15,15 +15,15 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    private func open(_ sink: any Sink, live: Bool = true) async throws {
+    private func open(_ sink: any Sink, live: Bool = true) throws {
         try sink.open(SinkContext(name: "json-lines", isLive: live))
     }
 
     // MARK: - Real time
 
-    @Test func `live: each line is at the path as soon as it is written`() async throws {
+    @Test func `live: each line is at the path as soon as it is written`() throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try await open(sink)
+        try open(sink)
         #expect(folder.names == ["a.jsonl"])
         try sink.begin(Fixture.header)
         #expect(try folder.types("a.jsonl") == ["header"])
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `live, existing file: refused if it has data, used if it is empty`() async throws {
         try folder.write("old", to: "a.jsonl")
-        let message = await sinkError { try await Fixture.run(Fixture.sink(folder("a.jsonl")), live: true) }?.message
+        let message = sinkError { try await Fixture.run(Fixture.sink(folder("a.jsonl")), live: true) }?.message
         #expect(
             message
                 == "cannot write \(folder("a.jsonl")): the file exists, and a recording in real time does not replace it; choose another "
@@ -44,22 +44,20 @@ import Testing
         #expect(try folder.types("b.jsonl").last == "end")
     }
 
-    @Test(arguments: [true, false]) func `live, empty file that another process records into: refused`(exists: Bool)
-        async throws
-    {
+    @Test(arguments: [true, false]) func `live, empty file that another process records into: refused`(exists: Bool) throws {
         if exists { try folder.write("", to: "a.jsonl") }
         let first = try Fixture.sink(folder("a.jsonl"))
-        try await open(first)
-        let message = await sinkError { try await open(Fixture.sink(folder("a.jsonl"))) }?.message
+        try open(first)
+        let message = sinkError { try open(Fixture.sink(folder("a.jsonl"))) }?.message
         #expect(message == "cannot write \(folder("a.jsonl")): another program records into it; choose another path")
         try first.begin(Fixture.header)
         #expect(try folder.types("a.jsonl") == ["header"])
         try first.close()
     }
 
-    @Test func `live without a stream: the file is removed`() async throws {
+    @Test func `live without a stream: the file is removed`() throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try await open(sink)
+        try open(sink)
         try sink.close()
         #expect(folder.names.isEmpty)
     }
@@ -75,7 +73,7 @@ import Testing
             var limit = rlimit(rlim_cur: 20_000, rlim_max: 20_000)
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             let sink = try Fixture.sink(folder(name), appends ? ["append": .text("true")] : [:])
-            let message = await sinkError { try await Fixture.run(sink, live: true, blocks: Fixture.manyBlocks) }?.message ?? ""
+            let message = sinkError { try await Fixture.run(sink, live: true, blocks: Fixture.manyBlocks) }?.message ?? ""
             let text = name.hasSuffix(".zst") ? try Zstd.read(folder(name)).text : try folder.text(of: name)
             let types = try recordTypes(text)
             #expect(types.count > 50)
@@ -138,9 +136,9 @@ import Testing
         return header
     }
 
-    @Test func `placeholder of the input: one file per input`() async throws {
+    @Test func `placeholder of the input: one file per input`() throws {
         let sink = try Fixture.sink(folder("out/{dir}/{stem}.jsonl"))
-        try await open(sink, live: false)
+        try open(sink, live: false)
         for name in ["c1/a.wav", "c2/a.wav"] {
             try sink.begin(header(name))
             try sink.write(Fixture.block())
@@ -150,9 +148,9 @@ import Testing
         for name in ["c1", "c2"] { #expect(try folder.types("out/\(name)/a.jsonl") == ["header", "batch", "batch", "end"]) }
     }
 
-    @Test func `several streams of one input: one file`() async throws {
+    @Test func `several streams of one input: one file`() throws {
         let sink = try Fixture.sink(folder("{stem}.jsonl"))
-        try await open(sink, live: false)
+        try open(sink, live: false)
         for reason in [StreamSummary.Reason.formatChange, .endOfInput] {
             try sink.begin(header("a.wav"))
             try sink.end(StreamSummary(frames: 0, batches: 0, reason: reason))
@@ -161,9 +159,9 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "end", "header", "end"])
     }
 
-    @Test func `live, per-input path: another device and the return of the first continue the first device's file`() async throws {
+    @Test func `live, per-input path: another device and the return of the first continue the first device's file`() throws {
         let sink = try Fixture.sink(folder("{stem}.jsonl"))
-        try await open(sink)
+        try open(sink)
         for name in ["one", "two", "one"] {
             var header = header(name)
             header.isLive = true
@@ -178,7 +176,7 @@ import Testing
     // MARK: - Interrupted
 
     @Test(arguments: [true, false]) func `run stopped between two inputs: old file unchanged, new file kept, one warning`(isOld: Bool)
-        async throws
+        throws
     {
         if isOld { try folder.write("old", to: "a.jsonl") }
         let sink = try Fixture.sink(folder("a.jsonl"))
@@ -196,11 +194,11 @@ import Testing
         #expect(warnings.all.count == 1)
     }
 
-    @Test func `stream that ends with a read error: an old file is unchanged, a new one is kept`() async throws {
+    @Test func `stream that ends with a read error: an old file is unchanged, a new one is kept`() throws {
         try folder.write("old", to: "a.jsonl")
         for name in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(name))
-            try await open(sink, live: false)
+            try open(sink, live: false)
             try sink.begin(Fixture.header)
             try sink.end(StreamSummary(frames: 0, batches: 0, reason: .error))
             try sink.close()
@@ -209,7 +207,7 @@ import Testing
         #expect(try folder.types("b.jsonl") == ["header", "end"])
     }
 
-    @Test func `sync: the file has the same contents`() async throws {
+    @Test func `sync: the file has the same contents`() throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try sink.open(SinkContext(name: "json-lines", syncsFiles: true))
         try sink.begin(Fixture.header)

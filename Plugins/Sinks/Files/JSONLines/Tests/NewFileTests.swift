@@ -12,7 +12,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func `new file: at its path when it is complete`() async throws {
+    @Test func `new file: at its path when it is complete`() throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try sink.open(SinkContext(name: "json-lines"))
         try sink.begin(Fixture.header)
@@ -25,7 +25,7 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "batch", "batch", "end"])
     }
 
-    @Test func `several streams: one file`() async throws {
+    @Test func `several streams: one file`() throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
         try sink.open(SinkContext(name: "json-lines"))
         for _ in 0..<2 {
@@ -36,7 +36,7 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "end", "header", "end"])
     }
 
-    @Test func `old file: readable until the new one replaces it`() async throws {
+    @Test func `old file: readable until the new one replaces it`() throws {
         try folder.write("old", to: "a.jsonl")
         let sink = try Fixture.sink(folder("a.jsonl"))
         try sink.open(SinkContext(name: "json-lines"))
@@ -48,7 +48,7 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "end"])
     }
 
-    @Test func `no stream: an old file is unchanged, and no new file is left`() async throws {
+    @Test func `no stream: an old file is unchanged, and no new file is left`() throws {
         try folder.write("old", to: "a.jsonl")
         for path in ["a.jsonl", "b.jsonl"] {
             let sink = try Fixture.sink(folder(path))
@@ -59,7 +59,7 @@ import Testing
         #expect(try folder.text(of: "a.jsonl") == "old")
     }
 
-    @Test func `sink that is not closed: no file is left`() async throws {
+    @Test func `sink that is not closed: no file is left`() throws {
         do {
             let sink = try Fixture.sink(folder("a.jsonl"))
             try sink.open(SinkContext(name: "json-lines"))

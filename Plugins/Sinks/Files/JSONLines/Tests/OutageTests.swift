@@ -56,21 +56,21 @@ struct OutageTests {
         #expect(try await disk.text(of: "a.jsonl") == expected())
     }
 
-    @Test func `full disk: while it lasts, the file ends with a whole line, and the message states its size`() async throws {
+    @Test func `full disk: while it lasts, the file ends with a whole line, and the message states its size`() throws {
         let disk = try TemporaryDisk(kibibytes: 64)
         try disk.fill(leaving: 8)
         let sink = try Fixture.sink(disk("a.jsonl"))
         try sink.open(SinkContext(name: "json-lines", isLive: true))
         try sink.begin(Fixture.header)
         var last: SinkError?
-        for block in Self.blocks where last == nil { last = await sinkError { try sink.write(block) } }
+        for block in Self.blocks where last == nil { last = sinkError { try sink.write(block) } }
         let error = try #require(last)
         let text = try disk.text(of: "a.jsonl")
         #expect(text.hasSuffix("\n"))
         let count = try recordTypes(text).count
         #expect(error.message.contains("it keeps \(count) whole lines of this run, \(text.utf8.count) bytes in all"), "\(error.message)")
         // The disk stays full: closing the sink fails, and the file keeps its lines.
-        #expect(await sinkError { try await sink.close() } != nil)
+        #expect(sinkError { try sink.close() } != nil)
         #expect(try disk.text(of: "a.jsonl") == text)
     }
 
@@ -114,7 +114,7 @@ struct OutageTests {
         let disk = try TemporaryDisk(kibibytes: 64)
         try disk.fill(leaving: 8)
         let sink = try Fixture.sink(disk("a.jsonl"))
-        let error = await sinkError { try await Fixture.run(sink, blocks: Fixture.manyBlocks) }
+        let error = sinkError { try await Fixture.run(sink, blocks: Fixture.manyBlocks) }
         #expect(error?.remedy == .giveUp && error?.message.contains("the disk is full; free some space") == true)
         try sink.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == [".filler"])

@@ -17,11 +17,11 @@ import Testing
         return sink
     }
 
-    @Test func `closed pipe: write throws the remedy finish`() async throws {
+    @Test func `closed pipe: write throws the remedy finish`() throws {
         let pipe = Pipe()
         let sink = try sink(pipe.path)
         pipe.closeReadEnd()
-        #expect(await sinkError { try sink.write(Self.block) }?.remedy == .finish)
+        #expect(sinkError { try sink.write(Self.block) }?.remedy == .finish)
         pipe.closeWriteEnd()
     }
 

@@ -31,7 +31,7 @@ import Testing
 
     private func run(
         _ path: String, _ headers: [StreamHeader], reason: StreamSummary.Reason = .endOfInput, isComplete: Bool = true
-    ) async throws {
+    ) throws {
         let sink = try sink(path)
         try sink.open(SinkContext(name: "notes", isRunComplete: { isComplete }))
         do {
@@ -47,12 +47,12 @@ import Testing
         try sink.close()
     }
 
-    @Test func `conformance tests: passed`() async throws {
+    @Test func `conformance tests: passed`() throws {
         try SinkConformanceSuite(.notes, settings: folder("{stem}.{n}.mid")).run()
     }
 
-    @Test func `notes: a file of format 0 in 4/4 with one tick per millisecond`() async throws {
-        try await run(folder("a.mid"), [header("a.wav")])
+    @Test func `notes: a file of format 0 in 4/4 with one tick per millisecond`() throws {
+        try run(folder("a.mid"), [header("a.wav")])
         let header: [UInt8] = [0x4D, 0x54, 0x68, 0x64, 0, 0, 0, 6, 0, 0, 0, 1, 0x01, 0xF4, 0x4D, 0x54, 0x72, 0x6B, 0, 0, 0, 38]
         let signature: [UInt8] = [0, 0xFF, 0x58, 4, 4, 2, 24, 8]
         let tempo: [UInt8] = [0, 0xFF, 0x51, 3, 0x07, 0xA1, 0x20]
@@ -62,7 +62,7 @@ import Testing
         #expect(bytes == header + signature + tempo + first + second + [0, 0xFF, 0x2F, 0])
     }
 
-    @Test func `notes of a damaged recording: those without a MIDI number are left out, times are limited`() async throws {
+    @Test func `notes of a damaged recording: those without a MIDI number are left out, times are limited`() throws {
         let sink = try sink(folder("a.mid"))
         try sink.open(SinkContext(name: "notes"))
         try sink.begin(header("a.wav"))
@@ -81,26 +81,26 @@ import Testing
         #expect(bytes.count < 10_000)
     }
 
-    @Test func `several inputs: a file for each`() async throws {
-        try await run(folder("{stem}.mid"), [header("one.wav"), header("two.wav")])
+    @Test func `several inputs: a file for each`() throws {
+        try run(folder("{stem}.mid"), [header("one.wav"), header("two.wav")])
         let sizes = try ["one.mid", "two.mid"].map { try Data(contentsOf: URL(filePath: folder($0))).count }
         #expect(sizes == [60, 60])
     }
 
     @Test func `several inputs in one file: an error that names the remedy`() async throws {
-        let error = await #expect(throws: SinkError.self) { try await run(folder("a.mid"), [header("one.wav"), header("two.wav")]) }
+        let error = await #expect(throws: SinkError.self) { try run(folder("a.mid"), [header("one.wav"), header("two.wav")]) }
         #expect(error?.message.contains("{stem}") == true)
     }
 
-    @Test func `several streams of a live run: one after the other`() async throws {
-        try await run(folder("a.mid"), [header("device", isLive: true), header("device", isLive: true)])
+    @Test func `several streams of a live run: one after the other`() throws {
+        try run(folder("a.mid"), [header("device", isLive: true), header("device", isLive: true)])
         // The second stream begins after 3 s: its first note 1.75 s after the end of the last one.
         let bytes = try Array(Data(contentsOf: URL(filePath: folder("a.mid"))))
         #expect(bytes.firstRange(of: [0x8D, 0x56, 0x90, 60, 100]) != nil)
     }
 
-    @Test func `interrupted run: no file`() async throws {
-        try await run(folder("a.mid"), [header("a.wav")], reason: .interrupted, isComplete: false)
+    @Test func `interrupted run: no file`() throws {
+        try run(folder("a.mid"), [header("a.wav")], reason: .interrupted, isComplete: false)
         #expect(!FileManager.default.fileExists(atPath: folder("a.mid")))
     }
 }

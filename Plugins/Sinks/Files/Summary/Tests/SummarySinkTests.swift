@@ -73,7 +73,7 @@ import Testing
         _ sink: any Sink, select items: [String]? = nil, isLive: Bool = false, events: [Event] = [], late: [Event] = [],
         sections: [StreamSummary.Section] = [], streams: [(StreamHeader, [[Float]])], reason: StreamSummary.Reason = .endOfInput,
         warn: @escaping @Sendable (String) -> Void = { _ in }
-    ) async throws {
+    ) throws {
         let selection = items.map { Selection(items: $0) } ?? .all
         try sink.open(SinkContext(name: "summary", selection: selection, isLive: isLive, warn: warn))
         for (header, rows) in streams {
@@ -100,15 +100,15 @@ import Testing
 
     // MARK: - Tests
 
-    @Test func `conformance: passes`() async throws {
+    @Test func `conformance: passes`() throws {
         for settings in ["/dev/null", "/dev/null,format=csv", "/dev/null,format=csv,compress=zstd"] {
             try SinkConformanceSuite(.summary, settings: settings).run()
         }
     }
 
-    @Test func `stream: statistics, nulls left out and counted`() async throws {
+    @Test func `stream: statistics, nulls left out and counted`() throws {
         let levels: [Float] = [-10, .nan, -20, -30, .infinity, -40]
-        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
+        try run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
         let record = try records("a.jsonl")[0]
         #expect(value(record, "features.levels.rms_db.mean") as? Double == -25)
         #expect(value(record, "features.levels.rms_db.stdev") as? Double == 11.18)
@@ -120,10 +120,10 @@ import Testing
         #expect(value(record, "features.levels.channel_rms_db.nulls") as? Int == 4)
     }
 
-    @Test func `thousands of batches: exact mean and deviation, quantiles within the rank error`() async throws {
+    @Test func `thousands of batches: exact mean and deviation, quantiles within the rank error`() throws {
         // A permutation of 0…6100.
         let levels = (0..<6101).map { Float($0 * 4099 % 6101) }
-        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
+        try run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
         let record = try records("a.jsonl")[0]
         #expect(value(record, "features.levels.rms_db.mean") as? Double == 3050)
         #expect(value(record, "features.levels.rms_db.stdev") as? Double == 1761.207)
@@ -133,16 +133,16 @@ import Testing
         }
     }
 
-    @Test func `feature of more than 128 values: mean and deviation only`() async throws {
-        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows([1, 3]))])
+    @Test func `feature of more than 128 values: mean and deviation only`() throws {
+        try run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows([1, 3]))])
         let magnitudes = try #require(value(records("a.jsonl")[0], "features.spectrum.magnitudes") as? [String: Any])
         #expect(magnitudes.keys.sorted() == ["mean", "nulls", "stdev"])
         #expect((magnitudes["mean"] as? [Double])?.prefix(2) == [2, 3])
         #expect((magnitudes["stdev"] as? [Double])?.last == 1)
     }
 
-    @Test func `stream without batches: null statistics`() async throws {
-        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), [])])
+    @Test func `stream without batches: null statistics`() throws {
+        try run(sink(folder("a.jsonl")), streams: [(Self.header(), [])])
         let record = try records("a.jsonl")[0]
         for name in ["mean", "stdev", "p50"] {
             #expect(record["features"] != nil && value(record, "features.levels.rms_db.\(name)") == nil)
@@ -152,9 +152,9 @@ import Testing
         #expect(value(record, "rhythm.bpm") == nil)
     }
 
-    @Test func `beats: median tempo, number of beats and bars, first beat`() async throws {
+    @Test func `beats: median tempo, number of beats and bars, first beat`() throws {
         let beats = [Self.beat(at: 0.5, 120, 4), Self.beat(at: 1, 122.5, 1), Self.beat(at: 1.5, 90, nil)]
-        try await run(
+        try run(
             sink(folder("a.jsonl")), select: ["end"], events: beats, late: [Self.beat(at: 2, 124, 1)],
             streams: [(Self.header(), Self.rows([1]))])
         let record = try records("a.jsonl")[0]
@@ -164,17 +164,17 @@ import Testing
         #expect(value(record, "rhythm.first_beat_s") as? Double == 0.5)
     }
 
-    @Test func `no analyzer of beats: null beats`() async throws {
-        try await run(sink(folder("a.jsonl")), streams: [(Self.header(detectsBeats: false), Self.rows([1]))])
+    @Test func `no analyzer of beats: null beats`() throws {
+        try run(sink(folder("a.jsonl")), streams: [(Self.header(detectsBeats: false), Self.rows([1]))])
         let rhythm = try #require(records("a.jsonl")[0]["rhythm"] as? [String: Any])
         #expect(rhythm.keys.sorted() == ["beats", "bars", "bpm", "first_beat_s"].sorted())
         #expect(rhythm.values.allSatisfy { $0 is NSNull })
     }
 
-    @Test func `summaries of analyzers, tags and gaps: in the record`() async throws {
+    @Test func `summaries of analyzers, tags and gaps: in the record`() throws {
         let loudness = StreamSummary.Section(
             analyzer: "loudness", values: [SummaryValue("integrated_lufs", -14.126, .decibels), SummaryValue("blocks", count: 7)])
-        try await run(
+        try run(
             sink(folder("a.jsonl")), events: [Event(at: 0, Gap(frames: 441, reason: .damagedFile))], sections: [loudness],
             streams: [(Self.header(), Self.rows([1]))], reason: .error)
         let record = try records("a.jsonl")[0]
@@ -193,16 +193,16 @@ import Testing
         (["levels.rms_db"], ["levels"]), (["levels", "spectrum"], ["levels", "spectrum"]), (["batch"], ["levels", "spectrum"]),
         (["end"], []),
     ])
-    func `select: only the selected features`(items: [String], analyzers: [String]) async throws {
-        try await run(sink(folder("a.jsonl")), select: items, streams: [(Self.header(), Self.rows([1]))])
+    func `select: only the selected features`(items: [String], analyzers: [String]) throws {
+        try run(sink(folder("a.jsonl")), select: items, streams: [(Self.header(), Self.rows([1]))])
         let features = try #require(records("a.jsonl")[0]["features"] as? [String: Any])
         #expect(features.keys.sorted() == analyzers)
         if items == ["levels.rms_db"] { #expect((features["levels"] as? [String: Any])?.keys.sorted() == ["rms_db"]) }
     }
 
-    @Test func `table: a row per stream with the paths of the record as columns`() async throws {
+    @Test func `table: a row per stream with the paths of the record as columns`() throws {
         let streams = ["a.flac", "b, \"c\".flac"].map { (Self.header(file: $0), Self.rows([1, 3])) }
-        try await run(sink(folder("a.csv")), select: ["levels"], streams: streams)
+        try run(sink(folder("a.csv")), select: ["levels"], streams: streams)
         #expect(
             try folder.text(of: "a.csv") == """
                 file,schema,hemiola,duration_s,sample_rate,channels,frames,lost_frames,non_finite,tags.title,tags.artist,tags.album,\
@@ -220,10 +220,10 @@ import Testing
                 """)
     }
 
-    @Test func `table and a stream of other columns: missing ones empty, new ones left out with one warning`() async throws {
+    @Test func `table and a stream of other columns: missing ones empty, new ones left out with one warning`() throws {
         let warnings = Mutex<[String]>([])
         let streams = [1, 2, 2].map { (Self.header(file: "\($0).flac", channels: $0), Self.rows([1], channels: $0)) }
-        try await run(sink(folder("a.csv")), streams: streams) { text in warnings.withLock { $0.append(text) } }
+        try run(sink(folder("a.csv")), streams: streams) { text in warnings.withLock { $0.append(text) } }
         let lines = try folder.text(of: "a.csv").split(separator: "\n")
         #expect(lines.count == 4)
         // The title has a comma.
@@ -233,21 +233,21 @@ import Testing
         #expect(texts.first?.contains("a.csv: the column features.levels.channel_rms_db.mean[1] of 2.flac is left out") == true)
     }
 
-    @Test func `format, compression and placeholders: by setting and by path`() async throws {
+    @Test func `format, compression and placeholders: by setting and by path`() throws {
         let streams = ["x/a.flac", "b.flac"].map { (Self.header(file: $0), Self.rows([1])) }
-        try await run(sink(folder("{stem}.csv")), streams: streams)
+        try run(sink(folder("{stem}.csv")), streams: streams)
         #expect(try folder.text(of: "a.csv").hasPrefix("file,") && folder.text(of: "b.csv").hasPrefix("file,"))
-        try await run(sink(folder("t.txt"), ["format": "csv"]), streams: streams)
+        try run(sink(folder("t.txt"), ["format": "csv"]), streams: streams)
         #expect(try folder.text(of: "t.txt").split(separator: "\n").count == 3)
-        try await run(sink(folder("t.csv"), ["format": "json"]), streams: streams)
+        try run(sink(folder("t.csv"), ["format": "json"]), streams: streams)
         #expect(try records("t.csv").count == 2)
-        try await run(sink(folder("t.CSV.zst")), streams: streams)
+        try run(sink(folder("t.CSV.zst")), streams: streams)
         #expect(try Zstd.read(folder("t.CSV.zst")).text.hasPrefix("file,"))
     }
 
-    @Test func `same streams: same bytes, in blocks of any size`() async throws {
+    @Test func `same streams: same bytes, in blocks of any size`() throws {
         let levels = QuantileSketchTests.noise(5000)
-        try await run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
+        try run(sink(folder("a.jsonl")), streams: [(Self.header(), Self.rows(levels))])
         let single = try sink(folder("b.jsonl"))
         try single.open(SinkContext(name: "summary"))
         try single.begin(Self.header())
@@ -257,15 +257,15 @@ import Testing
         #expect(try folder.text(of: "a.jsonl") == folder.text(of: "b.jsonl"))
     }
 
-    @Test func `live stream: the record at its end`() async throws {
-        try await run(sink(folder("a.jsonl")), isLive: true, streams: [(Self.header(), Self.rows([1]))], reason: .interrupted)
+    @Test func `live stream: the record at its end`() throws {
+        try run(sink(folder("a.jsonl")), isLive: true, streams: [(Self.header(), Self.rows([1]))], reason: .interrupted)
         #expect(try records("a.jsonl").count == 1)
     }
 
     @Test func `full disk: an error that names the file`() async throws {
         let error = await #expect(throws: SinkError.self) {
             let sink = try self.sink("/dev/full")
-            try await self.run(sink, streams: [(Self.header(), Self.rows([1]))])
+            try self.run(sink, streams: [(Self.header(), Self.rows([1]))])
         }
         #expect(error.map { "\($0)" }?.contains("/dev/full") == true)
     }

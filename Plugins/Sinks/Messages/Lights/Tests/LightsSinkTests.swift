@@ -29,7 +29,7 @@ import Testing
     private func run(
         _ plugin: SinkPlugin, _ settings: String, _ batches: [CollectedBatch], lead: Double = 0,
         warn: @escaping @Sendable (String) -> Void = { _ in }
-    ) async throws {
+    ) throws {
         let sink = try plugin.make(settings: settings)
         try sink.open(SinkContext(name: plugin.about.id, lead: lead, warn: warn))
         do {
@@ -50,16 +50,16 @@ import Testing
     }
 
     @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
-    func `conformance tests: passed`(plugin: SinkPlugin) async throws {
+    func `conformance tests: passed`(plugin: SinkPlugin) throws {
         let receiver = try DatagramReceiver()
         try SinkConformanceSuite(plugin, settings: "127.0.0.1:\(receiver.port),pixels=3").run()
     }
 
     // MARK: - DDP
 
-    @Test func `ddp: header and colours of a frame, and a dark frame at the end`() async throws {
+    @Test func `ddp: header and colours of a frame, and a dark frame at the end`() throws {
         let receiver = try DatagramReceiver()
-        try await run(.ddp, "127.0.0.1:\(receiver.port),pixels=4", [batch(0)])
+        try run(.ddp, "127.0.0.1:\(receiver.port),pixels=4", [batch(0)])
         let packets = all(receiver)
         try #require(packets.count == 2)
         // Version 1 with push, sequence 1, RGB of 8 bits, output 1, offset 0, 12 bytes.
@@ -69,9 +69,9 @@ import Testing
         #expect(packets[1] == bytes([0x41, 2, 0x0B, 1, 0, 0, 0, 0, 0, 12], .zeros(12)))
     }
 
-    @Test func `ddp: more than 480 pixels in several messages, the last of them shows the frame`() async throws {
+    @Test func `ddp: more than 480 pixels in several messages, the last of them shows the frame`() throws {
         let receiver = try DatagramReceiver()
-        try await run(.ddp, "127.0.0.1:\(receiver.port),pixels=1000", [batch(0)])
+        try run(.ddp, "127.0.0.1:\(receiver.port),pixels=1000", [batch(0)])
         let packets = all(receiver)
         #expect(packets.map(\.count) == [1450, 1450, 130, 1450, 1450, 130])
         #expect(packets.map { $0[0] } == [0x40, 0x40, 0x41, 0x40, 0x40, 0x41])
@@ -82,9 +82,9 @@ import Testing
 
     // MARK: - sACN
 
-    @Test func `sacn: packets of E1.31, and three that end the stream`() async throws {
+    @Test func `sacn: packets of E1.31, and three that end the stream`() throws {
         let receiver = try DatagramReceiver()
-        try await run(.sacn, "127.0.0.1:\(receiver.port),pixels=2,start=10,universe=300,priority=150,source=Test", [batch(0)])
+        try run(.sacn, "127.0.0.1:\(receiver.port),pixels=2,start=10,universe=300,priority=150,source=Test", [batch(0)])
         let packets = all(receiver).map(LightPackets.SACN.init)
         try #require(packets.count == 5 && packets.allSatisfy { $0 != nil })
         let first = try #require(packets[0])
@@ -96,23 +96,23 @@ import Testing
         #expect(packets[1]?.channels.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test func `sacn: lights beyond a universe continue in the next, none in two`() async throws {
+    @Test func `sacn: lights beyond a universe continue in the next, none in two`() throws {
         let receiver = try DatagramReceiver()
-        try await run(.sacn, "127.0.0.1:\(receiver.port),pixels=172,effect=level", [batch(0, level: 0)])
+        try run(.sacn, "127.0.0.1:\(receiver.port),pixels=172,effect=level", [batch(0, level: 0)])
         let packets = all(receiver).compactMap(LightPackets.SACN.init)
         #expect(packets.map(\.universe).prefix(2) == [1, 2])
         #expect(packets.first?.channels[509...511].contains { $0 > 0 } == false)
         #expect(packets[1].channels.prefix(6).contains { $0 > 0 } && packets[1].channels.dropFirst(6).allSatisfy { $0 == 0 })
     }
 
-    @Test func `sacn: multicast group of the universe on the loopback interface`() async throws {
+    @Test func `sacn: multicast group of the universe on the loopback interface`() throws {
         let receiver = try DatagramReceiver(port: 5568, group: "239.255.1.2")
-        try await run(.sacn, "universe=258,pixels=1,interface=lo", [batch(0)])
+        try run(.sacn, "universe=258,pixels=1,interface=lo", [batch(0)])
         #expect(try LightPackets.SACN(#require(receiver.receive()))?.universe == 258)
     }
 
     @Test(.enabled(if: Tool.python(module: "sacn").isExpected, Comment(rawValue: Tool.python(module: "sacn").reason)))
-    func `Python's sacn: receives the channels`() async throws {
+    func `Python's sacn: receives the channels`() throws {
         let port = try DatagramReceiver().port
         let script = """
             import sacn, sys, time
@@ -143,9 +143,9 @@ import Testing
 
     // MARK: - Art-Net
 
-    @Test func `artnet: packets ArtDmx`() async throws {
+    @Test func `artnet: packets ArtDmx`() throws {
         let receiver = try DatagramReceiver()
-        try await run(.artnet, "127.0.0.1:\(receiver.port),pixels=1,universe=291", [batch(0)])
+        try run(.artnet, "127.0.0.1:\(receiver.port),pixels=1,universe=291", [batch(0)])
         let packets = all(receiver)
         try #require(packets.count == 2)
         // Opcode 0x5000, version 14, sequence 1, physical 0, Sub-Net and Universe 0x23, Net 1, 512 channels.
@@ -157,7 +157,7 @@ import Testing
     // MARK: - Effects, flashes, blackout
 
     @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
-    func `control blackout: dark without a batch, and until it is off again`(plugin: SinkPlugin) async throws {
+    func `control blackout: dark without a batch, and until it is off again`(plugin: SinkPlugin) throws {
         let receiver = try DatagramReceiver()
         let sink = try plugin.make(settings: "127.0.0.1:\(receiver.port),pixels=1")
         let directing = try #require(sink as? any DirectingSink)
@@ -189,11 +189,11 @@ import Testing
         #expect(arrives(dark: true))
     }
 
-    @Test func `strobe=true: a warning`() async throws {
+    @Test func `strobe=true: a warning`() throws {
         for (settings, expected) in [("", [String]()), (",strobe=true", ["strobe=true: lights can flash more than three times a second"])] {
             let receiver = try DatagramReceiver()
             let warnings = Mutex<[String]>([])
-            try await run(.ddp, "127.0.0.1:\(receiver.port)\(settings)", [batch(0)]) { text in warnings.withLock { $0.append(text) } }
+            try run(.ddp, "127.0.0.1:\(receiver.port)\(settings)", [batch(0)]) { text in warnings.withLock { $0.append(text) } }
             #expect(warnings.withLock { $0 } == expected)
         }
     }
@@ -202,7 +202,7 @@ import Testing
         let folder = try TemporaryFolder()
         try "- {from: levels.rms_db, to: 513}".write(toFile: folder("wrong.yaml"), atomically: true, encoding: .utf8)
         let error = await #expect(throws: SinkError.self) {
-            try await run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [])
+            try run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [])
         }
         #expect(error?.message == "\(folder("wrong.yaml")):1:3: [0].to: \"513\" is no channel; use 1...512")
     }

@@ -103,7 +103,7 @@ import ToneCapture
         #expect(reports.warnings.filter { $0.contains("lockTempo") } == ["link-control: lockTempo: no"])
     }
 
-    @Test func `conformance tests: passed`() async throws {
+    @Test func `conformance tests: passed`() throws {
         try SinkConformanceSuite(sender(SimulatedSession(peers: 1)), settings: "start_stop=true").run()
         try SinkConformanceSuite(follower(SimulatedSession(peers: 1))).run()
     }

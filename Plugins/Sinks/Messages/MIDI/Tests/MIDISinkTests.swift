@@ -199,7 +199,7 @@ import ToneCapture
     @Test(arguments: [
         ("absent", "no such file or directory; \"amidi -l\""), ("file", "a file, not a MIDI device"), ("", "a folder, not a MIDI device"),
     ])
-    func `no device at the path: an error that names the remedy`(name: String, message: String) async throws {
+    func `no device at the path: an error that names the remedy`(name: String, message: String) throws {
         try folder.write("", to: "file")
         let sink = try SinkPlugin.midi.make(SinkPlugin.midi.about.values(from: PluginSpec("midi", primary: .text(folder(name)))))
         let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi")) }
@@ -208,7 +208,7 @@ import ToneCapture
     }
 
     @Test(.enabled(if: access("/dev/snd/seq", F_OK) != 0, "this computer has the ALSA sequencer"))
-    func `no ALSA sequencer: an error that names the remedy`() async throws {
+    func `no ALSA sequencer: an error that names the remedy`() throws {
         let sink = try SinkPlugin.midi.make(SinkPlugin.midi.about.values(from: PluginSpec("midi", primary: .text("alsa"))))
         let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi")) }
         #expect(error?.message.hasPrefix("the ALSA sequencer is missing (/dev/snd/seq); load it with modprobe snd-seq, or") == true)
@@ -222,7 +222,7 @@ import ToneCapture
 
     // MARK: - Declarations
 
-    @Test func `conformance tests: passed`() async throws {
+    @Test func `conformance tests: passed`() throws {
         let receiver = try Receiver()
         try SinkConformanceSuite(.midi, settings: "\(receiver.path),beat_note=1,onset_note=2").run()
     }

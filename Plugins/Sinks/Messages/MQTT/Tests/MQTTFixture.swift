@@ -56,7 +56,7 @@ final class MQTTFixture {
     }
 
     /// Writes a batch of 1024 frames.
-    func write(_ row: [Float] = [-20.5, 0.25, .nan], _ events: [Event] = []) async throws {
+    func write(_ row: [Float] = [-20.5, 0.25, .nan], _ events: [Event] = []) throws {
         let block = BatchBlock([CollectedBatch(number: number, frame: number * 1024, row: row, events: events)])
         number += 1
         try sink.write(block)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.mayNotHang, .serialized, .enabled(if: MQTTBroker.isExpected, "\(MQTTBroker.reason)")) struct MQTTSinkTests {
     private static let status = "hemiola/status"
 
-    @Test func `conformance tests with a broker: passed`() async throws {
+    @Test func `conformance tests with a broker: passed`() throws {
         let broker = try MQTTBroker()
         try SinkConformanceSuite(.mqtt, settings: "127.0.0.1:\(broker.port),every_ms=0").run()
     }
@@ -205,7 +205,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func `closed right after it was opened: the connection is still made, and ended in order`() async throws {
+    @Test func `closed right after it was opened: the connection is still made, and ended in order`() throws {
         let broker = try MQTTBroker()
         let subscriber = try broker.subscribe()
         let sink = try SinkPlugin.mqtt.make(SinkPlugin.mqtt.about.values(parsing: "mqtt:127.0.0.1:\(broker.port)"))

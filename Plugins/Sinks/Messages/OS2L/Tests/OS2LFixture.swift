@@ -41,7 +41,7 @@ final class OS2LFixture {
     var now: Double { Double((ContinuousClock.now - start) / .nanoseconds(1)) * 1e-9 }
 
     /// Writes a batch that ends now.
-    func write(_ events: [Event] = []) async throws {
+    func write(_ events: [Event] = []) throws {
         let end = TestSignal.mono.frame(at: now)
         let batch = CollectedBatch(number: number, frame: end - 1024, events: events)
         number += 1

@@ -9,7 +9,7 @@ import Testing
 @testable import OS2LSink
 
 @Suite(.mayNotHang, .serialized) struct OS2LSinkTests {
-    @Test func `conformance tests with a receiver: passed`() async throws {
+    @Test func `conformance tests with a receiver: passed`() throws {
         let server = try TCPServer()
         try SinkConformanceSuite(.os2l, settings: "127.0.0.1:\(server.port),buttons=true").run()
     }

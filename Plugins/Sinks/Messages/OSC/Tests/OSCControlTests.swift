@@ -224,7 +224,7 @@ import Testing
         #expect(try await fixture.finish() == ["nudge ms=number(2.5)"])
     }
 
-    @Test func `port in use, map with a typo: errors with the remedy`() async throws {
+    @Test func `port in use, map with a typo: errors with the remedy`() throws {
         let receiver = try DatagramReceiver()
         let busy = try SinkPlugin.oscControl.make(settings: "127.0.0.1:\(receiver.port)")
         let error = #expect(throws: SinkError.self) { try busy.open(Inbox().context()) }
@@ -236,7 +236,7 @@ import Testing
         #expect(fault?.message == "\(map):1:3: [0].to: there is no control \"tpa\"; did you mean tap?")
     }
 
-    @Test func `conformance tests: passed`() async throws {
+    @Test func `conformance tests: passed`() throws {
         try SinkConformanceSuite(.oscControl, settings: "\(DatagramReceiver().port)").run()
     }
 }

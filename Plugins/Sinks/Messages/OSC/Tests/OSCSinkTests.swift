@@ -24,7 +24,7 @@ import Testing
     /// Writes one batch with events, and closes the sink.
     private func write(
         _ settings: String, _ events: [Event] = [], row: [Float] = [-6, 0.5, 1], context: SinkContext = SinkContext(name: "osc")
-    ) async throws {
+    ) throws {
         let sink = try SinkPlugin.osc.make(settings: settings)
         try sink.open(context)
         do {
@@ -40,14 +40,14 @@ import Testing
 
     private static let beat = Beat(beatsPerMinute: 120, position: nil, confidence: 0.5)
 
-    @Test func `conformance tests: passed`() async throws {
+    @Test func `conformance tests: passed`() throws {
         let receiver = try DatagramReceiver()
         try SinkConformanceSuite(.osc, settings: "127.0.0.1:\(receiver.port)").run()
     }
 
-    @Test func `batch: one bundle with a message for each feature`() async throws {
+    @Test func `batch: one bundle with a message for each feature`() throws {
         let receiver = try DatagramReceiver()
-        try await write("127.0.0.1:\(receiver.port)")
+        try write("127.0.0.1:\(receiver.port)")
         let level = bytes("/hemiola/levels/rms_db\0\0,f\0\0", [0xC0, 0xC0, 0, 0])
         let bars = bytes("/hemiola/visualizer/bars\0\0\0\0,ff\0", [0x3F, 0, 0, 0, 0x3F, 0x80, 0, 0])
         let bundle = bytes("#bundle\0", [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 32], BytePart(level), [0, 0, 0, 40], BytePart(bars))
@@ -55,16 +55,16 @@ import Testing
         #expect(receiver.receive(timeout: 0.1) == nil)
     }
 
-    @Test func `event: a bundle of its own, with the stored fields in their order`() async throws {
+    @Test func `event: a bundle of its own, with the stored fields in their order`() throws {
         let receiver = try DatagramReceiver()
         let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]))
-        try await write("127.0.0.1:\(receiver.port)", [Self.beat.event(at: 0.01)], context: context)
+        try write("127.0.0.1:\(receiver.port)", [Self.beat.event(at: 0.01)], context: context)
         let message = bytes("/hemiola/beat\0\0\0,fif\0\0\0\0", [0x42, 0xF0, 0, 0, 0, 0, 0, 0, 0x3F, 0, 0, 0])
         #expect(receiver.receive() == bytes("#bundle\0", [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 36], BytePart(message)))
         #expect(receiver.receive(timeout: 0.1) == nil)
     }
 
-    @Test func `announced event: sent at its time, with lead_ms before it`() async throws {
+    @Test func `announced event: sent at its time, with lead_ms before it`() throws {
         for (lead, expected) in [(0.0, 0.4), (0.3, 0.1)] {
             let receiver = try DatagramReceiver()
             let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]), lead: lead)
@@ -81,11 +81,11 @@ import Testing
         }
     }
 
-    @Test func `time_tags=event: the bundle has the time of the event`() async throws {
+    @Test func `time_tags=event: the bundle has the time of the event`() throws {
         let receiver = try DatagramReceiver()
         let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]), lead: 1)
         let end = Double(1024) / Double(Self.header.format.sampleRate)
-        try await write("127.0.0.1:\(receiver.port),time_tags=event", [Self.beat.event(at: end + 0.5)], context: context)
+        try write("127.0.0.1:\(receiver.port),time_tags=event", [Self.beat.event(at: end + 0.5)], context: context)
         let now = Date().timeIntervalSince1970
         let packet = try #require(receiver.receive())
         let tag = packet[8..<16].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -93,15 +93,15 @@ import Testing
         #expect(abs(time - now - 0.5) < 0.3 * Sanitizer.slowness)
     }
 
-    @Test func `delay_ms: everything is later`() async throws {
+    @Test func `delay_ms: everything is later`() throws {
         let receiver = try DatagramReceiver()
         let start = MonotonicTime.now
-        try await write("127.0.0.1:\(receiver.port),delay_ms=200")
+        try write("127.0.0.1:\(receiver.port),delay_ms=200")
         #expect(receiver.receive() != nil)
         #expect(MonotonicTime.now - start >= 0.199)
     }
 
-    @Test func `rate_hz: fewer batches, but every event; without it, every batch`() async throws {
+    @Test func `rate_hz: fewer batches, but every event; without it, every batch`() throws {
         for (settings, expected) in [("", 20), (",rate_hz=10", 1)] {
             let receiver = try DatagramReceiver()
             let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)\(settings)")
@@ -127,20 +127,20 @@ import Testing
         }
     }
 
-    @Test func `bundles=false: each message is a datagram`() async throws {
+    @Test func `bundles=false: each message is a datagram`() throws {
         let receiver = try DatagramReceiver()
-        try await write("127.0.0.1:\(receiver.port),bundles=false,prefix=/a/b")
+        try write("127.0.0.1:\(receiver.port),bundles=false,prefix=/a/b")
         #expect(receiver.receive() == bytes("/a/b/levels/rms_db\0\0,f\0\0", [0xC0, 0xC0, 0, 0]))
         #expect(receiver.receive()?.prefix(20) == Array("/a/b/visualizer/bars".utf8)[...])
     }
 
-    @Test func `value that does not exist: no message`() async throws {
+    @Test func `value that does not exist: no message`() throws {
         let receiver = try DatagramReceiver()
-        try await write("127.0.0.1:\(receiver.port),bundles=false", row: [.nan, 0.5, .nan])
+        try write("127.0.0.1:\(receiver.port),bundles=false", row: [.nan, 0.5, .nan])
         #expect(receiver.receive(timeout: 0.1) == nil)
     }
 
-    @Test func `TCP: each bundle has its size before it`() async throws {
+    @Test func `TCP: each bundle has its size before it`() throws {
         let receiver = try StreamReceiver()
         let sink = try SinkPlugin.osc.make(settings: "tcp://127.0.0.1:\(receiver.port)")
         try sink.open(SinkContext(name: "osc"))
@@ -153,7 +153,7 @@ import Testing
         try sink.close()
     }
 
-    @Test func `many features: bundles that fit into a packet of the network`() async throws {
+    @Test func `many features: bundles that fit into a packet of the network`() throws {
         var outputs = AnalyzerOutputs()
         for index in 0..<200 { _ = outputs.add(Feature("feature_\(index)", .none, "")) }
         let receiver = try DatagramReceiver()
@@ -169,7 +169,7 @@ import Testing
 
     // MARK: - Maps
 
-    @Test func `map file: its addresses, scales and conditions`() async throws {
+    @Test func `map file: its addresses, scales and conditions`() throws {
         let folder = try TemporaryFolder()
         let map = """
             - {from: levels.rms_db, to: /level, scale: [-60, 0, 0, 127], type: int}
@@ -178,7 +178,7 @@ import Testing
         try map.write(toFile: folder("map.yaml"), atomically: true, encoding: .utf8)
         let receiver = try DatagramReceiver()
         let events = [Self.beat.event(at: 0.001), Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0.002)]
-        try await write("127.0.0.1:\(receiver.port),bundles=false,map=\(folder("map.yaml"))", events)
+        try write("127.0.0.1:\(receiver.port),bundles=false,map=\(folder("map.yaml"))", events)
         #expect(receiver.receive() == bytes("/level\0\0,i\0\0", [0, 0, 0, 114]))
         #expect(receiver.receive() == bytes("/down\0\0\0,i\0\0", [0, 0, 0, 1]))
         #expect(receiver.receive(timeout: 0.1) == nil)
@@ -188,7 +188,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder("map.yaml")
         try "- {from: levels.rms, to: level}".write(toFile: path, atomically: true, encoding: .utf8)
-        let error = await #expect(throws: SinkError.self) { try await write("127.0.0.1:9,map=\(path)") }
+        let error = await #expect(throws: SinkError.self) { try write("127.0.0.1:9,map=\(path)") }
         #expect(
             error?.message == """
                 \(path):1:3: [0].to: "level" is not an OSC address; it begins with a slash
@@ -212,7 +212,7 @@ import Testing
     @Test(
         .enabled(if: Tool.program("oscdump").isExpected, Comment(rawValue: Tool.program("oscdump").reason)),
         arguments: ["udp", "tcp"])
-    func `oscdump of liblo: prints the messages`(transport: String) async throws {
+    func `oscdump of liblo: prints the messages`(transport: String) throws {
         let port = transport == "udp" ? try DatagramReceiver().port : try StreamReceiver().port
         let program = try #require(Tool.location(of: "oscdump"))
         let dump = try ChildProcess(program, ["-L", "osc.\(transport)://:\(port)"])

@@ -27,7 +27,7 @@ import Testing
 
     private typealias Message = LightPackets.WLED
 
-    private func run(_ settings: String, _ batches: [CollectedBatch], lead: Double = 0) async throws {
+    private func run(_ settings: String, _ batches: [CollectedBatch], lead: Double = 0) throws {
         let sink = try SinkPlugin.wled.make(settings: settings)
         try sink.open(SinkContext(name: "wled", lead: lead))
         try sink.begin(Self.header)
@@ -36,7 +36,7 @@ import Testing
         try sink.close()
     }
 
-    @Test func `conformance tests: passed`() async throws {
+    @Test func `conformance tests: passed`() throws {
         let receiver = try DatagramReceiver()
         try SinkConformanceSuite(.wled, settings: "127.0.0.1:\(receiver.port)").run()
     }
@@ -53,9 +53,9 @@ import Testing
         #expect(packet.bytes == expected)
     }
 
-    @Test func `batch to one device: level, bands, strongest frequency`() async throws {
+    @Test func `batch to one device: level, bands, strongest frequency`() throws {
         let receiver = try DatagramReceiver()
-        try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
+        try run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
         let message = try #require(receiver.receive().flatMap(Message.init))
         #expect(message.level == 127.5 && !message.isPeak && message.number == 1)
         #expect(abs(message.smoothed - 127.5 * Float(1024.0 / 44_100 / 0.1)) < 0.01)
@@ -63,30 +63,30 @@ import Testing
         #expect(message.magnitude == 2040 && abs(message.frequency - 800) < 0.01)
     }
 
-    @Test func `silence without values: zeros and 1 Hz`() async throws {
+    @Test func `silence without values: zeros and 1 Hz`() throws {
         let receiver = try DatagramReceiver()
         let silence: [Float] = [-120, -120, -120, -120] + [Float](repeating: .nan, count: 16)
-        try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: silence)])
+        try run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: silence)])
         let message = try #require(receiver.receive().flatMap(Message.init))
         #expect(message.level == 0 && message.magnitude == 0 && message.frequency == 1 && message.bands.allSatisfy { $0 == 0 })
     }
 
-    @Test func `multicast on the loopback interface: received by a member of the group`() async throws {
+    @Test func `multicast on the loopback interface: received by a member of the group`() throws {
         let receiver = try DatagramReceiver(port: 11_988, group: "239.0.0.1")
-        try await run("interface=lo", [CollectedBatch(row: Self.row)])
+        try run("interface=lo", [CollectedBatch(row: Self.row)])
         #expect(receiver.receive().flatMap(Message.init)?.level == 127.5)
     }
 
-    @Test func `end: the last message is zero`() async throws {
+    @Test func `end: the last message is zero`() throws {
         let receiver = try DatagramReceiver()
-        try await run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
+        try run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
         let first = try #require(receiver.receive().flatMap(Message.init))
         let last = try #require(receiver.receive().flatMap(Message.init))
         #expect(!first.isZero && last.isZero && last.number == 2)
         #expect(receiver.receive(timeout: 0.1) == nil)
     }
 
-    @Test func `control blackout: zero without a batch, and until it is off again`() async throws {
+    @Test func `control blackout: zero without a batch, and until it is off again`() throws {
         let receiver = try DatagramReceiver()
         let sink = try SinkPlugin.wled.make(settings: "127.0.0.1:\(receiver.port)")
         #expect(SinkPlugin.wled.about.controls.contains(.blackout))

@@ -63,7 +63,7 @@ import Testing
 
     private static let summary = StreamSummary(frames: 1024, batches: 1, reason: .endOfInput)
 
-    private func run(_ sink: any Sink, _ context: SinkContext, blocks: Int = 50) async throws {
+    private func run(_ sink: any Sink, _ context: SinkContext, blocks: Int = 50) throws {
         try sink.open(context)
         try sink.begin(Self.header)
         for number in 0..<blocks { try sink.write(Self.block(number)) }
@@ -72,46 +72,46 @@ import Testing
         try sink.close()
     }
 
-    private func error(_ body: () async throws -> Void) async -> SinkError? {
+    private func error(_ body: () throws -> Void) -> SinkError? {
         do {
-            try await body()
+            try body()
             return nil
         } catch {
             return error as? SinkError
         }
     }
 
-    @Test func `input of the program: the bytes that json-lines writes`() async throws {
-        try await run(sink("cat > \(folder("exec.jsonl"))"), context())
+    @Test func `input of the program: the bytes that json-lines writes`() throws {
+        try run(sink("cat > \(folder("exec.jsonl"))"), context())
         let lines = try SinkPlugin.jsonLines.make(
             SinkPlugin.jsonLines.about.values(from: PluginSpec("json-lines", primary: .text(folder("file.jsonl")))))
-        try await run(lines, context())
+        try run(lines, context())
         let bytes = try folder.text(of: "exec.jsonl")
         #expect(try bytes == folder.text(of: "file.jsonl"))
         #expect(bytes.utf8.count > 200_000)
     }
 
-    @Test func `list of arguments: no shell`() async throws {
+    @Test func `list of arguments: no shell`() throws {
         let path = folder("out $HOME.jsonl")
-        try await run(sink(.texts(["tee", path])), context())
+        try run(sink(.texts(["tee", path])), context())
         #expect(try folder.text(of: "out $HOME.jsonl").hasSuffix("\"reason\":\"end-of-input\"}\n"))
     }
 
-    @Test func `output of the program: its lines are warnings where another sink has standard output`() async throws {
+    @Test func `output of the program: its lines are warnings where another sink has standard output`() throws {
         let warnings = Warnings()
-        try await run(sink("wc -l; echo done >&2"), context(warnings))
+        try run(sink("wc -l; echo done >&2"), context(warnings))
         // A header, 50 · 64 batches, an onset in every tenth batch, one between batches, an end.
         #expect(warnings.all == ["exec:wc -l; echo done >&2: \(2 + 3200 + 320 + 1)", "exec:wc -l; echo done >&2: done"])
     }
 
-    @Test func `program that reads enough and ends: no error`() async throws {
-        let error = await error { try await run(sink("head -n 2 > \(folder("two"))"), context()) }
+    @Test func `program that reads enough and ends: no error`() throws {
+        let error = error { try run(sink("head -n 2 > \(folder("two"))"), context()) }
         #expect(error?.remedy == .finish)
         #expect(try recordTypes(folder.text(of: "two")) == ["header", "batch"])
     }
 
-    @Test func `program that fails, from a file: an error with command, exit code and last line`() async throws {
-        let error = await error { try await run(sink("head -n 1 >/dev/null; echo no light found >&2; exit 4"), context()) }
+    @Test func `program that fails, from a file: an error with command, exit code and last line`() throws {
+        let error = error { try run(sink("head -n 1 >/dev/null; echo no light found >&2; exit 4"), context()) }
         #expect(error?.remedy == .giveUp)
         #expect(
             error?.message
@@ -120,31 +120,31 @@ import Testing
     }
 
     @Test(arguments: ["fail", "retry", "auto"], [false, true])
-    func `program that fails after the end of its input: an error`(policy: String, isLive: Bool) async throws {
-        let error = await error { try await run(sink("cat >/dev/null; exit 7", ["on_error": .text(policy)]), context(live: isLive)) }
+    func `program that fails after the end of its input: an error`(policy: String, isLive: Bool) throws {
+        let error = error { try run(sink("cat >/dev/null; exit 7", ["on_error": .text(policy)]), context(live: isLive)) }
         #expect(error?.message == "exec:cat >/dev/null; exit 7: ended with exit code 7")
     }
 
-    @Test func `program that does not end, from a file: an error`() async throws {
-        let error = await error { try await run(sink("cat >/dev/null; exec sleep 1000", ["timeout_s": .number(0.1)]), context()) }
+    @Test func `program that does not end, from a file: an error`() throws {
+        let error = error { try run(sink("cat >/dev/null; exec sleep 1000", ["timeout_s": .number(0.1)]), context()) }
         #expect(error?.message.contains("had not ended") == true, "\(String(describing: error))")
     }
 
     @Test func `missing program: an error that names it`() async throws {
-        let error = await error { try await run(sink("hemiola-no-such-program --x"), context()) }
+        let error = error { try run(sink("hemiola-no-such-program --x"), context()) }
         #expect(error?.message.hasPrefix("exec:hemiola-no-such-program --x: the command was not found: ") == true)
         let list = await self.error { try sink(.texts(["/nonexistent/program"])).open(context()) }
         #expect(list?.message == "exec:/nonexistent/program: cannot be started: No such file or directory; check the command")
     }
 
-    @Test func `program that never reads, from a file: ended at the time limit, an error`() async throws {
+    @Test func `program that never reads, from a file: ended at the time limit, an error`() throws {
         let start = MonotonicTime.now
-        let error = await error { try await run(sink("sleep 60", ["timeout_s": .number(0.5)]), context()) }
+        let error = error { try run(sink("sleep 60", ["timeout_s": .number(0.5)]), context()) }
         #expect(error?.message.hasPrefix("exec:sleep 60: has not read its input for 0.5 s, and was ended") == true)
         #expect(MonotonicTime.now - start < 10)
     }
 
-    @Test func `program that never reads, live: each call waits for half a second at most, then it is started again`() async throws {
+    @Test func `program that never reads, live: each call waits for half a second at most, then it is started again`() throws {
         let warnings = Warnings()
         let sink = try sink("sleep 60", ["timeout_s": .number(1.2)])
         try sink.open(context(live: true, warnings))
@@ -153,7 +153,7 @@ import Testing
         let block = Self.block(0, count: 2000)
         while remedies.count < 10, remedies.last != .reopen {
             let start = MonotonicTime.now
-            if let error = await error({ try sink.write(block) }) { remedies.append(error.remedy) }
+            if let error = error({ try sink.write(block) }) { remedies.append(error.remedy) }
             #expect(MonotonicTime.now - start < 5)
         }
         #expect(remedies == [.retry, .retry, .reopen])
@@ -161,7 +161,7 @@ import Testing
         try? sink.close()
         var isOpen = false
         for _ in 0..<100 where !isOpen {
-            let error = await error { try sink.open(context(live: true, warnings)) }
+            let error = error { try sink.open(context(live: true, warnings)) }
             #expect(error == nil || error?.remedy == .reopen)
             isOpen = error == nil
             usleep(20_000)
@@ -171,14 +171,14 @@ import Testing
         try sink.close()
     }
 
-    @Test func `call that failed with retry: each record is sent once`() async throws {
+    @Test func `call that failed with retry: each record is sent once`() throws {
         // Reads after one second, so that several calls time out.
         let sink = try sink("sleep 1.2; cat > \(folder("slow.jsonl"))")
         try sink.open(context(live: true))
         try sink.begin(Self.header)
         var retries = 0
         for number in 0..<50 {
-            while let error = await error({ try sink.write(Self.block(number)) }) {
+            while let error = error({ try sink.write(Self.block(number)) }) {
                 try #require(error.remedy == .retry)
                 retries += 1
             }
@@ -191,19 +191,19 @@ import Testing
         #expect(types.count { $0 == "header" } == 1)
     }
 
-    @Test func `policy skip: an error without advice, after which the engine goes on without the sink`() async throws {
+    @Test func `policy skip: an error without advice, after which the engine goes on without the sink`() throws {
         let warnings = Warnings()
         for command in ["exit 3", "cat >/dev/null; exit 3"] {
-            let error = await error { try await run(sink(command, ["on_error": .text("skip")]), context(warnings)) }
+            let error = error { try run(sink(command, ["on_error": .text("skip")]), context(warnings)) }
             #expect(error?.remedy == .giveUp)
             #expect(error?.message == "exec:\(command): ended with exit code 3")
         }
         #expect(warnings.all.isEmpty)
     }
 
-    @Test func `program that does not end, live: ended after the time limit, with a warning`() async throws {
+    @Test func `program that does not end, live: ended after the time limit, with a warning`() throws {
         let warnings = Warnings()
-        try await run(sink("cat >/dev/null; sleep 60", ["timeout_s": .number(0.3)]), context(live: true, warnings))
+        try run(sink("cat >/dev/null; sleep 60", ["timeout_s": .number(0.3)]), context(live: true, warnings))
         #expect(
             warnings.all == ["exec:cat >/dev/null; sleep 60: had not ended 0.3 s after the end of its input, and was ended"])
     }
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `conformance`() async throws {
+    @Test func `conformance`() throws {
         try SinkConformanceSuite(.exec, settings: "cat >/dev/null").run()
     }
 }

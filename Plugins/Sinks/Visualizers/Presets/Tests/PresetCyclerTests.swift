@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `conformance suites of sinks and directors: pass`() async throws {
+    @Test func `conformance suites of sinks and directors: pass`() throws {
         for settings in ["names=a+b+c", "names=a+b,mode=milkdrop", "names=a+b,mode=drop,state=\(folder("state.json"))", "bars=4"] {
             // In real time a plan does not replace a file.
             try SinkConformanceSuite(.presets, settings: "/dev/null,\(settings)").run()
@@ -176,7 +176,7 @@ import Testing
         #expect(try !Self.needs("presets:plan").spareStandardOutput)
     }
 
-    @Test func `context without standard output: no plan is written`() async throws {
+    @Test func `context without standard output: no plan is written`() throws {
         let settings = PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:-,names=a"))
         let sink = PresetCycler(settings, plan: try settings.check())
         let header = StreamHeader(

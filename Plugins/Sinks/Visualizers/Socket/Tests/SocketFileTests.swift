@@ -22,15 +22,15 @@ import Testing
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    private func open(_ spec: String, warn: @escaping @Sendable (String) -> Void = { _ in }) async throws -> any Sink {
+    private func open(_ spec: String, warn: @escaping @Sendable (String) -> Void = { _ in }) throws -> any Sink {
         let sink = try SocketSinkFixture.sink(spec)
         try sink.open(SinkContext(name: "socket", warn: warn))
         return sink
     }
 
-    private func error(_ spec: String) async -> String {
+    private func error(_ spec: String) -> String {
         do {
-            let sink = try await open(spec)
+            let sink = try open(spec)
             try sink.close()
             return ""
         } catch {
@@ -60,44 +60,44 @@ import Testing
         #expect(!TrustedPath.isTrusted(1001, by: 1000, rootFolderOwner: 0))
     }
 
-    @Test func `socket file: has mode 600, and is removed at the end`() async throws {
-        let sink = try await open("socket:\(folder("s"))")
+    @Test func `socket file: has mode 600, and is removed at the end`() throws {
+        let sink = try open("socket:\(folder("s"))")
         #expect(mode(folder("s")) == 0o600)
         _ = try SocketClient(folder("s"))
         try sink.close()
         #expect(folder.names == [])
     }
 
-    @Test func `group: socket file has mode 660; unknown group is refused`() async throws {
-        let sink = try await open("socket:\(folder("s")),group=\(getegid())")
+    @Test func `group: socket file has mode 660; unknown group is refused`() throws {
+        let sink = try open("socket:\(folder("s")),group=\(getegid())")
         #expect(mode(folder("s")) == 0o660)
         try sink.close()
-        #expect(await error("socket:\(folder("s")),group=no-such-group-here").contains("unknown group \"no-such-group-here\""))
+        #expect(error("socket:\(folder("s")),group=no-such-group-here").contains("unknown group \"no-such-group-here\""))
         #expect(folder.names == [])
     }
 
-    @Test func `stale socket: is replaced; socket in use: is refused`() async throws {
+    @Test func `stale socket: is replaced; socket in use: is refused`() throws {
         try createStaleSocket(folder("s"))
-        let sink = try await open("socket:\(folder("s"))")
+        let sink = try open("socket:\(folder("s"))")
         let client = try SocketClient(folder("s"))
         #expect(
-            await error("socket:\(folder("s"))")
+            error("socket:\(folder("s"))")
                 == "\(folder("s")): Address already in use: another process listens on it; stop it, or use another path: socket:PATH")
         try client.send(#"{"type":"tap"}"#)
         try sink.close()
         #expect(folder.names == [])
     }
 
-    @Test func `regular file and symbolic link at the path: are refused and not changed`() async throws {
+    @Test func `regular file and symbolic link at the path: are refused and not changed`() throws {
         try folder.write("text", to: "s")
-        #expect(await error("socket:\(folder("s"))").contains("File exists and is not a socket"))
+        #expect(error("socket:\(folder("s"))").contains("File exists and is not a socket"))
         #expect(try folder.text(of: "s") == "text")
         try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: folder("s"))
-        #expect(await error("socket:\(folder("link"))").contains("is not a socket"))
+        #expect(error("socket:\(folder("link"))").contains("is not a socket"))
     }
 
-    @Test func `socket file replaced by another file: is not removed`() async throws {
-        let sink = try await open("socket:\(folder("s"))")
+    @Test func `socket file replaced by another file: is not removed`() throws {
+        let sink = try open("socket:\(folder("s"))")
         unlink(folder("s"))
         try folder.write("another", to: "s")
         try sink.close()
@@ -141,53 +141,53 @@ import Testing
         #expect(fixture.names == ["s"])
     }
 
-    @Test func `folder writable by all users: is refused unless it is sticky`() async throws {
+    @Test func `folder writable by all users: is refused unless it is sticky`() throws {
         chmod(folder.path, 0o777)
-        #expect(await error("socket:\(folder("s"))").contains("writable by all users"))
+        #expect(error("socket:\(folder("s"))").contains("writable by all users"))
         chmod(folder.path, 0o1777)
-        #expect(await error("socket:\(folder("s"))") == "")
-        #expect(await error("socket:\(folder("none/s"))").contains("\(folder("none")): No such file or directory; create it"))
+        #expect(error("socket:\(folder("s"))") == "")
+        #expect(error("socket:\(folder("none/s"))").contains("\(folder("none")): No such file or directory; create it"))
         try folder.write("", to: "file")
-        #expect(await error("socket:\(folder("file/s"))").contains("file"))
+        #expect(error("socket:\(folder("file/s"))").contains("file"))
     }
 
     @Test(.enabled(if: geteuid() == 0, "requires root: changes the owner of files"))
-    func `folder writable by another group: is refused unless it is sticky`() async throws {
+    func `folder writable by another group: is refused unless it is sticky`() throws {
         for mode: mode_t in [0o770, 0o775, 0o720] {
             chown(folder.path, 0, 12_345)
             chmod(folder.path, mode)
-            #expect(await error("socket:\(folder("s"))").contains("\(folder.path): writable by a group"), "\(mode)")
+            #expect(error("socket:\(folder("s"))").contains("\(folder.path): writable by a group"), "\(mode)")
         }
         for mode: mode_t in [0o750, 0o1770] {
             chmod(folder.path, mode)
-            #expect(await error("socket:\(folder("s"))") == "", "\(mode)")
+            #expect(error("socket:\(folder("s"))") == "", "\(mode)")
         }
     }
 
     @Test(.enabled(if: geteuid() == 0, "requires root: changes the owner of files"))
-    func `path through another user's folder or symbolic link: is refused`() async throws {
+    func `path through another user's folder or symbolic link: is refused`() throws {
         let manager = FileManager.default
         for name in ["own", "other", "other/deep"] {
             try manager.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
             chmod(folder(name), 0o755)
         }
         chown(folder("other"), 12_345, 0)
-        #expect(await error("socket:\(folder("other/deep/s"))").contains("\(folder("other")): belongs to another user"))
+        #expect(error("socket:\(folder("other/deep/s"))").contains("\(folder("other")): belongs to another user"))
         try manager.createSymbolicLink(atPath: folder("link"), withDestinationPath: "own")
-        #expect(await error("socket:\(folder("link/s"))") == "")
-        #expect(await error("socket:\(folder("own/../link/./s"))") == "")
+        #expect(error("socket:\(folder("link/s"))") == "")
+        #expect(error("socket:\(folder("own/../link/./s"))") == "")
         lchown(folder("link"), 12_345, 0)
-        #expect(await error("socket:\(folder("link/s"))").contains("\(folder("link")): symbolic link of another user"))
+        #expect(error("socket:\(folder("link/s"))").contains("\(folder("link")): symbolic link of another user"))
         try manager.createSymbolicLink(atPath: folder("via"), withDestinationPath: folder("other/deep"))
-        #expect(await error("socket:\(folder("via/s"))").contains("belongs to another user"))
+        #expect(error("socket:\(folder("via/s"))").contains("belongs to another user"))
         try manager.createSymbolicLink(atPath: folder("loop"), withDestinationPath: "loop")
-        #expect(await error("socket:\(folder("loop/s"))").contains("symbolic links"))
+        #expect(error("socket:\(folder("loop/s"))").contains("symbolic links"))
     }
 
-    @Test func `path longer than 107 bytes and invalid settings: are refused when the sink is made`() async throws {
+    @Test func `path longer than 107 bytes and invalid settings: are refused when the sink is made`() throws {
         let path = folder(String(repeating: "x", count: 107 - folder.path.utf8.count))
         #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:\(path)") }
-        #expect(await error("socket:\(path.dropLast())") == "")
+        #expect(error("socket:\(path.dropLast())") == "")
         #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:group=users") }
         #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:\(folder("s")),max_clients=1001") }
     }
@@ -235,10 +235,10 @@ import Testing
     @Test(
         .enabled(if: geteuid() == 0, "requires root: changes the user"),
         .enabled(if: ["setpriv", "/usr/bin/perl"].allSatisfy { Tool.location(of: $0) != nil }, "setpriv or Perl is missing"))
-    func `another user: is refused even if the file's mode is 666`() async throws {
+    func `another user: is refused even if the file's mode is 666`() throws {
         chmod(folder.path, 0o755)
         let warnings = Warnings()
-        let sink = try await open("socket:\(folder("s"))") { warnings.add($0) }
+        let sink = try open("socket:\(folder("s"))") { warnings.add($0) }
         let script = "use IO::Socket::UNIX; my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die $!; print <$s>;"
         let asOtherUser = ["--reuid=65534", "--clear-groups", "/usr/bin/perl", "-e", script, folder("s")]
         let setpriv = try #require(Tool.location(of: "setpriv"))
