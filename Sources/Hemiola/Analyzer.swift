@@ -4,8 +4,9 @@ public import HemiolaSignal
 ///
 /// `process` must not allocate, lock, log or wait: it is on the hot path. Everything it needs is made in `prepare`.
 public protocol Analyzer: AnyObject {
-    /// Loads what the settings name outside the program, such as a library, and checks the settings with it. Called when a pipeline is
-    /// assembled; not when the declarations of plugins are listed. Does nothing unless it is implemented.
+    /// Loads what the settings name outside the program, such as a library or a model, and checks the settings with it. Called once for
+    /// every analyzer, before `prepare`, on the thread that makes it; several jobs load theirs at the same time. Does nothing unless it is
+    /// implemented.
     func load() throws(ConfigurationError)
 
     /// Called at the start of every stream; discards all earlier state. May refuse a format. The outputs (columns, events, their

@@ -106,8 +106,7 @@ public struct CapturePlugin: Plugin {
 /// A kind of analyzer.
 public struct AnalyzerPlugin: Plugin {
     public let about: PluginDescription
-    /// Checks the settings; opens nothing.
-    public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
+    private let makeUnloaded: @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
 
     /// A kind of analyzer, and how one is made.
     ///
@@ -131,7 +130,19 @@ public struct AnalyzerPlugin: Plugin {
         about = PluginDescription(
             id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls,
             libraries: libraries)
-        self.make = make
+        makeUnloaded = make
+    }
+
+    /// Makes an analyzer and loads it, so that `prepare` can follow.
+    public func make(_ settings: SettingValues) throws(ConfigurationError) -> any Analyzer {
+        let analyzer = try makeUnloaded(settings)
+        try analyzer.load()
+        return analyzer
+    }
+
+    /// Checks the settings as far as that is possible without loading anything.
+    public func check(_ settings: SettingValues) throws(ConfigurationError) {
+        _ = try makeUnloaded(settings)
     }
 }
 

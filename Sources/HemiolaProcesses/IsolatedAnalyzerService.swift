@@ -41,7 +41,6 @@ public enum IsolatedAnalyzerService {
         let analyzer: any Analyzer
         do throws(ConfigurationError) {
             analyzer = try plugin.make(SettingValues(parameters))
-            try analyzer.load()
         } catch {
             throw ProgramFault(error.problems.first?.message ?? "\(error)")
         }

@@ -43,6 +43,12 @@ import Testing
         #expect(try text("json-lines").contains("path is the main setting"))
     }
 
+    @Test func `page of an analyzer that loads a model: has its outputs`() throws {
+        let plugin = AnalyzerPlugin("modelled", "Loads a model.") { _ throws(ConfigurationError) in Modelled() }
+        let page = try #require(PluginPage.all(of: PluginRegistry(analyzers: [plugin])).first)
+        #expect(page.text(columns: 80).contains("\nOutputs for 48000 Hz and 2 channels\n"))
+    }
+
     @Test func `page of a plugin with records and controls: lists them with their fields`() throws {
         let page = try text("presets")
         #expect(page.contains("\nRecords\n  preset  "))
@@ -115,4 +121,19 @@ import Testing
     @Test func `unknown name: suggests the nearest`() {
         #expect(throws: Failure("unknown plugin \"spectrm\"; did you mean spectrum?")) { try text("spectrm") }
     }
+}
+
+/// An analyzer that refuses every stream until its model is loaded.
+private final class Modelled: Analyzer {
+    private var isLoaded = false
+
+    func load() throws(ConfigurationError) { isLoaded = true }
+
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        guard isLoaded else { throw AnalyzerError("there is no model") }
+        return AnalyzerOutputs()
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
+    func reset() {}
 }

@@ -15,6 +15,11 @@ import Testing
         try AnalyzerConformanceSuite(.spectrum, settings: settings).run()
     }
 
+    @Test func `analyzer that loads a model: conforms, and runs in the harness`() throws {
+        try AnalyzerConformanceSuite(.loaded()).run()
+        #expect(try AnalyzerHarness(.loaded()).process(TestSignal.silence(frames: 1024)).values("value") == [[1]])
+    }
+
     @Test func `scripted capture: conforms`() throws {
         let music = TestSignal.noise(seed: 3, frames: 10_000)
         try CaptureConformanceSuite(

@@ -44,6 +44,46 @@ import Testing
         #expect(loud.texts == quiet.texts)
     }
 
+    @Test(arguments: [1, 3]) func `analyzer that loads a model: every job has one`(jobs: Int) async throws {
+        let loads = Log<String>()
+        // Each file waits until every job has begun one.
+        let begun = Log<Int>()
+        let step = CaptureStep.call {
+            begun.append(0)
+            while begun.count < jobs { pause(milliseconds: 1) }
+        }
+        let plugin = AnalyzerPlugin.loaded {
+            loads.append("")
+            return nil
+        }
+        var trial = Trial([step, silence(batches: 1)], analyzers: [plugin], sinks: [.collecting(CollectingSink())])
+        trial.configuration.captures = (0..<3).map { PluginSpec("scripted", primary: .text("\($0)")) }
+        trial.configuration.jobCount = jobs
+        let pipeline = try trial.pipeline()
+        let described = try pipeline.describeAnalyzers(for: TestSignal.mono)
+        #expect(described.map { $0.outputs.features.map(\.name) } == [["value"]])
+        let outcome = await pipeline.run()
+        #expect(outcome.streams == 3 && outcome.failedInputs == 0)
+        #expect(loads.count == jobs)
+    }
+
+    @Test func `model that only one job can load: the inputs of the others fail, with its reason`() async throws {
+        let loads = Log<String>()
+        let plugin = AnalyzerPlugin.loaded {
+            loads.append("")
+            return loads.count == 1 ? nil : "the model is in use"
+        }
+        // The file of the job that has the model waits until the other job has failed.
+        let step = CaptureStep.call { while loads.count < 2 { pause(milliseconds: 1) } }
+        var trial = Trial([step, silence(batches: 1)], analyzers: [plugin], sinks: [.collecting(CollectingSink())])
+        trial.configuration.captures = (0..<8).map { PluginSpec("scripted", primary: .text("\($0)")) }
+        trial.configuration.jobCount = 2
+        let notices = Notices()
+        let outcome = try await trial.run(report: notices)
+        #expect(outcome.streams > 0 && outcome.failedInputs > 0 && outcome.streams + outcome.failedInputs == 8)
+        #expect(notices.texts.count { $0.contains("the model is in use") } == outcome.failedInputs)
+    }
+
     @Test func `files are analysed at the same time`() async throws {
         // Each waits until all three have begun.
         let begun = Log<Int>()

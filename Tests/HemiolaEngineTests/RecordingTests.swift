@@ -221,4 +221,18 @@ import Testing
             #expect(error.problems[0].message.contains("--analyzer +witness:as=w"), "\(error.problems)")
         }
     }
+
+    @Test func `director that needs a feature of an analyzer that loads a model: error when the recording does not have it`() async throws {
+        let header = Self.header().replacing(#""id":"levels","plugin":"levels""#, with: #""id":"loaded","plugin":"loaded""#)
+        let path = try folder.write([header, Self.end(0)].map { $0 + "\n" }.joined(), to: "r.jsonl")
+        let plugin = SinkPlugin(
+            "directing", "Has a director.", needs: { _ in SinkPlugin.Needs(analyzers: [PluginSpec("loaded")]) },
+            make: { _ throws(ConfigurationError) in DirectingTestSink() })
+        let registry = PluginRegistry(analyzers: [.loaded()], sinks: [plugin])
+        let recording = try Recording(path, registry)
+        let error = #expect(throws: ConfigurationError.self) {
+            try registry.assemble(replaying: recording, PipelineConfiguration(sinks: [PluginSpec("directing")]))
+        }
+        #expect(error?.description.contains("loaded.value") == true)
+    }
 }

@@ -166,7 +166,43 @@ final class EarlyBeatAnalyzer: Analyzer {
     }
 }
 
+/// Refuses every stream unless it was loaded once.
+final class Loaded: Analyzer {
+    private let loadModel: @Sendable () -> String?
+    private var loadCount = 0
+    private var value = FeatureHandle(offset: 0, count: 0)
+
+    init(_ loadModel: @escaping @Sendable () -> String?) {
+        self.loadModel = loadModel
+    }
+
+    func load() throws(ConfigurationError) {
+        if let fault = loadModel() { throw ConfigurationError(fault) }
+        loadCount += 1
+    }
+
+    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        guard loadCount == 1 else { throw AnalyzerError("the model was loaded \(loadCount) times") }
+        var outputs = AnalyzerOutputs()
+        value = outputs.add(Feature("value", .none, "A value."))
+        return outputs
+    }
+
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        row[value] = 1
+    }
+
+    func reset() {}
+}
+
 extension AnalyzerPlugin {
+    /// Refuses every stream unless it was loaded once.
+    ///
+    /// - Parameter load: Called for each load; returns why it fails, or nil.
+    static func loaded(_ load: @escaping @Sendable () -> String? = { nil }) -> AnalyzerPlugin {
+        AnalyzerPlugin("loaded", "Refuses every stream unless it was loaded once.") { _ throws(ConfigurationError) in Loaded(load) }
+    }
+
     static let earlyBeats = AnalyzerPlugin("early-beats", "Emits beats before their time.") { _ throws(ConfigurationError) in
         EarlyBeatAnalyzer()
     }

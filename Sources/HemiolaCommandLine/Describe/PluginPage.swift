@@ -50,7 +50,7 @@ struct PluginPage {
             outputs = Result { () throws(AnalyzerError) in try analyzer.prepare(AnalysisFormat(Self.format)) }
         }
         self.init(.analyzer, plugin.about, common: PluginRegistry.commonSettings, outputs: outputs) { values in
-            (try? plugin.make(values)) != nil
+            (try? plugin.check(values)) != nil
         }
     }
 

@@ -215,12 +215,11 @@ extension PluginRegistry {
         _ declared: (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy), _ spec: PluginSpec, _ path: String,
         _ problems: inout [ConfigurationProblem]
     ) -> Pipeline.AnalyzerEntry? {
-        let (make, values) = (declared.plugin.make, declared.values)
+        let (plugin, values) = (declared.plugin, declared.values)
         do throws(ConfigurationError) {
-            let analyzer = try PluginInstance { () throws(ConfigurationError) in try make(values) }
-            try analyzer.read { analyzer in Result { () throws(ConfigurationError) in try analyzer.load() } }?.get()
+            let analyzer = try PluginInstance { () throws(ConfigurationError) in try plugin.make(values) }
             return Pipeline.AnalyzerEntry(
-                name: spec.name, about: declared.plugin.about, settings: values, analyzer: analyzer, policy: declared.policy)
+                name: spec.name, about: plugin.about, settings: values, analyzer: analyzer, policy: declared.policy)
         } catch {
             problems += error.problems.map { $0.below(path) }
             return nil

@@ -29,6 +29,8 @@ final class InputRun {
     private let replay: ControlReplay
 
     private var slots: [StreamAnalysis.AnalyzerSlot]
+    /// Why the analyzers of this job cannot be made: every input fails; nil: they were made.
+    private let analyzerFault: CaptureError?
     /// Those that analyse the current stream: all but the ones that have refused it and are skipped.
     private var active: [StreamAnalysis.AnalyzerSlot] = []
     /// The analyzers that use something outside of this process; usually none.
@@ -69,16 +71,24 @@ final class InputRun {
         self.pipeline = pipeline
         self.directors = directors
         self.replay = replay
-        let slots = pipeline.analyzerEntries.map { entry in
-            let analyzer = entry.analyzer.take()
-            return StreamAnalysis.AnalyzerSlot(
-                name: entry.name, analyzer: analyzer,
-                // A cast searches all conformances of the program, which takes longer than a batch.
-                handler: entry.about.controls.isEmpty ? nil : analyzer as? any ControlHandler,
-                controls: Set(entry.about.controls.map(\.name)),
-                offline: pipeline.configuration.usesLookAhead ? analyzer as? any OfflineAnalyzer : nil)
+        var slots: [StreamAnalysis.AnalyzerSlot] = []
+        var fault: CaptureError?
+        do throws(CaptureError) {
+            for entry in pipeline.analyzerEntries {
+                let analyzer = try entry.analyzer.take()
+                slots.append(
+                    StreamAnalysis.AnalyzerSlot(
+                        name: entry.name, analyzer: analyzer,
+                        // A cast searches all conformances of the program, which takes longer than a batch.
+                        handler: entry.about.controls.isEmpty ? nil : analyzer as? any ControlHandler,
+                        controls: Set(entry.about.controls.map(\.name)),
+                        offline: pipeline.configuration.usesLookAhead ? analyzer as? any OfflineAnalyzer : nil))
+            }
+        } catch {
+            fault = error
         }
         self.slots = slots
+        analyzerFault = fault
         externals = zip(slots, pipeline.analyzerEntries).compactMap { slot, entry in
             slot.analyzer.external.map { (slot.name, $0, entry.policy.onError == .skip) }
         }
@@ -119,6 +129,7 @@ final class InputRun {
         silence = pipeline.isLive ? SilenceDetector() : nil
         secondsBefore = 0
         do throws(CaptureError) {
+            if let analyzerFault { throw analyzerFault }
             let (made, capture, first) = try open(input, for: receiver)
             var source = first
             defer { capture.close() }
@@ -146,7 +157,7 @@ final class InputRun {
     ) throws(CaptureError) -> (made: any Capture, capture: any Capture, source: StreamSource) {
         var attempts = 0
         while true {
-            let made = input.capture.take()
+            let made = try input.capture.take()
             let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
             do throws(CaptureError) {
                 let rate = pipeline.configuration.sampleRate

@@ -95,7 +95,7 @@ private final class InputSequence: @unchecked Sendable {
                 input.relativePath = next.relativePath
                 return input
             } catch {
-                throw CaptureError(error.problems.first?.message ?? "invalid settings")
+                throw CaptureError(error)
             }
         }
         return InputRun.Assignment(index: count, input: input, source: next)

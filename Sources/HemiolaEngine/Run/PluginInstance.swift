@@ -14,18 +14,27 @@ final class PluginInstance<Value>: Sendable {
     }
 
     /// Takes the instance, or makes another when it was taken before.
-    func take() -> sending Value {
+    ///
+    /// - Throws: What prevents another one, such as a model that was removed after the first was made.
+    func take() throws(CaptureError) -> sending Value {
         let instance = made.withLock { made -> sending Value? in
             guard let value = made else { return nil }
             made = nil
             return value
         }
         if let instance { return instance }
-        do throws(ConfigurationError) { return try make() } catch { preconditionFailure("the settings were accepted before") }
+        do throws(ConfigurationError) { return try make() } catch { throw CaptureError(error) }
     }
 
     /// Calls a function with the instance, which stays; nil when it was taken before.
     func read<Result: Sendable>(_ body: @Sendable (Value) -> Result) -> Result? {
         made.withLock { made in made.map(body) }
+    }
+}
+
+extension CaptureError {
+    /// An input cannot be analysed, because a plugin cannot be made.
+    init(_ error: ConfigurationError) {
+        self.init(error.problems.first?.message ?? "invalid settings")
     }
 }
