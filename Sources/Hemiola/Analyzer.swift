@@ -138,6 +138,7 @@ public struct AnalyzerContext: Sendable {
 public protocol ControlHandler: AnyObject {
     /// Handles a control, at a constant cost.
     ///
-    /// Called only with controls that its plugin declares (`controls:` or `fallbackControls:`).
+    /// Called only with controls that its plugin declares (`controls:` or `fallbackControls:`). One that is declared and has no code is
+    /// refused with `ControlReply.unknown`, so that the omission is noticed.
     func handle(_ control: StampedControl) -> ControlReply
 }

@@ -41,6 +41,7 @@ final class BlackoutDirector: Director, ControlHandler {
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {}
 
     func handle(_ control: StampedControl) -> ControlReply {
+        guard control.control.type == .blackout else { return .unknown(control.control) }
         blackout.set(control.control["on"].flag ?? true)
         return .done
     }

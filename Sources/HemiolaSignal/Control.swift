@@ -134,4 +134,9 @@ public enum ControlReply: Sendable, Hashable {
     case refused(String)
     /// The inbox is full; try again.
     case busy
+
+    /// The refusal of a control for which a handler has no code.
+    public static func unknown(_ control: Control) -> ControlReply {
+        .refused("nothing here handles \(control.name)")
+    }
 }

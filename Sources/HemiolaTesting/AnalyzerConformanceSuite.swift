@@ -11,7 +11,8 @@ internal import HemiolaSignal
 /// - values: finite, within their declared ranges; every declared feature has a value in at least one batch
 /// - events: finite times, declared types and outputs, values of the declared types and ranges; no onset and no beat in silence
 /// - repeatability: after `reset()`, after a gap and `reset()`, and after a second `prepare`, the output is equal in every bit
-/// - controls: every declared control is handled, with values within and beyond the declared ranges; a refusal states its reason
+/// - controls: every declared control is handled, with values within and beyond the declared ranges; a refusal states its reason; any
+///   other control is refused
 /// - an `OfflineAnalyzer`: two passes over the same signal give equal output
 ///
 /// The suite does not check whether the values are right; that is for the analyzer's own tests (``AnalyzerHarness``).
@@ -136,6 +137,9 @@ public struct AnalyzerConformanceSuite {
             let controls = AnalyzerHarness.Interruption.controls(
                 plugin.about.controls.flatMap(Control.samples), after: format.hopFrames * 2)
             _ = output(first.prepared(format), sine, "controls", interruption: controls, &report)
+            if let handler = first.prepared(format) as? any ControlHandler {
+                report.checkControls(plugin.about.controls, of: handler, "The analyzer")
+            }
             if let analyzer = first.prepared(format) as? any OfflineAnalyzer {
                 let results = (0..<2).map { _ in
                     _ = analyzer.prepared(format)

@@ -141,6 +141,22 @@ extension Control {
     }
 }
 
+extension ConformanceReport {
+    /// Checks that a handler has code for every control that its plugin declares, and refuses any other.
+    ///
+    /// - Parameter role: The kind of the handler, as the subject of a sentence: `The analyzer`.
+    mutating func checkControls(_ types: [ControlType], of handler: any ControlHandler, _ role: String) {
+        for type in types {
+            let control = Control.samples(of: type)[0]
+            let reply = handler.handle(StampedControl(control, at: 0, from: "test"))
+            require(reply != .unknown(control), "\(role) has no code for the control \(type.name), which its plugin declares.")
+        }
+        let undeclared = Control(ControlType("conformanceProbe", "Has no handler."))
+        if case .refused = handler.handle(StampedControl(undeclared, at: 0, from: "test")) { return }
+        fail("\(role) does not refuse a control that its plugin does not declare.")
+    }
+}
+
 extension Field {
     /// Values of its type: the ends of its range, values beyond them, and null where it may be null.
     fileprivate var samples: [ParameterValue] {

@@ -106,6 +106,8 @@ final class Faulty: Analyzer, ControlHandler {
         case camelCase = "not named in snake_case"
         case wrongEdges = "edges for"
         case dumbRefusal = "refuses a control without a reason"
+        case handlesEverything = "does not refuse a control that its plugin does not declare"
+        case omitsControl = "has no code for the control tap"
         case byChance = "differs from that of a new analyzer"
     }
 
@@ -152,7 +154,12 @@ final class Faulty: Analyzer, ControlHandler {
     }
 
     func handle(_ control: StampedControl) -> ControlReply {
-        fault == .dumbRefusal ? .refused("") : .done
+        switch fault {
+        case .dumbRefusal: .refused("")
+        case .handlesEverything: .done
+        case .omitsControl: .unknown(control.control)
+        default: control.control.type == .tap ? .done : .unknown(control.control)
+        }
     }
 }
 

@@ -41,6 +41,8 @@ final class DirectorWithFault: Director, ControlHandler {
         case wrongType = "is not of its declared type"
         case outsideRange = "is outside its declared range"
         case refusalWithoutReason = "refuses the control setDepth without a reason"
+        case handlesEverything = "does not refuse a control that its plugin does not declare"
+        case omitsControl = "has no code for the control setDepth"
         case random = "different events for equal input"
     }
 
@@ -75,6 +77,8 @@ final class DirectorWithFault: Director, ControlHandler {
     }
 
     func handle(_ control: StampedControl) -> ControlReply {
+        if fault == .handlesEverything { return .done }
+        if fault == .omitsControl || control.control.type != Self.setDepth { return .unknown(control.control) }
         guard let depth = control.control["depth"].number, (0...1).contains(depth) else {
             return .refused(fault == .refusalWithoutReason ? "" : "a depth is a number from 0 to 1")
         }

@@ -192,7 +192,8 @@ private struct BeatStream {
         case .setDownbeat:
             if !tracker.setDownbeat(at: moment) { return .refused("there is no beat yet") }
         case .nudge: tracker.nudge(by: (control.control["ms"].number ?? 0) / 1000)
-        default: tracker.reset()
+        case .resetTempo: tracker.reset()
+        default: return .unknown(control.control)
         }
         return .done
     }

@@ -54,9 +54,10 @@ public final class PageDirector: Director, ControlHandler {
             add(PresetChange(name: control["name"].string ?? "", cut: .soft, blend: Self.blend, reason: .request))
         case .presetHandler:
             add(PresetChange(name: control["name"].string ?? "", cut: .hard, blend: 0, reason: .page))
-        default:
-            // `ready`, `presetNames`, `presetRefused` and `pageClosed` have no effect without a preset cycler.
+        case .ready, .presetNames, .presetRefused, .pageClosed:
+            // They have no effect without a preset cycler.
             break
+        default: return .unknown(control)
         }
         return .done
     }

@@ -172,6 +172,12 @@ import Testing
         #expect(abs(try #require(analysis.value("bpm", at: 20)) - Self.tempo) < 1)
     }
 
+    @Test func `control of another plugin: refused with a reason`() throws {
+        let other = Control(ControlType("other", "A control of another plugin."))
+        let reply = try PreparedAnalyzer.make().handle(StampedControl(other, at: 0, from: "test"))
+        #expect(reply == .refused("nothing here handles other"))
+    }
+
     @Test func `controls without effect are refused with a reason`() throws {
         let analyzer = try PreparedAnalyzer.make()
         func reply(_ control: Control) -> String? {

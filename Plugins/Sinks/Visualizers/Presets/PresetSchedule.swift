@@ -242,7 +242,7 @@ struct PresetSchedule: Sendable {
         case .pageClosed:
             _ = updateLists(after: control, from: origin, preparation)
             return .done
-        default: return .refused("the preset cycler does not handle \(control.name)")
+        default: return .unknown(control)
         }
     }
 
