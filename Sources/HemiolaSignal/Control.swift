@@ -117,6 +117,9 @@ public struct StampedControl: Sendable, Hashable {
     public var frame: Int64
     /// The sender: the sink's name, with the client's after a slash where there are several.
     public var origin: String
+    /// In the event of a control that switches something: whether that is on after it, as the handler's reply says. For the sinks of the run,
+    /// and no part of the record; nil: not known, or the control switches nothing.
+    public var isOn: Bool?
 
     /// A control, the first frame of the batch in which it takes effect, and its sender.
     public init(_ control: Control, at frame: Int64, from origin: String) {
@@ -130,10 +133,20 @@ public struct StampedControl: Sendable, Hashable {
 public enum ControlReply: Sendable, Hashable {
     /// It has taken effect.
     case done
+    /// It has taken effect, and what it switches is on or off now.
+    case switched(Bool)
     /// It has no effect, and why.
     case refused(String)
     /// The inbox is full; try again.
     case busy
+
+    /// Whether the control has taken effect.
+    public var isDone: Bool {
+        switch self {
+        case .done, .switched: true
+        case .refused, .busy: false
+        }
+    }
 
     /// The refusal of a control for which a handler has no code.
     public static func unknown(_ control: Control) -> ControlReply {

@@ -56,6 +56,14 @@ public struct PresetChange: EventRecord, Hashable {
         case start, timer, bar, beat, drop, segment, request, page, refused
         /// The music was loud enough for a hard cut.
         case hardCut = "hard-cut"
+
+        /// Whether presets change by themselves where there is such a change.
+        public var isAutomatic: Bool {
+            switch self {
+            case .timer, .bar, .beat, .drop, .segment, .hardCut: true
+            case .start, .request, .page, .refused: false
+            }
+        }
     }
 
     /// The preset's name.

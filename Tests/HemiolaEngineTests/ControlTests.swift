@@ -33,6 +33,16 @@ import Testing
         #expect(sink.replies.map(\.reply) == [.done])
     }
 
+    @Test func `control that switches something: its event and the reply say whether that is on`() async throws {
+        let sink = CollectingSink()
+        try await Trial(
+            [silence(batches: 1), .call { for _ in 0..<2 { sink.post(Control(.toggleCycle)) } }, silence(batches: 2)],
+            sinks: [.collecting(sink), DirectingTestSink().plugin]
+        ).run()
+        #expect(sink.streams[0].events.map { $0.control?.isOn } == [false, true])
+        #expect(sink.replies.map(\.reply) == [.switched(false), .switched(true)])
+    }
+
     @Test func `control in the middle of a batch: takes effect in the next`() async throws {
         let sink = CollectingSink()
         try await Trial(
@@ -176,14 +186,14 @@ import Testing
     }
 }
 
-/// A sink with a director that emits a preset change for a `nextPreset` control.
+/// A sink with a director that emits a preset change for a `nextPreset` control, and switches something with `toggleCycle`.
 final class DirectingTestSink: DirectingSink, Sendable {
     let sink = CollectingSink()
     let log = Log<String>()
     let levels = Log<Float>()
 
     var plugin: SinkPlugin {
-        SinkPlugin("directing", "Emits preset changes.", records: [.preset], controls: [.nextPreset]) {
+        SinkPlugin("directing", "Emits preset changes.", records: [.preset], controls: [.nextPreset, .toggleCycle]) {
             [self] _ throws(ConfigurationError) in self
         }
     }
@@ -206,6 +216,7 @@ final class TestDirector: Director, ControlHandler {
     private let levels: Log<Float>
     private var level: FeatureHandle?
     private var isWanted = false
+    private var isOn = true
 
     init(_ log: Log<String>, _ levels: Log<Float>) {
         self.log = log
@@ -228,7 +239,14 @@ final class TestDirector: Director, ControlHandler {
     }
 
     func handle(_ control: StampedControl) -> ControlReply {
-        isWanted = true
-        return .done
+        switch control.control.type {
+        case .nextPreset:
+            isWanted = true
+            return .done
+        case .toggleCycle:
+            isOn.toggle()
+            return .switched(isOn)
+        default: return .unknown(control.control)
+        }
     }
 }

@@ -192,6 +192,14 @@ import Testing
         #expect(sink.streams[0].events.compactMap(PresetChange.init) == [TestDirector.change])
     }
 
+    @Test func `recorded control that switches something: its event says whether that is on`() async throws {
+        let controls = ["toggleCycle", "nextPreset", "toggleCycle"].map {
+            #"{"type":"control","t":\#(1024.0 / 44_100),"frame":1024,"control":"\#($0)","from":"web/1"}"#
+        }
+        try await replay([Self.header(), Self.batch(0)] + controls + [Self.batch(1), Self.end(2048)], sinks: [DirectingTestSink().plugin])
+        #expect(sink.streams[0].events.compactMap(\.control).map(\.isOn) == [false, nil, true])
+    }
+
     @Test func `control of a client during a replay: handled by a director, with its record`() async throws {
         let (directing, client) = (
             DirectingTestSink(),

@@ -439,7 +439,7 @@ final class BridgeClient {
 
     private static func error(_ reply: ControlReply) -> String? {
         switch reply {
-        case .done: nil
+        case .done, .switched: nil
         case .refused(let reason): reason
         case .busy: "busy: too many controls at once; try again"
         }

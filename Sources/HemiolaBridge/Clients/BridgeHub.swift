@@ -165,6 +165,8 @@ final class BridgeHub {
         time = 0
         nextPresetTime = nil
         beat = nil
+        // For every file the preset cycler starts anew.
+        if !encoders.selected.header.isLive { state.isCycling = nil }
         forEachClient { $0.sendHello() }
     }
 

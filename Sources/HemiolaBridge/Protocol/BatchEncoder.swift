@@ -152,7 +152,7 @@ struct BatchEncoder: ~Copyable {
             parts.change.preset = change.name
             parts.change.nextPresetTime = change.nextIn.map { event.time + $0 }
             parts.change.clearsNextPresetTime = false
-            if [.timer, .bar, .beat, .drop, .hardCut].contains(change.reason) { parts.change.showsCycling = true }
+            if change.reason.isAutomatic { parts.change.isCycling = true }
             line.removeAll()
             line.appendLoadPreset(change.name, blend: change.cut == .hard ? 0 : change.blend)
             parts.commands.append(
@@ -171,9 +171,10 @@ struct BatchEncoder: ~Copyable {
             parts.change.beat = TempoReport(beatsPerMinute: beat.beatsPerMinute, time: event.time)
         } else if let device = DeviceEvent(event) {
             parts.change.device = device
-        } else if let control = event.control?.control {
-            if control.type == .toggleCycle { parts.change.cycleToggles += 1 }
-            if control.type == .toggleCycle || control.type == .lockPreset { parts.change.clearsNextPresetTime = true }
+        } else if let stamped = event.control {
+            let type = stamped.control.type
+            if type == .toggleCycle { parts.change.isCycling = .some(stamped.isOn) }
+            if type == .toggleCycle || type == .lockPreset { parts.change.clearsNextPresetTime = true }
         } else if let drop = DropReport(event) {
             counters.count(drop)
         } else if let gap = Gap(event), gap.frames > 0 {

@@ -12,12 +12,11 @@ struct VisualizerState: Sendable, Hashable {
     /// Seconds until the next scheduled preset change.
     var nextIn: Double?
 
-    /// Applies the changes of a batch. The first toggle, if nothing is known about cycling, turns it off: presets cycle by default.
+    /// Applies the changes of a batch.
     mutating func apply(_ change: VisualizerChange) {
         if let preset = change.preset { self.preset = preset }
         if let speed = change.speed { self.speed = speed }
-        if change.showsCycling { isCycling = true }
-        for _ in 0..<change.cycleToggles { isCycling = !(isCycling ?? true) }
+        if let isCycling = change.isCycling { self.isCycling = isCycling }
     }
 }
 
@@ -27,10 +26,8 @@ struct VisualizerChange: Sendable, Hashable {
     /// Stream time of the next scheduled preset change, in seconds. Valid together with `preset`.
     var nextPresetTime: Double?
     var speed: Double?
-    /// Whether a preset was changed by a timer, beat or other trigger that only an active preset cycle has.
-    var showsCycling = false
-    /// How often the cycle was toggled.
-    var cycleToggles = 0
+    /// Whether presets change automatically, as the last automatic change or toggle says; `.some(nil)`: unknown after a toggle.
+    var isCycling: Bool??
     /// Whether the preset or the cycle was locked or unlocked: the time of the next change is then unknown.
     var clearsNextPresetTime = false
     /// The last beat.

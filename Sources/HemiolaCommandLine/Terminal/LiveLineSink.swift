@@ -157,7 +157,7 @@ final class LiveLineSink: Sink, Sendable {
         control["bpm"] = tempo
         context.controls.submit(control, from: context.name) { [self] reply in
             switch reply {
-            case .done: show(key.done)
+            case .done, .switched: show(key.done)
             case .refused(let reason): show("\(key.done): \(reason)")
             case .busy: show("\(key.done): too many controls at once")
             }

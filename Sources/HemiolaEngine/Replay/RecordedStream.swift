@@ -49,7 +49,7 @@ final class RecordedStream: ControllableStream {
     func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation]) -> ControlReply {
         let stamped = StampedControl(control, at: position, from: origin)
         let reply = directors.handle(stamped, preparations)
-        if reply == .done { events.append(Event(at: seconds, stamped)) }
+        events.append(stamped, after: reply, at: seconds)
         return reply ?? .refused("nothing in a replay handles \(control.name)")
     }
 
@@ -99,11 +99,15 @@ final class RecordedStream: ControllableStream {
 
     /// The events of a batch: the recorded ones in their order, then, in order of time, those of controls and directors.
     private func direct(_ batch: RecordingReader.Batch, _ row: UnsafeMutableBufferPointer<Float>) -> [Event] {
-        let recorded = derivedTypes.isEmpty ? batch.events : batch.events.filter { !derivedTypes.contains($0.type.name) }
+        var recorded = batch.events
         if !derivedTypes.isEmpty {
-            for event in recorded {
-                guard let control = event.control else { continue }
-                for director in directors where director.controls.contains(control.control.name) { _ = director.handle(control, nil) }
+            recorded.removeAll { derivedTypes.contains($0.type.name) }
+            for index in recorded.indices {
+                guard var control = recorded[index].control else { continue }
+                for director in directors where director.controls.contains(control.control.name) {
+                    control = control.after(director.handle(control, nil))
+                }
+                recorded[index] = Event(at: recorded[index].time, control)
             }
         }
         if directors.isEmpty, events.isEmpty { return recorded }

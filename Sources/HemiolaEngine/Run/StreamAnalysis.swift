@@ -189,10 +189,10 @@ final class StreamAnalysis: ControllableStream {
         let stamped = StampedControl(control, at: clock, from: origin)
         var reply: ControlReply?
         for slot in slots where slot.controls.contains(control.name) {
-            if let answer = slot.handler?.handle(stamped), reply != .done { reply = answer }
+            if let answer = slot.handler?.handle(stamped), reply?.isDone != true { reply = answer }
         }
         reply = directors.handle(stamped, preparations, after: reply)
-        if reply == .done { events.append(Event(at: seconds, stamped)) }
+        events.append(stamped, after: reply, at: seconds)
         return reply ?? .refused("nothing in this pipeline handles \(control.name)")
     }
 
@@ -385,7 +385,7 @@ extension [PipelineDirector] {
     /// as a fallback.
     ///
     /// - Parameter reply: The reply of the analyzers; nil: none handles the control.
-    /// - Returns: `.done` if one of them has applied it; nil if nothing handles it.
+    /// - Returns: The reply of the first that has applied it, else a refusal; nil if nothing handles it.
     func handle(
         _ control: StampedControl, _ preparations: [ControlInbox.Preparation], after reply: ControlReply? = nil
     ) -> ControlReply? {
@@ -393,9 +393,27 @@ extension [PipelineDirector] {
         var reply = reply
         for (index, director) in enumerated() where director.controls.contains(name) {
             let answer = director.handle(control, preparations.first { $0.director == index }?.value)
-            if let answer, reply != .done { reply = answer }
+            if let answer, reply?.isDone != true { reply = answer }
         }
         return reply ?? first { $0.fallbackControls.contains(name) }?.handle(control, nil)
+    }
+}
+
+extension EventList {
+    /// Adds the record of a control if it has taken effect.
+    mutating func append(_ control: StampedControl, after reply: ControlReply?, at time: Double) {
+        guard let reply, reply.isDone else { return }
+        append(Event(at: time, control.after(reply)))
+    }
+}
+
+extension StampedControl {
+    /// The control with what its handler has replied.
+    func after(_ reply: ControlReply?) -> StampedControl {
+        guard case .switched(let isOn) = reply else { return self }
+        var control = self
+        control.isOn = isOn
+        return control
     }
 }
 

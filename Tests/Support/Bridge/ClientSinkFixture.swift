@@ -97,12 +97,12 @@ public final class ClientSinkFixture: @unchecked Sendable {
         Float((frame * 2 + Int64(channel)) % 2_000_003) / 2_097_152 - 0.5
     }
 
-    public func begin(batchFrames: Int = 1024) async throws {
+    public func begin(batchFrames: Int = 1024, isLive: Bool = true) async throws {
         state.withLock { ($0.frame, $0.number) = (0, 0) }
         var levels = AnalyzerOutputs()
         _ = levels.add(Feature("rms_db", .decibels, minimum: -120, "RMS level."))
         let header = StreamHeader(
-            source: StreamSource(format: format, kind: "fixture", name: "fixture \"1\""), isLive: true,
+            source: StreamSource(format: format, kind: "fixture", name: "fixture \"1\""), isLive: isLive,
             batching: Batching(batchFrames: batchFrames)!, seed: 7,
             analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)], catalog: Self.catalog)
         try sink.begin(header)

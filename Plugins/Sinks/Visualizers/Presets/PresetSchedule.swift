@@ -208,7 +208,7 @@ struct PresetSchedule: Sendable {
     ///   - origin: The page or client that has sent it.
     ///   - time: Stream time of the end of the last batch.
     ///   - preparation: The preparer's result for this control; nil: it is computed now, which may take long.
-    /// - Returns: `done`, or why the control has no effect.
+    /// - Returns: That it has taken effect, or why it has none.
     mutating func handle(
         _ control: Control, from origin: String = "", at time: Double, preparation: PresetControlPreparer.Preparation? = nil
     ) -> ControlReply {
@@ -226,7 +226,7 @@ struct PresetSchedule: Sendable {
             guard timing.isAutomatic else { return .refused("there are no automatic preset changes in mode manual") }
             isCycling.toggle()
             if isCycling { timer.restart(at: time) }
-            return .done
+            return .switched(isCycling)
         case .setSpeed:
             let speed = control["speed"].number ?? .nan
             return SpeedChange.range.contains(speed) ? set(speed) : .refused(Self.speedError)

@@ -11,6 +11,13 @@ import Testing
         PresetChange(name: name, cut: .soft, blend: 2.7, reason: reason)
     }
 
+    /// A `toggleCycle` with what it has led to.
+    private static func toggle(isOn: Bool?) -> StampedControl {
+        var toggle = StampedControl(Control(.toggleCycle), at: 0, from: "socket/1")
+        toggle.isOn = isOn
+        return toggle
+    }
+
     @Test func `page that has not sent ready: gets preset and speed after ready, not before`() async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
@@ -56,12 +63,51 @@ import Testing
         #expect(hello.int("schema") == 1 && hello.int("sample_rate") == 44_100 && hello.int("batch_frames") == 1024)
         #expect(hello.object("source")["name"] as? String == "fixture \"1\"")
         #expect(hello.object("visualizer").values.allSatisfy { $0 is NSNull } && hello.object("visualizer").count == 4)
-        let toggle = StampedControl(Control(.toggleCycle), at: 0, from: "socket/1")
-        try await fixture.play(events: [Self.preset("one"), Self.preset("two"), SpeedChange(0.25)], controls: [toggle])
+        try await fixture.play(events: [Self.preset("one")])
+        try await fixture.play(events: [Self.preset("two", .request), SpeedChange(0.25)], controls: [Self.toggle(isOn: false)])
         #expect(try early.line(except: "resumeAudio").type == "pushSamples")
         let late = try fixture.client()
         let state = try late.line().object("visualizer")
         #expect(state["preset"] as? String == "two" && state["speed"] as? Double == 0.25 && state["cycling"] as? Bool == false)
+        try await fixture.close()
+    }
+
+    @Test func `cycling: as the toggle says, also after the sink was opened again`() async throws {
+        let fixture = try await SocketSinkFixture()
+        func cycling() throws -> Bool? { try fixture.client().line().object("visualizer")["cycling"] as? Bool }
+        try await fixture.begin()
+        try await fixture.play(controls: [Self.toggle(isOn: false)])
+        #expect(try cycling() == false)
+        try await fixture.reopen()
+        try await fixture.begin()
+        #expect(try cycling() == nil)
+        try await fixture.play(controls: [Self.toggle(isOn: true)])
+        #expect(try cycling() == true)
+        try await fixture.play(controls: [Self.toggle(isOn: false), Self.toggle(isOn: true)])
+        #expect(try cycling() == true)
+        // The handler of another plugin does not say.
+        try await fixture.play(controls: [Self.toggle(isOn: nil)])
+        #expect(try cycling() == nil)
+        try await fixture.close()
+    }
+
+    @Test(arguments: [PresetChange.Reason.timer, .bar, .beat, .drop, .segment, .hardCut])
+    func `automatic change: presets cycle`(reason: PresetChange.Reason) async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        try await fixture.play(events: [Self.preset("one", reason)])
+        #expect(try fixture.client().line().object("visualizer")["cycling"] as? Bool == true)
+        try await fixture.close()
+    }
+
+    @Test(arguments: [false, true]) func `next stream: cycling is unknown for a file, and stays for live capture`(isLive: Bool) async throws
+    {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin(isLive: isLive)
+        try await fixture.play(controls: [Self.toggle(isOn: false)])
+        try await fixture.end()
+        try await fixture.begin(isLive: isLive)
+        #expect(try fixture.client().line().object("visualizer")["cycling"] as? Bool == (isLive ? false : nil))
         try await fixture.close()
     }
 
