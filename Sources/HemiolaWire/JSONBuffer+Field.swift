@@ -23,4 +23,13 @@ extension JSONBuffer {
         case .all: append(all: value)
         }
     }
+    /// Appends a field of a CSV table: text as it is, a number as in JSON, nothing for null and a number that is not finite.
+    mutating func append(field value: JSONValue) {
+        switch value {
+        case .null: break
+        case .text(let text): append(field: text)
+        case .number(let number, _) where !number.isFinite: break
+        default: append(value)
+        }
+    }
 }

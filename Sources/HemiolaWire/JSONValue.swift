@@ -1,5 +1,7 @@
-/// A strict JSON text (RFC 8259) as a tree: parsed from the records of a file, or printed by `--json`. Members keep their order.
-package indirect enum JSONValue: Sendable, Equatable {
+package import HemiolaSignal
+
+/// A strict JSON text (RFC 8259) as a tree. Members keep their order.
+package enum JSONValue: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package var key: String
         package var value: JSONValue
@@ -14,8 +16,9 @@ package indirect enum JSONValue: Sendable, Equatable {
     case boolean(Bool)
     /// A number without a point and an exponent, in the range of an Int.
     case integer(Int)
-    /// Any other number; a parsed one is finite, and one that is not is printed as null.
-    case number(Double)
+    /// Any other number. The unit determines how many digits are printed; nil, as in a parsed text: all. A parsed number is finite; one
+    /// that is not is printed as null.
+    case number(Double, in: Unit? = nil)
     case text(String)
     case list([JSONValue])
     case object([Member])
@@ -53,7 +56,7 @@ package indirect enum JSONValue: Sendable, Equatable {
     package var double: Double? {
         switch self {
         case .integer(let number): Double(number)
-        case .number(let number): number
+        case .number(let number, _): number
         default: nil
         }
     }

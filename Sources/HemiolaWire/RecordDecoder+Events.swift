@@ -119,7 +119,7 @@ extension RecordDecoder {
 
     /// The member with the same duration in frames; nil: a member is not the duration of a number of frames.
     private static func frames(of member: JSONValue.Member, in members: [JSONValue.Member], _ format: StreamFormat) -> String? {
-        guard member.key.hasSuffix("_s"), case .number(let seconds) = member.value else { return nil }
+        guard member.key.hasSuffix("_s"), case .number(let seconds, _) = member.value else { return nil }
         return members.first { other in
             guard other.key != "frame", let frames = other.value.integer else { return false }
             return abs(format.seconds(at: Int64(frames)) - seconds) <= 0.5e-6
@@ -157,7 +157,7 @@ extension RecordDecoder {
             case .null, .text: field = .text(name, nullable: true, summary)
             case .boolean: field = .boolean(name, summary)
             case .integer: field = .integer(name, nullable: true, summary)
-            case .number(let number): field = .number(name, unit: .writing([number], named: name), nullable: true, summary)
+            case .number(let number, _): field = .number(name, unit: .writing([number], named: name), nullable: true, summary)
             case .list(let elements) where !elements.isEmpty && elements.allSatisfy { $0.string != nil }: field = .texts(name, summary)
             case .list(let elements): field = .numbers(name, unit: .writing(elements.compactMap(\.double), named: name), summary)
             case .object: throw RecordFault("\"\(name)\" is an object, which records of events do not have")
@@ -177,7 +177,7 @@ extension Field {
         case (_, .null): ParameterValue.none
         case (.integer, .integer(let number)): .integer(number)
         case (.number, .integer(let number)): .number(Double(number))
-        case (.number, .number(let number)): .number(number)
+        case (.number, .number(let number, _)): .number(number)
         case (.boolean, .boolean(let flag)): .boolean(flag)
         case (.text, .text(let text)), (.choice, .text(let text)): .text(text)
         case (.texts, .list(let elements)):

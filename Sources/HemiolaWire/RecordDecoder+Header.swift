@@ -144,7 +144,7 @@ extension ParameterValue {
         case .null: self = .none
         case .boolean(let flag): self = .boolean(flag)
         case .integer(let number): self = .integer(number)
-        case .number(let number): self = .number(number)
+        case .number(let number, _): self = .number(number)
         case .text(let text): self = .text(text)
         case .list(let elements):
             let items = elements.compactMap(ParameterValue.init)
@@ -196,7 +196,7 @@ extension StreamSummary {
             for member in members {
                 switch member.value {
                 case .integer(let count): values.append(SummaryValue(member.key, count: Int64(count)))
-                case .number(let number): values.append(SummaryValue(member.key, number, .writing([number], named: member.key)))
+                case .number(let number, _): values.append(SummaryValue(member.key, number, .writing([number], named: member.key)))
                 case .null: values.append(SummaryValue(member.key, .nan, .none))
                 default: throw RecordFault("\"summaries.\(analyzer.key).\(member.key)\" is not a number")
                 }

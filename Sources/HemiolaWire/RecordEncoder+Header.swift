@@ -49,7 +49,7 @@ extension RecordEncoder {
             buffer.append(#","start_s":"#)
             buffer.append(seconds: start)
         }
-        let tags = RecordTree.tags(header.source.tags).filter { $0.value != .null }
+        let tags = header.source.tags.members.filter { $0.value != .null }
         if !tags.isEmpty {
             buffer.append(#","tags":"#)
             buffer.append(.object(tags))
@@ -100,6 +100,15 @@ extension RecordEncoder {
 
     private func isWritten(_ event: EventOutput) -> Bool {
         selection.contains(header.catalog.event(event.name)?.name ?? RecordType.analyzerEvent.name)
+    }
+}
+
+extension SoundTags {
+    /// The tags in the order of ``RecordSchema/tags(isComplete:)``, null where there are none.
+    var members: [JSONValue.Member] {
+        [("title", title), ("artist", artist), ("album", album), ("track", track), ("genre", genre)].map { key, text in
+            JSONValue.Member(key, text.map { .text($0) } ?? .null)
+        } + [JSONValue.Member("year", year.map { .integer($0) } ?? .null)]
     }
 }
 

@@ -28,11 +28,11 @@ extension SchemaText {
         where !fields.contains(where: { $0.name == field.name }) {
             fields.append(field)
         }
-        return DocumentTree.object([
-            ("schema", .integer(StreamHeader.schema)),
-            ("columns", .object(fields.map { ($0.name, $0.type.column) })),
-            ("duckdb", .object(fields.map { ($0.name, .text($0.type.duckDB)) })),
-            ("pandas", .object(fields.flatMap { $0.type.pandas(under: $0.name) })),
+        return JSONValue.object([
+            .init("schema", .integer(StreamHeader.schema)),
+            .init("columns", .object(fields.map { .init($0.name, $0.type.column) })),
+            .init("duckdb", .object(fields.map { .init($0.name, .text($0.type.duckDB)) })),
+            .init("pandas", .object(fields.flatMap { $0.type.pandas(under: $0.name) })),
         ]).document
     }
 }
@@ -40,14 +40,14 @@ extension SchemaText {
 extension RecordSchema.FieldType {
     /// `int64`, `float64`, `string`, `bool`, a list of one element for a list, an object for a struct, `json` for an object
     /// whose keys depend on the run.
-    fileprivate var column: DocumentTree {
+    fileprivate var column: JSONValue {
         switch self {
         case .integer: .text("int64")
         case .number, .measurement, .figure: .text("float64")
         case .boolean: .text("bool")
         case .text, .choice: .text("string")
         case .list(let element, _): .list([element.column])
-        case .object(let fields): .object(fields.map { ($0.name, $0.type.column) })
+        case .object(let fields): .object(fields.map { .init($0.name, $0.type.column) })
         case .table, .parameter: .text("json")
         case .nullable(let type): type.column
         }
@@ -68,13 +68,13 @@ extension RecordSchema.FieldType {
     }
 
     /// A nullable dtype per column, with the column names of `json_normalize`. Objects of unknown keys are not included.
-    fileprivate func pandas(under name: String) -> [(key: String, value: DocumentTree)] {
+    fileprivate func pandas(under name: String) -> [JSONValue.Member] {
         switch self {
-        case .integer: [(name, .text("Int64"))]
-        case .number, .measurement, .figure: [(name, .text("float64"))]
-        case .boolean: [(name, .text("boolean"))]
-        case .text, .choice: [(name, .text("string"))]
-        case .list: [(name, .text("object"))]
+        case .integer: [.init(name, .text("Int64"))]
+        case .number, .measurement, .figure: [.init(name, .text("float64"))]
+        case .boolean: [.init(name, .text("boolean"))]
+        case .text, .choice: [.init(name, .text("string"))]
+        case .list: [.init(name, .text("object"))]
         case .object(let fields): fields.flatMap { $0.type.pandas(under: "\(name).\($0.name)") }
         case .table, .parameter: []
         case .nullable(let type): type.pandas(under: name)

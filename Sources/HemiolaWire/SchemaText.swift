@@ -35,18 +35,18 @@ public enum SchemaText {
     }
 
     private static func document(_ records: [RecordSchema.Record], takesAnyAnalyzer: Bool) -> String {
-        DocumentTree.object([
-            ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
-            ("title", .text("Hemiola records, schema \(StreamHeader.schema)")),
-            ("description", .text("One line of the JSON Lines that Hemiola writes.")),
-            (
+        JSONValue.object([
+            .init("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
+            .init("title", .text("Hemiola records, schema \(StreamHeader.schema)")),
+            .init("description", .text("One line of the JSON Lines that Hemiola writes.")),
+            .init(
                 "$comment",
                 .text(
                     "Schema \(StreamHeader.schema) may gain keys; keys are never changed or removed. This document allows only the "
                         + "keys of the version that printed it; a reader should ignore unknown keys.")
             ),
-            ("oneOf", .list(records.map { .object([("$ref", .text("#/$defs/\($0.type)"))]) })),
-            ("$defs", .object(records.map { ($0.type, $0.jsonSchema(takesAnyAnalyzer: takesAnyAnalyzer)) })),
+            .init("oneOf", .list(records.map { .object([.init("$ref", .text("#/$defs/\($0.type)"))]) })),
+            .init("$defs", .object(records.map { .init($0.type, $0.jsonSchema(takesAnyAnalyzer: takesAnyAnalyzer)) })),
         ]).document
     }
 }
@@ -91,79 +91,75 @@ extension RecordSchema.Field {
 // MARK: - JSON Schema
 
 extension RecordSchema.Record {
-    fileprivate func jsonSchema(takesAnyAnalyzer: Bool) -> DocumentTree {
-        let type: DocumentTree = .object([("const", .text(self.type))])
-        let others: DocumentTree = takesAnyAnalyzer && self.type == "batch" ? .anyAnalyzer : .boolean(false)
-        return RecordSchema.common.objectSchema(
-            first: [("description", .text(summary))], properties: [("type", type)], adding: fields, others: others)
+    fileprivate func jsonSchema(takesAnyAnalyzer: Bool) -> JSONValue {
+        let type: JSONValue = .object([.init("const", .text(self.type))])
+        let others: JSONValue = takesAnyAnalyzer && self.type == "batch" ? .anyAnalyzer : .boolean(false)
+        return .object(
+            RecordSchema.common.objectSchema(
+                first: [.init("description", .text(summary))], properties: [.init("type", type)], adding: fields, others: others))
     }
 }
 
 extension [RecordSchema.Field] {
     /// The schema of an object with these fields and then `fields`.
     fileprivate func objectSchema(
-        first: [(key: String, value: DocumentTree)] = [], properties: [(key: String, value: DocumentTree)] = [],
-        adding fields: [RecordSchema.Field] = [], others: DocumentTree = .boolean(false)
-    ) -> DocumentTree {
+        first: [JSONValue.Member] = [], properties: [JSONValue.Member] = [],
+        adding fields: [RecordSchema.Field] = [], others: JSONValue = .boolean(false)
+    ) -> [JSONValue.Member] {
         let all = self + fields
-        return .object(
-            first + [
-                ("type", .text("object")),
-                ("properties", .object(properties + all.map { ($0.name, $0.jsonSchema) })),
-                ("required", .list(properties.map { .text($0.key) } + all.filter { !$0.isOptional }.map { .text($0.name) })),
-                ("additionalProperties", others),
-            ])
+        return first + [
+            .init("type", .text("object")),
+            .init("properties", .object(properties + all.map { .init($0.name, $0.jsonSchema) })),
+            .init("required", .list(properties.map { .text($0.key) } + all.filter { !$0.isOptional }.map { .text($0.name) })),
+            .init("additionalProperties", others),
+        ]
     }
 }
 
 extension RecordSchema.Field {
-    fileprivate var jsonSchema: DocumentTree {
-        .object([("description", .text(summary))] + type.keywords)
+    fileprivate var jsonSchema: JSONValue {
+        .object([.init("description", .text(summary))] + type.keywords)
     }
 }
 
 extension RecordSchema.FieldType {
     /// The JSON Schema keywords of the type.
-    fileprivate var keywords: [(key: String, value: DocumentTree)] {
+    fileprivate var keywords: [JSONValue.Member] {
         switch self {
-        case .integer: [("type", .text("integer"))]
-        case .number, .figure: [("type", .text("number"))]
+        case .integer: [.init("type", .text("integer"))]
+        case .number, .figure: [.init("type", .text("number"))]
         case .measurement(let minimum, let maximum):
-            [("type", .text("number"))] + (minimum.map { [("minimum", .number($0))] } ?? [])
-                + (maximum.map { [("maximum", .number($0))] } ?? [])
-        case .boolean: [("type", .text("boolean"))]
-        case .text: [("type", .text("string"))]
-        case .choice(let names): [("enum", .list(names.map { .text($0) }))]
+            [.init("type", .text("number"))] + (minimum.map { [.init("minimum", .number($0))] } ?? [])
+                + (maximum.map { [.init("maximum", .number($0))] } ?? [])
+        case .boolean: [.init("type", .text("boolean"))]
+        case .text: [.init("type", .text("string"))]
+        case .choice(let names): [.init("enum", .list(names.map { .text($0) }))]
         case .list(let element, let count):
-            [("type", .text("array")), ("items", .object(element.keywords))]
-                + (count.map { [("minItems", .integer($0)), ("maxItems", .integer($0))] } ?? [])
-        case .object(let fields): fields.objectSchema().members
-        case .table(let value): [("type", .text("object")), ("additionalProperties", .object(value.keywords))]
-        case .parameter: [("type", .list(["boolean", "number", "string", "array", "null"].map { .text($0) }))]
+            [.init("type", .text("array")), .init("items", .object(element.keywords))]
+                + (count.map { [.init("minItems", .integer($0)), .init("maxItems", .integer($0))] } ?? [])
+        case .object(let fields): fields.objectSchema()
+        case .table(let value): [.init("type", .text("object")), .init("additionalProperties", .object(value.keywords))]
+        case .parameter: [.init("type", .list(["boolean", "number", "string", "array", "null"].map { .text($0) }))]
         case .nullable(let type):
             type.keywords.map { keyword in
-                keyword.key == "type" ? (keyword.key, .list([keyword.value, .text("null")])) : keyword
+                keyword.key == "type" ? .init(keyword.key, .list([keyword.value, .text("null")])) : keyword
             }
         }
     }
 }
 
-extension DocumentTree {
+extension JSONValue {
     /// The object of any analyzer: numbers and lists of numbers.
-    fileprivate static var anyAnalyzer: DocumentTree {
+    fileprivate static var anyAnalyzer: JSONValue {
         .object([
-            ("type", .text("object")),
-            (
+            .init("type", .text("object")),
+            .init(
                 "additionalProperties",
                 .object([
-                    ("type", .list([.text("number"), .text("array"), .text("null")])),
-                    ("items", .object([("type", .list([.text("number"), .text("null")]))])),
+                    .init("type", .list([.text("number"), .text("array"), .text("null")])),
+                    .init("items", .object([.init("type", .list([.text("number"), .text("null")]))])),
                 ])
             ),
         ])
-    }
-
-    fileprivate var members: [(key: String, value: DocumentTree)] {
-        if case .object(let members) = self { members } else { [] }
     }
 }

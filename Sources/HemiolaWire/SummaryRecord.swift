@@ -94,12 +94,14 @@ public struct SummaryRecord: Sendable {
 
 // MARK: - Writing
 
+private typealias Member = JSONValue.Member
+
 extension SummaryRecord {
     /// Writes the record as a line of JSON.
     ///
     /// - Complexity: O(bytes written).
     public func encode(into buffer: inout JSONBuffer) {
-        buffer.append(.object([RecordTree.Member("type", .text(Self.type))] + members))
+        buffer.append(.object([Member("type", .text(Self.type))] + members))
         buffer.append("\n")
     }
 
@@ -116,7 +118,7 @@ extension SummaryRecord {
     ///   - columns: The names of the table's columns. A column that the record does not have is empty.
     ///   - buffer: Receives the row.
     public func encode(columns: [String], into buffer: inout JSONBuffer) {
-        var fields: [String: RecordTree] = [:]
+        var fields: [String: JSONValue] = [:]
         forEachField { path, value in fields[path] = value }
         for (index, column) in columns.enumerated() {
             if index > 0 { buffer.append(",") }
@@ -125,67 +127,78 @@ extension SummaryRecord {
         buffer.append("\n")
     }
 
-    private func forEachField(_ body: (_ path: String, _ value: RecordTree) -> Void) {
+    private func forEachField(_ body: (_ path: String, _ value: JSONValue) -> Void) {
         for member in members { member.value.forEachLeaf(at: member.key, body) }
     }
 
-    private var members: [RecordTree.Member] {
-        var members = [RecordTree.Member("file", .text(header.file ?? header.source.name))]
+    private var members: [Member] {
+        var members = [Member("file", .text(header.file ?? header.source.name))]
         if let bytes = header.file == nil ? header.source.nameBytes : header.fileBytes {
-            members.append(RecordTree.Member("file_base64", .text(bytes.base64)))
+            members.append(Member("file_base64", .text(bytes.base64)))
         }
         return members + [
-            RecordTree.Member("schema", .integer(Int64(StreamHeader.schema))), RecordTree.Member("hemiola", .text(version)),
-            RecordTree.Member("duration_s", .number(header.format.seconds(at: end.frames), .seconds)),
-            RecordTree.Member("sample_rate", .integer(Int64(header.format.sampleRate))),
-            RecordTree.Member("channels", .integer(Int64(header.format.channelCount))),
-            RecordTree.Member("frames", .integer(end.frames)), RecordTree.Member("lost_frames", .integer(lostFrames)),
-            RecordTree.Member("non_finite", .integer(end.nonFinite)),
-            RecordTree.Member("tags", .object(RecordTree.tags(header.source.tags))),
-            RecordTree.Member(
+            Member("schema", .integer(StreamHeader.schema)), Member("hemiola", .text(version)),
+            Member("duration_s", .number(header.format.seconds(at: end.frames), in: .seconds)),
+            Member("sample_rate", .integer(header.format.sampleRate)),
+            Member("channels", .integer(header.format.channelCount)),
+            Member("frames", .integer(Int(end.frames))), Member("lost_frames", .integer(Int(lostFrames))),
+            Member("non_finite", .integer(Int(end.nonFinite))),
+            Member("tags", .object(header.source.tags.members)),
+            Member(
                 "rhythm",
                 .object([
-                    RecordTree.Member("bpm", .number(rhythm?.beatsPerMinute ?? .nan, .beatsPerMinute)),
-                    RecordTree.Member("beats", rhythm.map { .integer($0.beatCount) } ?? .null),
-                    RecordTree.Member("bars", rhythm.map { .integer($0.barCount) } ?? .null),
-                    RecordTree.Member("first_beat_s", .number(rhythm?.firstBeat ?? .nan, .seconds)),
+                    Member("bpm", .number(rhythm?.beatsPerMinute ?? .nan, in: .beatsPerMinute)),
+                    Member("beats", rhythm.map { .integer(Int($0.beatCount)) } ?? .null),
+                    Member("bars", rhythm.map { .integer(Int($0.barCount)) } ?? .null),
+                    Member("first_beat_s", .number(rhythm?.firstBeat ?? .nan, in: .seconds)),
                 ])),
-            RecordTree.Member("summaries", .object(end.sections.map { RecordTree.Member($0.analyzer, .object($0.values.map(\.member))) })),
-            RecordTree.Member("features", .object(features)), RecordTree.Member("reason", .text(end.reason.rawValue)),
+            Member("summaries", .object(end.sections.map { Member($0.analyzer, .object($0.values.map(\.member))) })),
+            Member("features", .object(features)), Member("reason", .text(end.reason.rawValue)),
         ]
     }
 
-    private var features: [RecordTree.Member] {
-        var analyzers: [RecordTree.Member] = []
+    private var features: [Member] {
+        var analyzers: [Member] = []
         for statistics in statistics {
-            let feature = RecordTree.Member(statistics.feature.name, statistics.tree)
+            let feature = Member(statistics.feature.name, statistics.tree)
             if case .object(let features)? = analyzers.last?.value, analyzers.last?.key == statistics.analyzer {
                 analyzers[analyzers.count - 1].value = .object(features + [feature])
             } else {
-                analyzers.append(RecordTree.Member(statistics.analyzer, .object([feature])))
+                analyzers.append(Member(statistics.analyzer, .object([feature])))
             }
         }
         return analyzers
     }
 }
 
+extension JSONValue {
+    /// Calls a function with each value that is neither an object nor a list, and its path: `tags.title`, `features.a.b.mean[3]`.
+    fileprivate func forEachLeaf(at path: String, _ body: (_ path: String, _ value: JSONValue) -> Void) {
+        switch self {
+        case .object(let members): for member in members { member.value.forEachLeaf(at: "\(path).\(member.key)", body) }
+        case .list(let elements): for (index, element) in elements.enumerated() { element.forEachLeaf(at: "\(path)[\(index)]", body) }
+        default: body(path, self)
+        }
+    }
+}
+
 extension SummaryRecord.Statistics {
-    fileprivate var tree: RecordTree {
-        func tree(_ values: [Double]) -> RecordTree {
-            feature.isArray ? .list(values.map { .number($0, feature.unit) }) : .number(values.first ?? .nan, feature.unit)
+    fileprivate var tree: JSONValue {
+        func tree(_ values: [Double]) -> JSONValue {
+            feature.isArray ? .list(values.map { .number($0, in: feature.unit) }) : .number(values.first ?? .nan, in: feature.unit)
         }
         return .object(
-            [RecordTree.Member("mean", tree(means)), RecordTree.Member("stdev", tree(deviations))]
-                + zip(SummaryRecord.quantiles, quantiles).map { RecordTree.Member($0.name, tree($1)) }
-                + [RecordTree.Member("nulls", .integer(nulls))])
+            [Member("mean", tree(means)), Member("stdev", tree(deviations))]
+                + zip(SummaryRecord.quantiles, quantiles).map { Member($0.name, tree($1)) }
+                + [Member("nulls", .integer(Int(nulls)))])
     }
 }
 
 extension SummaryValue {
-    fileprivate var member: RecordTree.Member {
+    fileprivate var member: Member {
         switch number {
-        case .count(let count): RecordTree.Member(name, .integer(count))
-        case .feature(let value, let unit): RecordTree.Member(name, .number(value, unit))
+        case .count(let count): Member(name, .integer(Int(count)))
+        case .feature(let value, let unit): Member(name, .number(value, in: unit))
         }
     }
 }
