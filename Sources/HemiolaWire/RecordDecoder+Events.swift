@@ -3,11 +3,10 @@ internal import HemiolaSignal
 extension RecordDecoder {
     /// Decodes the record of an event.
     mutating func event(_ name: String, _ record: JSONValue, _ header: StreamHeader) throws(RecordFault) -> Record {
-        let fields = RecordFields(record)
-        let time = try fields.time("t", header.format)
+        let time = try record.time("t", header.format)
         if name == RecordType.control.name {
             let stamped = StampedControl(
-                try control(record), at: try fields.count("frame"), from: try fields.text("from"))
+                try control(record), at: try record.count("frame"), from: try record.text("from"))
             return .event(Event(at: time, stamped), emitted: nil)
         }
         guard let type = catalog.event(name) else { return try undeclaredEvent(name, record, header, time) }
@@ -15,12 +14,12 @@ extension RecordDecoder {
         var emitted: Double?
         for (field, slot) in zip(type.fields, type.slots) {
             guard let value = record[field.name] else { continue }
-            if field.source == .emittedTime { emitted = try fields.time(field.name, header.format) }
+            if field.source == .emittedTime { emitted = try record.time(field.name, header.format) }
             guard slot >= 0 else { continue }
             guard let decoded = field.value(of: value) else { throw RecordFault("\"\(field.name)\" has another type") }
             event[slot] = decoded
         }
-        event.time = try exactTime(time, type, fields, emitted, header.format)
+        event.time = try exactTime(time, type, record, emitted, header.format)
         return .event(event, emitted: emitted)
     }
 
@@ -28,18 +27,18 @@ extension RecordDecoder {
     ///
     /// `t` and `due_in_s` are rounded to microseconds, `frame` to a whole number: each leaves an interval, and the time lies in all of them.
     private func exactTime(
-        _ time: Double, _ type: RecordType, _ fields: RecordFields, _ emitted: Double?, _ format: StreamFormat
+        _ time: Double, _ type: RecordType, _ record: JSONValue, _ emitted: Double?, _ format: StreamFormat
     ) throws(RecordFault) -> Double {
         let half = 0.5e-6
         var (low, high) = (time - half, time + half)
         for field in type.fields {
             switch field.source {
             case .frame:
-                guard let frame = try fields.optionalNumber(field.name) else { continue }
+                guard let frame = try record.optionalNumber(field.name) else { continue }
                 low = max(low, (frame - 0.5) / Double(format.sampleRate))
                 high = min(high, (frame + 0.5) / Double(format.sampleRate))
             case .timeUntilEvent:
-                guard let emitted, let due = try fields.optionalNumber(field.name) else { continue }
+                guard let emitted, let due = try record.optionalNumber(field.name) else { continue }
                 let end = format.seconds(at: format.frame(at: emitted))
                 low = max(low, end + due - half)
                 high = min(high, end + due + half)
@@ -54,7 +53,7 @@ extension RecordDecoder {
     // MARK: - Controls
 
     private mutating func control(_ record: JSONValue) throws(RecordFault) -> Control {
-        let name = try RecordFields(record).text("control")
+        let name = try record.text("control")
         if let type = catalog.control(name) {
             let control = Result { () throws(ControlFault) in
                 try Control(type) { field in record[field.name].flatMap { field.value(of: $0) } }
@@ -81,14 +80,13 @@ extension RecordDecoder {
         note(undeclared: name)
         let members = (record.members ?? []).filter { !["type", "file", "file_base64", "t"].contains($0.key) }
         try Self.checkCount(of: members)
-        let emitted = record["emitted_t"]?.double == nil ? nil : try RecordFields(record).time("emitted_t", header.format)
+        let emitted = record["emitted_t"]?.double == nil ? nil : try record.time("emitted_t", header.format)
         var fields: [Field] = []
         var stored: [(place: Int, value: ParameterValue)] = []
         for member in members {
             guard !fields.contains(where: { $0.name == member.key }) else { throw RecordFault("\"\(member.key)\" occurs twice") }
             switch member.key {
-            case "frame" where member.value.integer.map { abs(Double($0) - time * Double(header.format.sampleRate)) < 1 } ?? false:
-                fields.append(.frame)
+            case "frame" where Self.isFrame(member.value, at: time, header.format): fields.append(.frame)
             case "emitted_t" where emitted != nil: fields.append(.emittedTime)
             case "due_in_s" where emitted != nil && member.value.double != nil: fields.append(.timeUntilEvent)
             default:
@@ -111,17 +109,23 @@ extension RecordDecoder {
         let type = hasConstants ? RecordType(name, Self.summary, fields: fields) : inferredType(name, fields)
         var event = Event(at: time, type)
         for (slot, stored) in stored.enumerated() { event[slot] = stored.value }
-        event.time = try exactTime(time, type, RecordFields(record), emitted, header.format)
+        event.time = try exactTime(time, type, record, emitted, header.format)
         return .event(event, emitted: emitted)
     }
 
     private static let summary = "A record of another program."
 
+    /// Whether a value is the frame of a time.
+    private static func isFrame(_ value: JSONValue, at time: Double, _ format: StreamFormat) -> Bool {
+        guard case .integer(let frame) = value else { return false }
+        return abs(Double(frame) - time * Double(format.sampleRate)) < 1
+    }
+
     /// The member with the same duration in frames; nil: a member is not the duration of a number of frames.
     private static func frames(of member: JSONValue.Member, in members: [JSONValue.Member], _ format: StreamFormat) -> String? {
         guard member.key.hasSuffix("_s"), case .number(let seconds, _) = member.value else { return nil }
         return members.first { other in
-            guard other.key != "frame", let frames = other.value.integer else { return false }
+            guard other.key != "frame", case .integer(let frames) = other.value else { return false }
             return abs(format.seconds(at: Int64(frames)) - seconds) <= 0.5e-6
         }?.key
     }
@@ -167,24 +171,5 @@ extension RecordDecoder {
             values.append(value)
         }
         return (fields, values)
-    }
-}
-
-extension Field {
-    /// The value of a JSON text; nil when it has another type than this field. A missing number in a list is NaN.
-    fileprivate func value(of value: JSONValue) -> ParameterValue? {
-        switch (kind, value) {
-        case (_, .null): ParameterValue.none
-        case (.integer, .integer(let number)): .integer(number)
-        case (.number, .integer(let number)): .number(Double(number))
-        case (.number, .number(let number, _)): .number(number)
-        case (.boolean, .boolean(let flag)): .boolean(flag)
-        case (.text, .text(let text)), (.choice, .text(let text)): .text(text)
-        case (.texts, .list(let elements)):
-            elements.allSatisfy { $0.string != nil } ? .list(elements.map { .text($0.string ?? "") }) : nil
-        case (.numbers, .list(let elements)):
-            elements.allSatisfy { $0 == .null || $0.double != nil } ? .list(elements.map { .number($0.double ?? .nan) }) : nil
-        default: nil
-        }
     }
 }

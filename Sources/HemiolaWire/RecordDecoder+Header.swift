@@ -2,25 +2,24 @@ internal import HemiolaSignal
 
 extension StreamHeader {
     /// The header of a record.
-    init(_ fields: RecordFields, _ catalog: RecordCatalog) throws(RecordFault) {
-        let schema = try fields.integer("schema")
+    init(_ record: JSONValue, _ catalog: RecordCatalog) throws(RecordFault) {
+        let schema = try record.integer("schema")
         guard schema == Self.schema else {
             throw RecordFault(
                 "schema \(schema) is not supported: another version of Hemiola wrote it; this one reads schema \(Self.schema)")
         }
         let format = StreamFormat(
-            sampleRate: try fields.integer("sample_rate"), channelCount: try fields.integer("channels"),
-            channelMap: try fields["channel_names"].flatMap { names throws(RecordFault) in try ChannelMap(names) })
+            sampleRate: try record.integer("sample_rate"), channelCount: try record.integer("channels"),
+            channelMap: try record["channel_names"].flatMap { names throws(RecordFault) in try ChannelMap(names) })
         guard format.isSupported else {
             throw RecordFault("\(format.sampleRate) Hz and \(format.channelCount) channels are not supported")
         }
-        let batchFrames = try fields.integer("batch_frames")
+        let batchFrames = try record.integer("batch_frames")
         guard let batching = Batching(batchFrames: batchFrames) else {
             throw RecordFault("\"batch_frames\" is \(batchFrames), which is not a batch size")
         }
-        guard let source = fields["source"], source.members != nil else { throw RecordFault("the record has no \"source\"") }
         var analyzers: [Analyzer] = []
-        for analyzer in try fields.declarations("analyzers") {
+        for analyzer in try record.declarations("analyzers") {
             analyzers.append(try Analyzer(analyzer))
             guard analyzers.reduce(0, { $0 + $1.outputs.width }) <= RecordDecoder.maximumWidth else {
                 throw RecordFault("a batch has more than \(RecordDecoder.maximumWidth) values")
@@ -28,17 +27,17 @@ extension StreamHeader {
         }
         guard Set(analyzers.map(\.name)).count == analyzers.count else { throw RecordFault("two analyzers have the same \"id\"") }
         self.init(
-            source: try StreamSource(RecordFields(source), format), file: try fields.optionalText("file"),
-            fileBytes: try [UInt8](base64: fields, "file_base64"), isLive: false, batching: batching,
-            seed: UInt64(try fields.count("seed")),
+            source: try StreamSource(record.object("source"), format), file: try record.optionalText("file"),
+            fileBytes: try [UInt8](base64: record, "file_base64"), isLive: false, batching: batching,
+            seed: UInt64(try record.count("seed")),
             analyzers: analyzers, catalog: catalog)
-        fingerprint = try fields.optionalText("fingerprint")
+        fingerprint = try record.optionalText("fingerprint")
     }
 }
 
-extension RecordFields {
+extension JSONValue {
     /// A list of objects with names, each of which is compared with all others.
-    fileprivate func declarations(_ key: String) throws(RecordFault) -> [RecordFields] {
+    fileprivate func declarations(_ key: String) throws(RecordFault) -> [JSONValue] {
         let objects = try objects(key)
         guard objects.count <= RecordDecoder.maximumDeclarations else {
             throw RecordFault("\"\(key)\" has more than \(RecordDecoder.maximumDeclarations) elements")
@@ -57,34 +56,33 @@ extension ChannelMap {
 }
 
 extension StreamSource {
-    fileprivate init(_ fields: RecordFields, _ format: StreamFormat) throws(RecordFault) {
+    fileprivate init(_ source: JSONValue, _ format: StreamFormat) throws(RecordFault) {
         self.init(
-            format: format, kind: try fields.text("kind"), name: try fields.text("name"),
-            nameBytes: try [UInt8](base64: fields, "name_base64"), duration: try fields.optionalTime("duration_s", format),
-            start: try fields.optionalTime("start_s", format), tags: try SoundTags(fields["tags"]))
+            format: format, kind: try source.text("kind"), name: try source.text("name"),
+            nameBytes: try [UInt8](base64: source, "name_base64"), duration: try source.optionalTime("duration_s", format),
+            start: try source.optionalTime("start_s", format), tags: try SoundTags(of: source))
     }
 }
 
 extension SoundTags {
-    /// The tags of a header; none for a missing field.
-    fileprivate init(_ value: JSONValue?) throws(RecordFault) {
+    /// The tags of a source; none for a missing member.
+    fileprivate init(of source: JSONValue) throws(RecordFault) {
         self.init()
-        guard let value else { return }
-        guard value.members != nil else { throw RecordFault("\"tags\" is not an object") }
-        let fields = RecordFields(value)
-        func text(_ key: String) throws(RecordFault) -> String? { try fields.optionalText(key).flatMap { Self.text(of: $0.utf8) } }
+        guard source["tags"] != nil else { return }
+        let tags = try source.object("tags")
+        func text(_ key: String) throws(RecordFault) -> String? { try tags.optionalText(key).flatMap { Self.text(of: $0.utf8) } }
         (title, artist, album) = (try text("title"), try text("artist"), try text("album"))
         (track, genre) = (try text("track"), try text("genre"))
-        year = fields["year"] == nil ? nil : try fields.integer("year")
+        year = try tags.optionalInteger("year")
     }
 }
 
 extension StreamHeader.Analyzer {
-    fileprivate init(_ fields: RecordFields) throws(RecordFault) {
+    fileprivate init(_ analyzer: JSONValue) throws(RecordFault) {
         var outputs = AnalyzerOutputs()
-        outputs.latencyFrames = Int64(try fields.integer("latency_frames"))
-        outputs.isCausal = try fields.flag("causal")
-        for output in try fields.declarations("outputs") {
+        outputs.latencyFrames = Int64(try analyzer.integer("latency_frames"))
+        outputs.isCausal = try analyzer.flag("causal")
+        for output in try analyzer.declarations("outputs") {
             let feature = try Feature(output)
             guard !outputs.features.contains(where: { $0.name == feature.name }) else {
                 throw RecordFault("two outputs have the name \"\(feature.name)\"")
@@ -95,7 +93,7 @@ extension StreamHeader.Analyzer {
             }
             _ = outputs.add(feature)
         }
-        for event in try fields.declarations("events") {
+        for event in try analyzer.declarations("events") {
             let output = EventOutput(
                 try event.text("name"), Unit(rawValue: try event.text("unit")), try event.text("description"))
             guard !outputs.events.contains(where: { $0.name == output.name }) else {
@@ -104,36 +102,37 @@ extension StreamHeader.Analyzer {
             outputs.add(output)
         }
         var parameters: [(key: String, value: ParameterValue)] = []
-        for member in try fields.members("parameters") {
+        for member in try analyzer.members("parameters") {
             guard let value = ParameterValue(member.value) else { throw RecordFault("the parameter \"\(member.key)\" is an object") }
             parameters.append((member.key, value))
         }
         self.init(
-            name: try fields.text("id"), id: try fields.text("plugin"), version: try fields.integer("version"), parameters: parameters,
+            name: try analyzer.text("id"), id: try analyzer.text("plugin"), version: try analyzer.integer("version"),
+            parameters: parameters,
             outputs: outputs)
     }
 }
 
 extension Feature {
-    fileprivate init(_ fields: RecordFields) throws(RecordFault) {
-        let (name, unit, summary) = (try fields.text("name"), Unit(rawValue: try fields.text("unit")), try fields.text("description"))
-        let (count, isList) = (try fields.integer("count"), try fields.flag("list"))
+    fileprivate init(_ feature: JSONValue) throws(RecordFault) {
+        let (name, unit, summary) = (try feature.text("name"), Unit(rawValue: try feature.text("unit")), try feature.text("description"))
+        let (count, isList) = (try feature.integer("count"), try feature.flag("list"))
         guard count >= 0, isList || count == 1 else { throw RecordFault("\"count\" of \"\(name)\" is \(count)") }
         var edges: [Double] = []
-        if fields["edges_hz"] != nil {
-            for edge in try fields.list("edges_hz") {
+        if feature["edges_hz"] != nil {
+            for edge in try feature.list("edges_hz") {
                 guard let edge = edge.double else { throw RecordFault("\"edges_hz\" of \"\(name)\" has an element that is not a number") }
                 edges.append(edge)
             }
         }
-        let offset = try fields.optionalNumber("center_offset_s")
+        let offset = try feature.optionalNumber("center_offset_s")
         self =
             isList
             ? Feature(name, unit, count: count, edges: edges, centerOffset: offset, summary)
             : Feature(name, unit, centerOffset: offset, summary)
         self.edges = edges
-        minimum = try fields.optionalNumber("minimum")
-        maximum = try fields.optionalNumber("maximum")
+        minimum = try feature.optionalNumber("minimum")
+        maximum = try feature.optionalNumber("maximum")
     }
 }
 
@@ -157,8 +156,8 @@ extension ParameterValue {
 
 extension [UInt8] {
     /// The bytes of a field in Base64 with padding; nil for a missing field.
-    fileprivate init?(base64 fields: RecordFields, _ key: String) throws(RecordFault) {
-        guard let text = try fields.optionalText(key) else { return nil }
+    fileprivate init?(base64 object: JSONValue, _ key: String) throws(RecordFault) {
+        guard let text = try object.optionalText(key) else { return nil }
         self = []
         var (bits, count) = (0, 0)
         for byte in text.utf8 where byte != UInt8(ascii: "=") {
@@ -182,15 +181,15 @@ extension [UInt8] {
 
 extension StreamSummary {
     /// The summary of an `end` record.
-    init(_ fields: RecordFields, _ header: StreamHeader) throws(RecordFault) {
-        guard let reason = Reason(rawValue: try fields.text("reason")) else { throw RecordFault("unknown \"reason\"") }
+    init(_ record: JSONValue, _ header: StreamHeader) throws(RecordFault) {
+        guard let reason = Reason(rawValue: try record.text("reason")) else { throw RecordFault("unknown \"reason\"") }
         var dropped: [(sink: String, batches: Int64)] = []
-        for member in try fields.members("dropped") {
+        for member in try record.members("dropped") {
             guard let batches = member.value.integer else { throw RecordFault("\"dropped.\(member.key)\" is not a whole number") }
             dropped.append((member.key, Int64(batches)))
         }
         var sections: [Section] = []
-        for analyzer in try fields.members("summaries") {
+        for analyzer in try record.members("summaries") {
             guard let members = analyzer.value.members else { throw RecordFault("\"summaries.\(analyzer.key)\" is not an object") }
             var values: [SummaryValue] = []
             for member in members {
@@ -204,7 +203,7 @@ extension StreamSummary {
             sections.append(Section(analyzer: analyzer.key, values: values))
         }
         self.init(
-            frames: try fields.count("frames"), batches: try fields.count("batches"), nonFinite: try fields.count("non_finite"),
-            dropped: dropped, sections: sections, reason: reason, error: try fields.optionalText("error"))
+            frames: try record.count("frames"), batches: try record.count("batches"), nonFinite: try record.count("non_finite"),
+            dropped: dropped, sections: sections, reason: reason, error: try record.optionalText("error"))
     }
 }

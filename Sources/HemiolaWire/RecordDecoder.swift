@@ -63,26 +63,23 @@ public struct RecordDecoder: Sendable {
     /// - Throws: What is wrong with the line. The decoder can decode further lines.
     /// - Complexity: O(bytes).
     public mutating func decode(_ line: [UInt8]) throws(RecordFault) -> Record {
-        let record: JSONValue
-        do throws(JSONValue.Fault) { record = try JSONValue(line) } catch { throw RecordFault(error.message) }
-        guard record.members != nil else { throw RecordFault("not a JSON object") }
-        let fields = RecordFields(record)
-        let type = try fields.text("type")
+        let record = try JSONValue(line)
+        let type = try record.text("type")
         if type == "header" {
-            let header = try StreamHeader(fields, catalog)
+            let header = try StreamHeader(record, catalog)
             self.header = header
             return .header(header)
         }
         if type == "failure" {
             return .failure(
-                InputEnd(file: try fields.optionalText("file") ?? "", error: try fields.text("error"), streamCount: 0))
+                InputEnd(file: try record.optionalText("file") ?? "", error: try record.text("error"), streamCount: 0))
         }
         guard let header else {
             throw RecordFault("a \"\(type.prefix(40))\" record before any header; a recording needs its header (--select header+…)")
         }
         switch type {
         case "batch": return .batch(try batch(record, header))
-        case "end": return .end(try StreamSummary(fields, header))
+        case "end": return .end(try StreamSummary(record, header))
         default: return try event(type, record, header)
         }
     }
@@ -95,7 +92,6 @@ public struct RecordDecoder: Sendable {
     // MARK: - Batches
 
     private func batch(_ record: JSONValue, _ header: StreamHeader) throws(RecordFault) -> BatchRecord {
-        let fields = RecordFields(record)
         var row = [Float](repeating: .nan, count: header.layout.width)
         for section in header.layout.sections {
             guard let values = record[section.analyzer] else { continue }
@@ -114,7 +110,7 @@ public struct RecordDecoder: Sendable {
             }
         }
         return BatchRecord(
-            number: try fields.count("n"), frame: try fields.count("frame"), isPartial: try fields.optionalFlag("partial") ?? false,
+            number: try record.count("n"), frame: try record.count("frame"), isPartial: try record.optionalFlag("partial") ?? false,
             row: row)
     }
 
@@ -125,53 +121,7 @@ public struct RecordDecoder: Sendable {
     }
 }
 
-/// Why a line is not a record: one line, without the place.
-public struct RecordFault: Error, Sendable, Hashable {
-    /// What is wrong.
-    public var message: String
-
-    init(_ message: String) {
-        self.message = message
-    }
-}
-
-/// Typed access to the members of an object.
-struct RecordFields {
-    private let object: JSONValue
-
-    init(_ object: JSONValue) {
-        self.object = object
-    }
-
-    subscript(_ key: String) -> JSONValue? { object[key] }
-
-    private func fault(_ key: String, _ type: String) -> RecordFault {
-        RecordFault(object[key] == nil ? "the record has no \"\(key)\"" : "\"\(key)\" is not \(type)")
-    }
-
-    func text(_ key: String) throws(RecordFault) -> String {
-        guard let text = object[key]?.string else { throw fault(key, "a text") }
-        return text
-    }
-
-    func optionalText(_ key: String) throws(RecordFault) -> String? {
-        try isGiven(key) ? try text(key) : nil
-    }
-
-    func number(_ key: String) throws(RecordFault) -> Double {
-        guard let number = object[key]?.double else { throw fault(key, "a number") }
-        return number
-    }
-
-    func optionalNumber(_ key: String) throws(RecordFault) -> Double? {
-        try isGiven(key) ? try number(key) : nil
-    }
-
-    func integer(_ key: String) throws(RecordFault) -> Int {
-        guard let number = object[key]?.integer else { throw fault(key, "a whole number") }
-        return number
-    }
-
+extension JSONValue {
     /// A number of frames, batches or samples: 0…2⁵³.
     func count(_ key: String) throws(RecordFault) -> Int64 {
         let number = Int64(try integer(key))
@@ -189,41 +139,7 @@ struct RecordFields {
     }
 
     func optionalTime(_ key: String, _ format: StreamFormat) throws(RecordFault) -> Double? {
-        try isGiven(key) ? try time(key, format) : nil
-    }
-
-    func flag(_ key: String) throws(RecordFault) -> Bool {
-        guard let flag = object[key]?.flag else { throw fault(key, "true or false") }
-        return flag
-    }
-
-    func optionalFlag(_ key: String) throws(RecordFault) -> Bool? {
-        try isGiven(key) ? try flag(key) : nil
-    }
-
-    func list(_ key: String) throws(RecordFault) -> [JSONValue] {
-        guard let elements = object[key]?.elements else { throw fault(key, "a list") }
-        return elements
-    }
-
-    func members(_ key: String) throws(RecordFault) -> [JSONValue.Member] {
-        guard let members = object[key]?.members else { throw fault(key, "an object") }
-        return members
-    }
-
-    /// A list of objects.
-    func objects(_ key: String) throws(RecordFault) -> [RecordFields] {
-        var objects: [RecordFields] = []
-        for element in try list(key) {
-            guard element.members != nil else { throw RecordFault("\"\(key)\" has an element that is not an object") }
-            objects.append(RecordFields(element))
-        }
-        return objects
-    }
-
-    private func isGiven(_ key: String) throws(RecordFault) -> Bool {
-        guard let value = object[key] else { return false }
-        return value != .null
+        has(key) ? try time(key, format) : nil
     }
 }
 

@@ -65,15 +65,15 @@ import Testing
 
     @Test(arguments: [
         (#"{"type":"control","frame":3,"control":"tapp"}"#, "unknown control \"tapp\""),
-        (#"{"type":"control","control":"tap"}"#, "the record has no \"frame\""),
+        (#"{"type":"control","control":"tap"}"#, "missing \"frame\""),
         (#"{"type":"control","frame":-1,"control":"tap"}"#, "\"frame\" is -1, which is negative"),
-        (#"{"type":"control","frame":"x","control":"tap"}"#, "\"frame\" has another type"),
+        (#"{"type":"control","frame":"x","control":"tap"}"#, "\"frame\" is not a whole number"),
         (#"{"type":"control","frame":1,"control":"setSpeed"}"#, "the control setSpeed needs its \"speed\""),
         (#"{"type":"control","frame":1,"control":"keyHandler","key":"a","event":"hit"}"#, "\"event\" is one of: keydown, keyup"),
-        (#"{"frame":1}"#, "the record has no \"type\""),
-        ("[1]", "not a JSON record"),
-        ("tap", "not a JSON record"),
-        (#"{"type":"control","#, "not a JSON record"),
+        (#"{"frame":1}"#, "missing \"type\""),
+        ("[1]", "not a JSON object"),
+        ("tap", "invalid JSON at byte 2"),
+        (#"{"type":"control","#, "invalid JSON at byte 19"),
     ])
     func `line without a valid control: the error names its number`(line: String, message: String) {
         #expect(throws: Failure("c.jsonl:2: \(message)")) { try parse("{\"type\":\"end\"}\n\(line)") }

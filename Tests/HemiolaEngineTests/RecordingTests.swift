@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"type":"batch"}"#, "r.jsonl:3: the record has no \\\"n\\\""), ("nonsense", "r.jsonl:3: invalid JSON"),
+        (#"{"type":"batch"}"#, "r.jsonl:3: missing \\\"n\\\""), ("nonsense", "r.jsonl:3: invalid JSON"),
         (batch(5, frame: 100), "r.jsonl:3: the batch begins before the end of the batch before"),
     ])
     func `broken line: the stream ends with an error before it`(line: String, message: String) async throws {

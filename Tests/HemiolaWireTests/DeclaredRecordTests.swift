@@ -33,7 +33,7 @@ import Testing
     @Test func `record of a declared control, decoded: equal to the control`() throws {
         for control in Fixture.clapControls {
             let line = Fixture.line(StampedControl(control, at: 1024, from: "key"))
-            #expect(try DecodedControl.decode(.setClap, line) == .success(control))
+            #expect(try Control(.setClap, from: JSONValue(Array(line.utf8))) == control)
         }
     }
 

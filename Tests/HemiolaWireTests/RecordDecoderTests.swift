@@ -142,13 +142,13 @@ import Testing
     // MARK: - Faults
 
     @Test(arguments: [
-        ("", "invalid JSON at byte 1"), ("null", "not a JSON object"), ("[]", "not a JSON object"), ("{}", "the record has no \"type\""),
+        ("", "invalid JSON at byte 1"), ("null", "not a JSON object"), ("[]", "not a JSON object"), ("{}", "missing \"type\""),
         (#"{"type":1}"#, "\"type\" is not a text"), (#"{"type":"batch","n":0,"frame":0}x"#, "invalid JSON at byte 33"),
-        (#"{"type":"batch","frame":0}"#, "the record has no \"n\""), (#"{"type":"batch","n":-1,"frame":0}"#, "out of range"),
+        (#"{"type":"batch","frame":0}"#, "missing \"n\""), (#"{"type":"batch","n":-1,"frame":0}"#, "out of range"),
         (#"{"type":"batch","n":0,"frame":9007199254740993}"#, "out of range"),
         (#"{"type":"batch","n":0,"frame":0,"levels":{"rms_db":"x"}}"#, "\"levels.rms_db\" is not a number"),
         (#"{"type":"batch","n":0,"frame":0,"levels":{"channel_rms_db":[1.0]}}"#, "\"levels.channel_rms_db\" is not a list of 2 numbers"),
-        (#"{"type":"beat"}"#, "the record has no \"t\""), (#"{"type":"beat","t":1e300}"#, "\"t\" is 1e+300, which is out of range"),
+        (#"{"type":"beat"}"#, "missing \"t\""), (#"{"type":"beat","t":1e300}"#, "\"t\" is 1e+300, which is out of range"),
         (#"{"type":"beat","t":1e999}"#, "the number 1e999 is too large"),
         (#"{"type":"beat","t":1.0,"emitted_t":1e18}"#, "\"emitted_t\" is 1e+18, which is out of range"),
         (#"{"type":"beat","t":1.0,"bpm":"fast"}"#, "\"bpm\" has another type"),

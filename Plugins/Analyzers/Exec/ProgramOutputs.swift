@@ -143,7 +143,7 @@ struct ProgramOutputs: Equatable {
 extension JSONValue {
     /// The value of a line that the program printed.
     init(line: [UInt8]) throws(ProgramFault) {
-        do throws(Fault) {
+        do throws(RecordFault) {
             try self.init(line)
         } catch {
             let start = String(decoding: line.prefix(60), as: UTF8.self).onOneLine

@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaWire
 
 // The messages of calls, imports and page errors.
 
@@ -67,141 +67,126 @@ extension ClientMessage {
 
 /// Reads the fields of these messages.
 struct PageFields {
-    enum Key: String, CodingKey {
-        case function, arguments, page, name, size, data, call, value, error, message, source, line, action, active, tabs
-        case timeLimit = "timeout_s"
-    }
-
-    private let fields: KeyedDecodingContainer<Key>
-    /// The whole message.
+    private let message: JSONValue
+    /// The bytes of the message.
     private let line: [UInt8]
 
-    init(_ fields: KeyedDecodingContainer<Key>, line: [UInt8]) {
-        self.fields = fields
+    init(_ message: JSONValue, line: [UInt8]) {
+        self.message = message
         self.line = line
     }
 
-    /// - Throws: `ControlFault`, or `DecodingError` if a field has another JSON type.
-    func body(of type: String, hasID: Bool) throws -> ClientMessage.Body {
+    func body(of type: String, hasID: Bool) throws(RecordFault) -> ClientMessage.Body {
         switch type {
         case "call":
-            let function = try text(.function)
-            if function.isEmpty { throw ControlFault(message: "\"function\" is empty") }
+            let function = try text("function")
+            if function.isEmpty { throw RecordFault("\"function\" is empty") }
             return .request(try request(.call(function: function, arguments: try arguments())))
         case "import":
-            guard hasID else { throw ControlFault(message: "an import needs an \"id\"") }
+            guard hasID else { throw RecordFault("an import needs an \"id\"") }
             return .request(try request(.importFile(name: try fileName(), size: try fileSize())))
         case "importData":
-            guard hasID else { throw ControlFault(message: "importData needs the \"id\" of its import") }
+            guard hasID else { throw RecordFault("importData needs the \"id\" of its import") }
             return .importData(try importData())
         case "tabs":
-            return .tabs(
-                try ClientMessage.Tabs(
-                    active: try fields.decodeIfPresent(String.self, forKey: .active),
-                    checking: try fields.decode([ClientMessage.Tab].self, forKey: .tabs)))
+            var tabs: [ClientMessage.Tab] = []
+            let active = try message.optionalText("active")
+            for tab in try message.objects("tabs") { tabs.append(try ClientMessage.Tab(tab)) }
+            return .tabs(try ClientMessage.Tabs(active: active, checking: tabs))
         case "window":
             return .request(try request(.window(try action())))
         case "pageError":
             return .pageError(
                 ClientMessage.PageError(
-                    message: Self.shortened(try fields.decode(String.self, forKey: .message)),
-                    source: try fields.decodeIfPresent(String.self, forKey: .source).map(Self.shortened),
-                    line: try fields.decodeIfPresent(Double.self, forKey: .line).flatMap { Int(exactly: $0) }))
+                    message: Self.shortened(try message.text("message")), source: try message.optionalText("source").map(Self.shortened),
+                    line: try message.optionalNumber("line").flatMap { Int(exactly: $0) }))
         default:
-            return .answer(try answer(type), call: try integer(.call))
+            return .answer(try answer(type), call: try message.integer("call"))
         }
     }
 
-    private func request(_ task: ClientMessage.PageRequest.Task) throws -> ClientMessage.PageRequest {
-        let limit = try fields.decodeIfPresent(Double.self, forKey: .timeLimit) ?? ClientMessage.defaultTimeLimit
+    private func request(_ task: ClientMessage.PageRequest.Task) throws(RecordFault) -> ClientMessage.PageRequest {
+        let limit = try message.optionalNumber("timeout_s") ?? ClientMessage.defaultTimeLimit
         guard limit > 0, limit <= ClientMessage.longestTimeLimit else {
-            throw ControlFault(message: "\"timeout_s\" is more than 0 and at most \(Int(ClientMessage.longestTimeLimit))")
+            throw RecordFault("\"timeout_s\" is more than 0 and at most \(Int(ClientMessage.longestTimeLimit))")
         }
         return ClientMessage.PageRequest(task: task, page: try page(), timeLimit: limit)
     }
 
-    private func action() throws -> ClientMessage.WindowAction {
-        let name = try fields.decode(String.self, forKey: .action)
+    private func action() throws(RecordFault) -> ClientMessage.WindowAction {
+        let name = try message.text("action")
         switch name {
-        case "fullscreen": return .fullScreen(try fields.decodeIfPresent(Bool.self, forKey: .value))
-        case "tab": return .tab(try text(.value))
+        case "fullscreen": return .fullScreen(try message.optionalFlag("value"))
+        case "tab": return .tab(try text("value"))
         case "reload", "snapshot":
-            let isNull = try !fields.contains(.value) || fields.decodeNil(forKey: .value)
-            guard isNull else { throw ControlFault(message: "the action \(name) has no \"value\"") }
+            if message.has("value") { throw RecordFault("the action \(name) has no \"value\"") }
             return name == "reload" ? .reload : .snapshot
         default:
-            throw ControlFault(message: "unknown action \"\(name.prefix(64))\"; expected fullscreen, tab, reload or snapshot")
+            throw RecordFault("unknown action \"\(name.prefix(64))\"; expected fullscreen, tab, reload or snapshot")
         }
     }
 
     /// A page is named by a text or a number.
-    private func page() throws -> String? {
-        if let number = try? fields.decodeIfPresent(Int.self, forKey: .page) { return "\(number)" }
-        return try fields.decodeIfPresent(String.self, forKey: .page).map { try checked($0, .page) }
+    private func page() throws(RecordFault) -> String? {
+        if let number = message["page"]?.integer { return "\(number)" }
+        return message.has("page") ? try text("page") : nil
     }
 
-    private func arguments() throws -> [UInt8] {
-        guard fields.contains(.arguments) else { return Array("[]".utf8) }
-        guard let arguments = StrictJSON.member("arguments", of: line), arguments.first == UInt8(ascii: "[") else {
-            throw ControlFault(message: "\"arguments\" is not one list")
-        }
-        return arguments
+    private func arguments() throws(RecordFault) -> [UInt8] {
+        guard message["arguments"] != nil else { return Array("[]".utf8) }
+        guard message["arguments"]?.elements != nil else { throw RecordFault("\"arguments\" is not a list") }
+        return try source(of: "arguments")
     }
 
-    private func answer(_ type: String) throws -> ClientMessage.PageAnswer {
+    private func answer(_ type: String) throws(RecordFault) -> ClientMessage.PageAnswer {
         if type == "importReady" { return .importReady }
-        if type == "result", let error = try fields.decodeIfPresent(String.self, forKey: .error) { return .error(error) }
-        guard fields.contains(.value) else { return type == "result" ? .value(Self.null) : .progress(Self.null) }
-        guard let value = StrictJSON.member("value", of: line) else { throw ControlFault(message: "\"value\" is given twice") }
+        if type == "result", let error = try message.optionalText("error") { return .error(error) }
+        let value = message["value"] == nil ? Array("null".utf8) : try source(of: "value")
         return type == "result" ? .value(value) : .progress(value)
     }
 
-    private static let null = Array("null".utf8)
+    /// The JSON text of a member as it was received, on one line.
+    private func source(of key: String) throws(RecordFault) -> [UInt8] {
+        let given = (message.members ?? []).filter { $0.key == key }
+        guard given.count == 1 else { throw RecordFault("\"\(key)\" is given twice") }
+        // In JSON, line breaks are only between tokens.
+        return line[given[0].source].map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+    }
 
     /// The name of a file, without folders: the page may use it as a name of its own.
-    private func fileName() throws -> String {
-        let name = try fields.decode(String.self, forKey: .name)
+    private func fileName() throws(RecordFault) -> String {
+        let name = try message.text("name")
         guard name.utf8.count <= ClientMessage.longestFileName else {
-            throw ControlFault(message: "\"name\" is longer than \(ClientMessage.longestFileName) bytes")
+            throw RecordFault("\"name\" is longer than \(ClientMessage.longestFileName) bytes")
         }
         let isPath = name.unicodeScalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 || $0.value == 0x7F }
         guard !isPath, !["", ".", ".."].contains(name) else {
-            throw ControlFault(message: "\"name\" is the name of a file, without folders and control characters")
+            throw RecordFault("\"name\" is the name of a file, without folders and control characters")
         }
         return name
     }
 
-    private func fileSize() throws -> Int {
-        let size = try integer(.size)
+    private func fileSize() throws(RecordFault) -> Int {
+        let size = try message.integer("size")
         guard (0...ClientMessage.largestImport).contains(size) else {
-            throw ControlFault(message: "\"size\" is a number of bytes up to \(ClientMessage.largestImport) (32 MiB)")
+            throw RecordFault("\"size\" is a number of bytes up to \(ClientMessage.largestImport) (32 MiB)")
         }
         return size
     }
 
-    private func importData() throws -> ClientMessage.ImportData {
-        let text = try fields.decode(String.self, forKey: .data)
-        guard let count = Base64.byteCount(of: text) else { throw ControlFault(message: "\"data\" is not Base64") }
+    private func importData() throws(RecordFault) -> ClientMessage.ImportData {
+        let text = try message.text("data")
+        guard let count = Base64.byteCount(of: text) else { throw RecordFault("\"data\" is not Base64") }
         guard (1...ClientMessage.largestChunk).contains(count) else {
-            throw ControlFault(message: "\"data\" has \(count) bytes; the limit is \(ClientMessage.largestChunk), and it must not be empty")
+            throw RecordFault("\"data\" has \(count) bytes; the limit is \(ClientMessage.largestChunk), and it must not be empty")
         }
         return ClientMessage.ImportData(base64: text, byteCount: count)
     }
 
-    /// Foundation's error for a number with a fraction does not name the field.
-    private func integer(_ key: Key) throws -> Int {
-        let number = try fields.decode(Double.self, forKey: key)
-        guard let integer = Int(exactly: number) else { throw ControlFault(message: "\"\(key.rawValue)\" is not a whole number") }
-        return integer
-    }
-
-    private func text(_ key: Key) throws -> String {
-        try checked(try fields.decode(String.self, forKey: key), key)
-    }
-
-    private func checked(_ text: String, _ key: Key) throws -> String {
+    private func text(_ key: String) throws(RecordFault) -> String {
+        let text = try message.text(key)
         guard text.utf8.count <= ClientMessage.longestText else {
-            throw ControlFault(message: "\"\(key.rawValue)\" is longer than \(ClientMessage.longestText) bytes")
+            throw RecordFault("\"\(key)\" is longer than \(ClientMessage.longestText) bytes")
         }
         return text
     }

@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaWire
 
 // The messages of windows: programs that show pages, and their tabs.
 
@@ -53,67 +53,62 @@ extension ClientMessage {
     public static let tabLimit = 64
 }
 
-extension ClientMessage.Tab: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case id, title, icon, path, deprecated, replaces
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        id = try fields.decode(String.self, forKey: .id)
-        title = try fields.decode(String.self, forKey: .title)
-        icon = try fields.decodeIfPresent(String.self, forKey: .icon)
-        path = try fields.decode(String.self, forKey: .path)
-        isDeprecated = try fields.decodeIfPresent(Bool.self, forKey: .deprecated) ?? false
-        replaces = try fields.decodeIfPresent(String.self, forKey: .replaces)
+extension ClientMessage.Tab {
+    init(_ tab: JSONValue) throws(RecordFault) {
+        id = try tab.text("id")
+        title = try tab.text("title")
+        icon = try tab.optionalText("icon")
+        path = try tab.text("path")
+        isDeprecated = try tab.optionalFlag("deprecated") ?? false
+        replaces = try tab.optionalText("replaces")
     }
 }
 
 extension ClientMessage.Tabs {
     /// Checks a list.
-    init(active: String?, checking tabs: [ClientMessage.Tab]) throws(ControlFault) {
+    init(active: String?, checking tabs: [ClientMessage.Tab]) throws(RecordFault) {
         guard !tabs.isEmpty else {
             self.init(active: nil, tabs: [])
             return
         }
         guard tabs.count <= ClientMessage.tabLimit else {
-            throw ControlFault(message: "\"tabs\" has more than \(ClientMessage.tabLimit) tabs")
+            throw RecordFault("\"tabs\" has more than \(ClientMessage.tabLimit) tabs")
         }
         for tab in tabs { try Self.check(tab) }
         let deprecated = Set(tabs.filter(\.isDeprecated).map(\.id))
         var ids: Set<String> = []
         var replaced: Set<String> = []
         for tab in tabs {
-            guard ids.insert(tab.id).inserted else { throw ControlFault(message: "two tabs have the id \"\(tab.id)\"") }
+            guard ids.insert(tab.id).inserted else { throw RecordFault("two tabs have the id \"\(tab.id)\"") }
             guard let other = tab.replaces else { continue }
-            if tab.isDeprecated { throw ControlFault(message: "the tab \"\(tab.id)\" is deprecated and replaces another") }
+            if tab.isDeprecated { throw RecordFault("the tab \"\(tab.id)\" is deprecated and replaces another") }
             guard deprecated.contains(other) else {
-                throw ControlFault(message: "the tab \"\(tab.id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
+                throw RecordFault("the tab \"\(tab.id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
             }
-            guard replaced.insert(other).inserted else { throw ControlFault(message: "two tabs replace \"\(other)\"") }
+            guard replaced.insert(other).inserted else { throw RecordFault("two tabs replace \"\(other)\"") }
         }
         guard tabs.count - deprecated.count >= 2 else {
-            throw ControlFault(message: "\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
+            throw RecordFault("\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
         }
-        guard let active else { throw ControlFault(message: "missing \"active\"") }
+        guard let active else { throw RecordFault("missing \"active\"") }
         guard ids.contains(active), !deprecated.contains(active) else {
-            throw ControlFault(message: "\"active\" is not the id of a tab of the list that is not deprecated")
+            throw RecordFault("\"active\" is not the id of a tab of the list that is not deprecated")
         }
         self.init(active: active, tabs: tabs)
     }
 
-    private static func check(_ tab: ClientMessage.Tab) throws(ControlFault) {
+    private static func check(_ tab: ClientMessage.Tab) throws(RecordFault) {
         for (key, text) in [("id", tab.id), ("title", tab.title), ("icon", tab.icon), ("path", tab.path), ("replaces", tab.replaces)] {
             guard let text else { continue }
             if text.utf8.count > ClientMessage.longestText {
-                throw ControlFault(message: "\"\(key)\" of a tab is longer than \(ClientMessage.longestText) bytes")
+                throw RecordFault("\"\(key)\" of a tab is longer than \(ClientMessage.longestText) bytes")
             }
             // Without them, the line to the windows is at most twice as long as the texts.
             if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-                throw ControlFault(message: "\"\(key)\" of a tab has control characters")
+                throw RecordFault("\"\(key)\" of a tab has control characters")
             }
         }
-        if tab.id.isEmpty { throw ControlFault(message: "the \"id\" of a tab is empty") }
-        if tab.path.isEmpty { throw ControlFault(message: "the \"path\" of the tab \"\(tab.id)\" is empty") }
+        if tab.id.isEmpty { throw RecordFault("the \"id\" of a tab is empty") }
+        if tab.path.isEmpty { throw RecordFault("the \"path\" of the tab \"\(tab.id)\" is empty") }
     }
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import HemiolaSignal
 internal import HemiolaVisualizer
 internal import HemiolaWire
@@ -70,7 +69,7 @@ public struct ClientMessage: Sendable, Hashable {
     }
 
     /// Maximum length of an id in bytes.
-    private static let longestID = 256
+    fileprivate static let longestID = 256
     /// Maximum length of any other text in bytes.
     public static let longestText = 1024
     /// Maximum number of items in a list.
@@ -84,146 +83,83 @@ public struct ClientMessage: Sendable, Hashable {
     /// - Throws: The error message of a line that is not a valid message.
     /// - Complexity: O(bytes).
     public init(_ line: [UInt8], _ catalog: RecordCatalog) throws(Fault) {
-        // Without this check the JSON parser would try other encodings.
-        guard String(validating: line, as: UTF8.self) != nil else { throw Fault(text: "invalid UTF-8") }
-        guard StrictJSON.isValid(line) else { throw Fault(text: "invalid JSON") }
-        let fields: MessageFields
-        do {
-            fields = try JSONDecoder().decode(MessageFields.self, from: Data(line), configuration: .init(catalog: catalog, line: line))
-        } catch let error as DecodingError {
-            throw Fault(text: Self.text(error), id: Self.id(in: line))
+        var id: ID?
+        do throws(RecordFault) {
+            let message = try JSONValue(message: line)
+            // First, so that the fault of any other member has the id.
+            id = message.has("id") ? try ID(message) : nil
+            self.id = id
+            body = try Self.body(of: try message.text("type"), message, line, hasID: id != nil, catalog)
         } catch {
-            throw Fault(text: "not a JSON object")
-        }
-        if case .text(let text)? = fields.id, text.utf8.count > Self.longestID {
-            throw Fault(text: "\"id\" is longer than \(Self.longestID) bytes")
-        }
-        id = fields.id
-        do throws(ControlFault) {
-            body = try fields.body.get()
-        } catch {
-            throw Fault(text: error.message, id: fields.id)
+            throw Fault(text: error.message, id: id)
         }
     }
 
-    /// The id of a message whose other fields are invalid.
-    private static func id(in line: [UInt8]) -> ID? {
-        guard let id = try? JSONDecoder().decode(IDOnly.self, from: Data(line)).id else { return nil }
-        if case .text(let text) = id, text.utf8.count > longestID { return nil }
-        return id
-    }
-
-    private static func text(_ error: DecodingError) -> String {
-        switch error {
-        case .keyNotFound(let key, _): "missing \"\(key.stringValue)\""
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            context.codingPath.isEmpty ? "not a JSON object" : "\"\(path(context.codingPath))\" has the wrong type"
-        // Also thrown for a number out of range.
-        case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "invalid JSON" : "\"\(path(context.codingPath))\" has an invalid value"
-        @unknown default: "invalid JSON"
-        }
-    }
-
-    private static func path(_ keys: [any CodingKey]) -> String {
-        keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
-    }
-}
-
-private struct IDOnly: Decodable {
-    var id: ClientMessage.ID?
-}
-
-private struct MessageFields: DecodableWithConfiguration {
-    var id: ClientMessage.ID?
-    var body: Result<ClientMessage.Body, ControlFault>
-
-    private enum CodingKeys: String, CodingKey {
-        case type, id, streams, payload, sent
-    }
-
-    struct Configuration {
-        var catalog: RecordCatalog
-        /// The message, from which values of any type are copied.
-        var line: [UInt8]
-    }
-
-    /// - Throws: `DecodingError` if a field has another JSON type than declared.
-    init(from decoder: any Decoder, configuration: Configuration) throws {
-        let message = try decoder.container(keyedBy: CodingKeys.self)
-        let type = try message.decode(String.self, forKey: .type)
-        id = try message.decodeIfPresent(ClientMessage.ID.self, forKey: .id)
+    private static func body(
+        of type: String, _ message: JSONValue, _ line: [UInt8], hasID: Bool, _ catalog: RecordCatalog
+    ) throws(RecordFault) -> Body {
         switch type {
         case "subscribe":
-            let streams = try message.decodeIfPresent([String].self, forKey: .streams)
-            let payload = try message.decodeIfPresent(String.self, forKey: .payload)
-            let error = Self.error(of: .texts(streams ?? []), "streams") ?? Self.error(of: .optional(payload), "payload")
-            body = error.map { .failure($0) } ?? .success(.subscribe(streams: streams, payload: payload))
-        case "status":
-            body = .success(.status)
-        case "clock":
-            body = .success(.clock(sent: try message.decode(Double.self, forKey: .sent)))
-        case "closeViz":
-            body = .success(.close)
-        case "windowReady":
-            body = .success(.windowReady)
-        case "pageConnection":
-            body = .success(.pageConnection)
+            let streams = message.has("streams") ? try message.texts("streams") : nil
+            let payload = try message.optionalText("payload")
+            try check(.texts(streams ?? []), "streams")
+            try check(.optional(payload), "payload")
+            return .subscribe(streams: streams, payload: payload)
+        case "status": return .status
+        case "clock": return .clock(sent: try message.number("sent"))
+        case "closeViz": return .close
+        case "windowReady": return .windowReady
+        case "pageConnection": return .pageConnection
         case "call", "import", "importData", "importReady", "result", "progress", "pageError", "tabs", "window":
-            let fields = PageFields(try decoder.container(keyedBy: PageFields.Key.self), line: configuration.line)
-            do {
-                body = .success(try fields.body(of: type, hasID: id != nil))
-            } catch let fault as ControlFault {
-                body = .failure(fault)
-            }
+            return try PageFields(message, line: line).body(of: type, hasID: hasID)
         default:
-            guard let control = configuration.catalog.control(type) else {
-                body = .failure(
-                    Self.error(of: .text(type), "type") ?? ControlFault(message: "unknown message type \"\(type.prefix(64))\""))
-                return
+            guard let control = catalog.control(type) else {
+                try check(.text(type), "type")
+                throw RecordFault("unknown message type \"\(type.prefix(64))\"")
             }
-            body = try ControlDecoder.control(control, from: decoder).flatMap(Self.checked)
+            return .control(try checked(Control(control, from: message)))
         }
     }
 
     /// Checks the lengths of a control's values, and adds the note of a key.
-    private static func checked(_ control: Control) -> Result<ClientMessage.Body, ControlFault> {
-        for (field, value) in zip(control.type.fields, control.values) {
-            if let error = error(of: value, field.name) { return .failure(error) }
+    private static func checked(_ control: Control) throws(RecordFault) -> Control {
+        for (field, value) in zip(control.type.fields, control.values) { try check(value, field.name) }
+        if control.type == .pageMessage, (try? JSONValue(message: Array((control["body"].string ?? "").utf8))) == nil {
+            throw RecordFault("\"body\" is not JSON text")
         }
         var control = control
-        if control.type == .pageMessage, !StrictJSON.isValid(Array((control["body"].string ?? "").utf8)) {
-            return .failure(ControlFault(message: "\"body\" is not JSON text"))
-        }
         if control.type == .keyHandler, control["note"] == .none, let key = control["key"].string {
             control["note"] = .optional(KeyStroke.note(of: key))
         }
-        return .success(.control(control))
+        return control
     }
 
-    /// The error if a text or list is too long; nil if it is not.
-    private static func error(of value: ParameterValue, _ key: String) -> ControlFault? {
-        if let text = value.string, text.utf8.count > ClientMessage.longestText {
-            return ControlFault(message: "\"\(key)\" is longer than \(ClientMessage.longestText) bytes")
+    /// Checks the lengths of a text or list.
+    private static func check(_ value: ParameterValue, _ key: String) throws(RecordFault) {
+        if let text = value.string, text.utf8.count > longestText {
+            throw RecordFault("\"\(key)\" is longer than \(longestText) bytes")
         }
-        guard let items = value.items else { return nil }
-        if items.count > ClientMessage.longestList {
-            return ControlFault(message: "\"\(key)\" has more than \(ClientMessage.longestList) items")
+        guard let items = value.items else { return }
+        if items.count > longestList { throw RecordFault("\"\(key)\" has more than \(longestList) items") }
+        if items.contains(where: { ($0.string?.utf8.count ?? 0) > longestText }) {
+            throw RecordFault("a text in \"\(key)\" is longer than \(longestText) bytes")
         }
-        guard items.contains(where: { ($0.string?.utf8.count ?? 0) > ClientMessage.longestText }) else { return nil }
-        return ControlFault(message: "a text in \"\(key)\" is longer than \(ClientMessage.longestText) bytes")
     }
 }
 
-extension ClientMessage.ID: Decodable {
-    public init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if let number = try? value.decode(Int64.self) {
-            self = .integer(number)
-        } else if let number = try? value.decode(Double.self) {
+extension ClientMessage.ID {
+    /// The member `id` of a message.
+    fileprivate init(_ message: JSONValue) throws(RecordFault) {
+        if let number = message["id"]?.integer {
+            self = .integer(Int64(number))
+        } else if let number = message["id"]?.double {
             self = .number(number)
         } else {
-            self = .text(try value.decode(String.self))
+            guard let text = message["id"]?.string else { throw RecordFault("\"id\" is not a text or a number") }
+            guard text.utf8.count <= ClientMessage.longestID else {
+                throw RecordFault("\"id\" is longer than \(ClientMessage.longestID) bytes")
+            }
+            self = .text(text)
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import HemiolaEngine
 internal import HemiolaSignal
 internal import HemiolaWire
@@ -37,18 +36,13 @@ enum ControlRecords {
         {
             if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\t") }) { continue }
             if isObviouslyOther(line) { continue }
-            do throws(Fault) {
-                guard let record = try record(line, catalog) else { continue }
-                replay.add(try record.stamped(), file: record.file)
+            do throws(RecordFault) {
+                try add(JSONValue(Array(line)), to: &replay, catalog)
             } catch {
                 throw Failure("\(title):\(index + 1): \(error.message)")
             }
         }
         return replay
-    }
-
-    struct Fault: Error {
-        var message: String
     }
 
     /// Whether a line is a record of another type. Avoids decoding the batches, which are most lines of a recording.
@@ -58,73 +52,18 @@ enum ControlRecords {
             && !line.dropFirst(start.count).starts(with: Array("control\"".utf8))
     }
 
-    private static func record(_ line: ArraySlice<UInt8>, _ catalog: RecordCatalog) throws(Fault) -> ControlRecord? {
-        do {
-            guard try JSONDecoder().decode(TypeOnly.self, from: Data(line)).type == "control" else { return nil }
-            let decoder = JSONDecoder()
-            decoder.userInfo[.catalog] = catalog
-            return try decoder.decode(ControlRecord.self, from: Data(line))
-        } catch let error as DecodingError {
-            throw Fault(message: text(error))
-        } catch {
-            throw Fault(message: "not a JSON record")
-        }
+    /// Adds the control of a record; nothing for a record of another type.
+    private static func add(_ record: JSONValue, to replay: inout ControlReplay, _ catalog: RecordCatalog) throws(RecordFault) {
+        guard try record.text("type") == "control" else { return }
+        let name = try record.text("control")
+        guard let type = catalog.control(name) else { throw RecordFault("unknown control \"\(name)\"") }
+        let frame = try record.integer("frame")
+        guard frame >= 0 else { throw RecordFault("\"frame\" is \(frame), which is negative") }
+        let control = StampedControl(
+            try Control(type, from: record), at: Int64(frame), from: try record.optionalText("from") ?? "controls")
+        // The file is that of the input, in a recording of several inputs.
+        replay.add(control, file: try record.optionalText("file"))
     }
-
-    private static func text(_ error: DecodingError) -> String {
-        switch error {
-        case .keyNotFound(let key, _): "the record has no \"\(key.stringValue)\""
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            context.codingPath.isEmpty
-                ? "not a JSON record" : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has another type"
-        default: "not a JSON record"
-        }
-    }
-
-    private struct TypeOnly: Decodable {
-        var type: String
-    }
-}
-
-private struct ControlRecord: Decodable {
-    var frame: Int64
-    var from: String?
-    /// The input of the record, in a recording of several inputs.
-    var file: String?
-    var control: Result<Control, ControlFault>
-
-    private enum CodingKeys: String, CodingKey {
-        case frame, control, from, file
-    }
-
-    init(from decoder: any Decoder) throws {
-        let record = try decoder.container(keyedBy: CodingKeys.self)
-        frame = try record.decode(Int64.self, forKey: .frame)
-        let name = try record.decode(String.self, forKey: .control)
-        from = try record.decodeIfPresent(String.self, forKey: .from)
-        file = try record.decodeIfPresent(String.self, forKey: .file)
-        let catalog = decoder.userInfo[.catalog] as? RecordCatalog ?? .standard
-        control =
-            if let type = catalog.control(name) {
-                try ControlDecoder.control(type, from: decoder)
-            } else {
-                .failure(ControlFault(message: "unknown control \"\(name)\""))
-            }
-    }
-
-    func stamped() throws(ControlRecords.Fault) -> StampedControl {
-        guard frame >= 0 else { throw ControlRecords.Fault(message: "\"frame\" is \(frame), which is negative") }
-        do throws(ControlFault) {
-            return StampedControl(try control.get(), at: frame, from: from ?? "controls")
-        } catch {
-            throw ControlRecords.Fault(message: error.message)
-        }
-    }
-}
-
-extension CodingUserInfoKey {
-    /// The declarations that records are decoded with: a `RecordCatalog`.
-    fileprivate static let catalog = CodingUserInfoKey(rawValue: "catalog")!
 }
 
 extension System {

@@ -1,9 +1,9 @@
 import Hemiola
 import HemiolaPlugins
 import HemiolaSignal
-import HemiolaWire
 
 @testable import HemiolaBridge
+@testable import HemiolaWire
 
 extension Fuzzer {
     /// Any bytes from a client: the lines do not depend on the size of the pieces, each line is a message or a fault, the name of a
@@ -70,7 +70,7 @@ extension Fuzzer {
     }
 
     private func checkValue(_ value: [UInt8]) {
-        require(StrictJSON.isValid(value), "invalid JSON: \(String(decoding: value, as: UTF8.self))")
+        require((try? JSONValue(message: value)) != nil, "invalid JSON: \(String(decoding: value, as: UTF8.self))")
         require(!value.contains(UInt8(ascii: "\n")), "a value on several lines")
     }
 

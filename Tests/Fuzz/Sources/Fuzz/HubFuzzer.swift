@@ -7,6 +7,7 @@ import NIOEmbedded
 import Synchronization
 
 @testable import HemiolaBridge
+@testable import HemiolaWire
 
 extension Fuzzer {
     /// Several clients of one hub. The input is a script with one step per line: `0` to `3` and the bytes that this client sends, with a
@@ -182,7 +183,7 @@ private final class HubFixture {
             let bytes = Array(buffer.readableBytesView)
             if bytes.isEmpty { continue }
             require(bytes.last == 10 && bytes.dropLast().allSatisfy { $0 != 10 }, "not one line: \(String(decoding: bytes, as: UTF8.self))")
-            require(StrictJSON.isValid(Array(bytes.dropLast())), "invalid JSON: \(String(decoding: bytes, as: UTF8.self))")
+            require((try? JSONValue(message: Array(bytes.dropLast()))) != nil, "invalid JSON: \(String(decoding: bytes, as: UTF8.self))")
             let text = String(decoding: bytes, as: UTF8.self)
             if client.lineCount == 0 {
                 require(

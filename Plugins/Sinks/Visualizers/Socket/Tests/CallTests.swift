@@ -215,7 +215,7 @@ import Testing
         _ = try calls.page.line()
         func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
         try calls.page.send("{\"type\":\"result\",\"call\":1,\"value\":\(nested(513))}")
-        #expect(try calls.page.line()["error"] == "invalid JSON")
+        #expect(try calls.page.line()["error"] == "brackets are nested more than 512 deep")
         for value in ["NaN", "[1,]", "01", "", "1,\"value\":2"] {
             try calls.page.send("{\"type\":\"result\",\"call\":1,\"value\":\(value)}")
             #expect(try calls.page.line().type == "error", "\(value)")
@@ -227,11 +227,11 @@ import Testing
 
     @Test(arguments: [
         (#""function":"""#, "\"function\" is empty"), (#""arguments":[]"#, "missing \"function\""),
-        (#""function":"f","arguments":{}"#, "\"arguments\" is not one list"),
-        (#""function":"f","arguments":[],"arguments":[1]"#, "\"arguments\" is not one list"),
+        (#""function":"f","arguments":{}"#, "\"arguments\" is not a list"),
+        (#""function":"f","arguments":[],"arguments":[1]"#, "\"arguments\" is given twice"),
         (#""function":"f","timeout_s":0"#, "\"timeout_s\" is more than 0 and at most 600"),
         (#""function":"f","timeout_s":601"#, "\"timeout_s\" is more than 0 and at most 600"),
-        (#""function":"f","page":{}"#, "\"page\" has the wrong type"),
+        (#""function":"f","page":{}"#, "\"page\" is not a text"),
     ])
     func `invalid call: error says what is invalid`(fields: String, error: String) async throws {
         let calls = try await CallFixture()

@@ -58,10 +58,10 @@ import Testing
         (#""active":"a","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"a","title":"B","path":"/b"}]"#, "two tabs have the id \"a\""),
         (#""active":"x","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "\"active\" is not the id"),
         (#""tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "missing \"active\""),
-        (#""active":"a""#, "missing \"tabs\""), (#""active":"a","tabs":{}"#, "\"tabs\" has the wrong type"),
-        (#""active":"a","tabs":[1,2]"#, "has the wrong type"), (#""active":7,"tabs":[]"#, "\"active\" has the wrong type"),
+        (#""active":"a""#, "missing \"tabs\""), (#""active":"a","tabs":{}"#, "\"tabs\" is not a list"),
+        (#""active":"a","tabs":[1,2]"#, "\"tabs\" is not a list of objects"), (#""active":7,"tabs":[]"#, "\"active\" is not a text"),
         (#""active":"a","tabs":[{"id":"a","title":"A"},{"id":"b","title":"B","path":"/b"}]"#, "missing \"path\""),
-        (#""active":"a","tabs":[{"id":"a","title":3,"path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "title\" has the wrong type"),
+        (#""active":"a","tabs":[{"id":"a","title":3,"path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "\"title\" is not a text"),
         (#""active":"a","tabs":[{"id":"","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "the \"id\" of a tab is empty"),
         (
             #""active":"a","tabs":[{"id":"a","title":"A\u0007","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#,
@@ -154,8 +154,8 @@ import Testing
 
     @Test(arguments: [
         (#""action":"fly""#, "unknown action \"fly\"; expected fullscreen, tab, reload or snapshot"), (#""value":1"#, "missing \"action\""),
-        (#""action":"fullscreen","value":"on""#, "\"value\" has the wrong type"), (#""action":"tab""#, "missing \"value\""),
-        (#""action":"tab","value":2"#, "\"value\" has the wrong type"),
+        (#""action":"fullscreen","value":"on""#, "\"value\" is not true or false"), (#""action":"tab""#, "missing \"value\""),
+        (#""action":"tab","value":2"#, "\"value\" is not a text"),
         (#""action":"reload","value":1"#, "the action reload has no \"value\""),
         (#""action":"snapshot","value":"/etc/passwd""#, "the action snapshot has no \"value\""),
         (#""action":"reload","timeout_s":0"#, "\"timeout_s\" is more than 0 and at most 600"),
