@@ -278,8 +278,18 @@ private struct JSONParser {
 
     // MARK: - Numbers
 
-    /// 10⁰…10²²: exact as doubles, so that one multiplication or division rounds correctly.
-    private static let powers: [Double] = (0...22).map { Double("1e\($0)")! }
+    /// 10⁰…10¹⁹.
+    private static let powers: [UInt64] = (0..<19).reduce(into: [1]) { powers, _ in powers.append(powers.last! * 10) }
+
+    /// The number `digits` / `divisor`, rounded correctly: both are scaled such that their quotient has at least 63 bits, of which the last
+    /// one says whether there are more.
+    private static func quotient(_ digits: UInt64, _ divisor: UInt64) -> Double {
+        if digits == 0 { return 0 }
+        let (up, down) = (digits.leadingZeroBitCount, divisor.leadingZeroBitCount)
+        let scaled = digits << up
+        let (quotient, rest) = (divisor << down).dividingFullWidth((scaled >> 1, scaled << 63))
+        return Double(sign: .plus, exponent: down - up - 63, significand: Double(quotient | (rest == 0 ? 0 : 1)))
+    }
 
     private mutating func number() throws(RecordFault) -> JSONValue {
         let start = position
@@ -288,7 +298,7 @@ private struct JSONParser {
         var digitCount = 0
         func add(_ digit: UInt8) {
             if digits > 0 || digit > 0 { digitCount += 1 }
-            if digitCount <= 18 { digits = digits * 10 + UInt64(digit) }
+            if digitCount <= 19 { digits = digits * 10 + UInt64(digit) }
         }
         guard let first = takeDigit() else { throw fault }
         add(first)
@@ -315,13 +325,14 @@ private struct JSONParser {
             exponent += isBelow ? -power : power
         }
         // An Int has no negative zero.
-        if isWhole, digitCount <= 18, digits > 0 || !isNegative { return .integer(isNegative ? -Int(digits) : Int(digits)) }
-        if digitCount <= 15, exponent.magnitude < Self.powers.count {
-            let value = exponent < 0 ? Double(digits) / Self.powers[-exponent] : Double(digits) * Self.powers[exponent]
+        if isWhole, digitCount <= 19, digits > 0 || !isNegative, let number = Int(exactly: isNegative ? -Int128(digits) : Int128(digits)) {
+            return .integer(number)
+        }
+        if digitCount <= 19, (1 - Self.powers.count...0).contains(exponent) {
+            let value = Self.quotient(digits, Self.powers[-exponent])
             return .number(isNegative ? -value : value)
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isWhole, let number = Int(text) { return .integer(number) }
         guard let value = Double(text), value.isFinite || isMessage else { throw RecordFault("the number \(text.prefix(40)) is too large") }
         return .number(value)
     }

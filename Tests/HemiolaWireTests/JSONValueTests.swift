@@ -44,6 +44,7 @@ import Testing
         #expect(try record("-9223372036854775808") == .integer(.min))
         #expect(try record("9007199254740993") == .integer(9_007_199_254_740_993))
         #expect(try record("9223372036854775808") == .number(9_223_372_036_854_775_808))
+        #expect(try record("1234567890123456789") == .integer(1_234_567_890_123_456_789))
         #expect(try record("12345678901234567890").integer == nil)
     }
 

@@ -149,8 +149,12 @@ struct PageFields {
     private func source(of key: String) throws(RecordFault) -> [UInt8] {
         let given = (message.members ?? []).filter { $0.key == key }
         guard given.count == 1 else { throw RecordFault("\"\(key)\" is given twice") }
+        var text = Array(line[given[0].source])
         // In JSON, line breaks are only between tokens.
-        return line[given[0].source].map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+        for index in text.indices where text[index] == UInt8(ascii: "\n") || text[index] == UInt8(ascii: "\r") {
+            text[index] = UInt8(ascii: " ")
+        }
+        return text
     }
 
     /// The name of a file, without folders: the page may use it as a name of its own.
