@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `director that needs a feature of an analyzer that loads a model: error when the recording does not have it`() async throws {
+    @Test func `director that needs a feature of an analyzer that loads a model: error when the recording does not have it`() throws {
         let header = Self.header().replacing(#""id":"levels","plugin":"levels""#, with: #""id":"loaded","plugin":"loaded""#)
         let path = try folder.write([header, Self.end(0)].map { $0 + "\n" }.joined(), to: "r.jsonl")
         let plugin = SinkPlugin(

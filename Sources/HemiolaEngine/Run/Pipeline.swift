@@ -55,6 +55,11 @@ public final class Pipeline: Sendable {
         var lead: Double?
         var needs: SinkPlugin.Needs
         var policy: ErrorPolicy
+
+        /// The sink, which belongs to the caller from then on.
+        func take() throws(SinkError) -> sending any Sink {
+            do throws(CaptureError) { return try sink.take() } catch { throw SinkError(error.message) }
+        }
     }
 
     /// A recording that is sent to the sinks instead of the analysis of inputs.
@@ -204,11 +209,12 @@ public final class Pipeline: Sendable {
         for (index, entry) in sinkEntries.enumerated() {
             let context = context(of: index, run: run, startTime: startTime, inbox: inbox, report: report)
             let mailbox = Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive)
-            let runner = SinkRunner(
-                entry.sink.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
-                lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),
-                mailbox: mailbox, report: report)
+            let runner: SinkRunner
             do throws(SinkError) {
+                runner = SinkRunner(
+                    try entry.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
+                    lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),
+                    mailbox: mailbox, report: report)
                 try runner.open()
                 if let director = try runner.makeDirector() { directors.append(PipelineDirector(director, entry.about)) }
             } catch {

@@ -248,14 +248,14 @@ import Testing
     }
 
     @Test(.enabled(if: TemporaryDisk.isAvailable, "a tmpfs can be mounted by root only"), arguments: ["flac", "wav"])
-    func `full disk in real time: an error, and the file keeps whole frames, with a valid header`(ending: String) async throws {
+    func `full disk in real time: an error, and the file keeps whole frames, with a valid header`(ending: String) throws {
         let disk = try TemporaryDisk(kibibytes: 256)
         let format = StreamFormat(sampleRate: 48_000, channelCount: 6)
         let samples = noise(bits: 16, frames: 48_000, format)
         let sink = try sink(disk("a.\(ending)") + ",bits=24")
         try sink.open(SinkContext(name: "audio", isLive: true))
         try sink.begin(header(format, isLive: true))
-        let error = await #expect(throws: SinkError.self) { try write(samples, format, to: sink) }
+        let error = #expect(throws: SinkError.self) { try write(samples, format, to: sink) }
         #expect(error?.message.contains("the disk is full") == true, "\(String(describing: error))")
         let decoded = try decode(disk("a.\(ending)")).samples
         #expect(decoded.count > 6 * 4096 && decoded.count.isMultiple(of: 6))

@@ -12,15 +12,15 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func `append to an existing file: the new lines follow the old ones`() async throws {
-        for _ in 0..<2 { try await Fixture.run(Fixture.sink(folder("a.jsonl"), ["append": .text("true")])) }
+    @Test func `append to an existing file: the new lines follow the old ones`() throws {
+        for _ in 0..<2 { try Fixture.run(Fixture.sink(folder("a.jsonl"), ["append": .text("true")])) }
         #expect(folder.names == ["a.jsonl"])
         #expect(try folder.types("a.jsonl") == ["header", "batch", "batch", "end", "header", "batch", "batch", "end"])
     }
 
     @Test func `append after an incomplete line: the line is ended first`() async throws {
         try folder.write("{\"type\":\"bat", to: "a.jsonl")
-        try await Fixture.run(Fixture.sink(folder("a.jsonl"), ["append": .text("true")]))
+        try Fixture.run(Fixture.sink(folder("a.jsonl"), ["append": .text("true")]))
         let lines = try folder.text(of: "a.jsonl").split(separator: "\n")
         #expect(lines.count == 5)
         #expect(lines[1].hasPrefix(#"{"type":"header""#))

@@ -14,9 +14,9 @@ import Testing
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"), arguments: ["auto", "line", "block"])
-    func `zstd file: the same lines as an uncompressed file`(flush: String) async throws {
-        try await Fixture.run(Fixture.sink(folder("a.jsonl"), ["flush": .text(flush)]), blocks: Fixture.manyBlocks)
-        try await Fixture.run(Fixture.sink(folder("a.jsonl.zst"), ["flush": .text(flush)]), blocks: Fixture.manyBlocks)
+    func `zstd file: the same lines as an uncompressed file`(flush: String) throws {
+        try Fixture.run(Fixture.sink(folder("a.jsonl"), ["flush": .text(flush)]), blocks: Fixture.manyBlocks)
+        try Fixture.run(Fixture.sink(folder("a.jsonl.zst"), ["flush": .text(flush)]), blocks: Fixture.manyBlocks)
         #expect(folder.names == ["a.jsonl", "a.jsonl.zst"])
         let (text, isWhole) = try Zstd.read(folder("a.jsonl.zst"))
         #expect(isWhole)
@@ -26,10 +26,10 @@ import Testing
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"), arguments: ["1", "19"])
-    func `compress setting: overrides the extension of the path`(level: String) async throws {
-        try await Fixture.run(Fixture.sink(folder("a.log"), ["compress": .text("zstd"), "level": .text(level)]))
+    func `compress setting: overrides the extension of the path`(level: String) throws {
+        try Fixture.run(Fixture.sink(folder("a.log"), ["compress": .text("zstd"), "level": .text(level)]))
         #expect(try recordTypes(Zstd.read(folder("a.log")).text) == ["header", "batch", "batch", "end"])
-        try await Fixture.run(Fixture.sink(folder("b.zst"), ["compress": .text("none")]))
+        try Fixture.run(Fixture.sink(folder("b.zst"), ["compress": .text("none")]))
         #expect(try folder.types("b.zst").last == "end")
     }
 
@@ -58,8 +58,8 @@ import Testing
         #expect(try folder.text(of: "a.zst") == "old")
     }
 
-    @Test func `full disk, compressed: error with cause and advice`() async throws {
-        let error = sinkError { try await Fixture.run(Fixture.sink("/dev/full", ["compress": .text("zstd")])) }
+    @Test func `full disk, compressed: error with cause and advice`() throws {
+        let error = sinkError { try Fixture.run(Fixture.sink("/dev/full", ["compress": .text("zstd")])) }
         #expect(error?.message == "cannot write /dev/full: the disk is full; free some space or write to another disk")
     }
 

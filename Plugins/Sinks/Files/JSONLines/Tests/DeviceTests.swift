@@ -11,8 +11,8 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func `device: written in place`() async throws {
-        try await Fixture.run(Fixture.sink("/dev/null"))
+    @Test func `device: written in place`() throws {
+        try Fixture.run(Fixture.sink("/dev/null"))
         var info = stat()
         #expect(stat("/dev/null", &info) == 0 && info.st_mode & S_IFMT == S_IFCHR)
     }
@@ -21,7 +21,7 @@ import Testing
         #expect(mkfifo(folder("pipe"), 0o600) == 0)
         let path = folder("pipe")
         let reading = Reading { open(path, O_RDONLY) }
-        try await Fixture.run(Fixture.sink(path))
+        try Fixture.run(Fixture.sink(path))
         #expect(try await recordTypes(reading.text).last == "end")
         #expect(folder.names == ["pipe"])
     }
@@ -29,7 +29,7 @@ import Testing
     @Test func `non-blocking pipe: every line is written`() async throws {
         let pipe = Pipe(nonBlocking: true)
         let reading = Reading(after: 100_000) { pipe.readEnd }
-        try await Fixture.run(Fixture.sink(pipe.path), blocks: Fixture.manyBlocks)
+        try Fixture.run(Fixture.sink(pipe.path), blocks: Fixture.manyBlocks)
         pipe.closeWriteEnd()
         #expect(try await recordTypes(reading.text).count == 2 + 50 * 64)
         pipe.closeReadEnd()
@@ -38,7 +38,7 @@ import Testing
     @Test func `standard output under each of its names: written, and left open`() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
             for path in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
-                try await Fixture.run(Fixture.sink(path))
+                try Fixture.run(Fixture.sink(path))
             }
         }
         let types = try recordTypes(String(decoding: result.standardOutputContent, as: UTF8.self))
@@ -50,7 +50,7 @@ import Testing
             let folder = try TemporaryFolder()
             try folder.write("{\"type\":\"old\"}\n", to: "a.jsonl")
             dup2(open(folder("a.jsonl"), O_WRONLY | O_APPEND), STDOUT_FILENO)
-            try await Fixture.run(Fixture.sink("/dev/stdout"))
+            try Fixture.run(Fixture.sink("/dev/stdout"))
             #expect(folder.names == ["a.jsonl"])
             #expect(try folder.types("a.jsonl") == ["old", "header", "batch", "batch", "end"])
         }

@@ -36,8 +36,8 @@ import Testing
     }
 
     @Test(arguments: ["line", "block"])
-    func `full disk: error with cause and advice, at the latest on close`(flush: String) async throws {
-        let error = sinkError { try await Fixture.run(Fixture.sink("/dev/full", ["flush": .text(flush)])) }
+    func `full disk: error with cause and advice, at the latest on close`(flush: String) throws {
+        let error = sinkError { try Fixture.run(Fixture.sink("/dev/full", ["flush": .text(flush)])) }
         #expect(error?.remedy == .giveUp)
         #expect(error?.message == "cannot write /dev/full: the disk is full; free some space or write to another disk")
     }
@@ -52,7 +52,7 @@ import Testing
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             let sink = try Fixture.sink(folder("a.jsonl"))
             do {
-                try await Fixture.run(sink, blocks: Fixture.manyBlocks)
+                try Fixture.run(sink, blocks: Fixture.manyBlocks)
                 Issue.record("no error was thrown")
             } catch let error as SinkError {
                 #expect(error.message.contains("the file would be larger than allowed"))
@@ -64,33 +64,33 @@ import Testing
         }
     }
 
-    @Test func `missing folders: created`() async throws {
-        try await Fixture.run(Fixture.sink(folder("no such/deep/a.jsonl")))
+    @Test func `missing folders: created`() throws {
+        try Fixture.run(Fixture.sink(folder("no such/deep/a.jsonl")))
         #expect(try folder.types("no such/deep/a.jsonl").last == "end")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("no such/deep")) == ["a.jsonl"])
     }
 
-    @Test func `path of a folder, or below a file: error`() async throws {
+    @Test func `path of a folder, or below a file: error`() throws {
         for path in [folder.path, folder.path + "/", folder("new/")] {
-            let message = sinkError { try await Fixture.run(Fixture.sink(path)) }?.message
+            let message = sinkError { try Fixture.run(Fixture.sink(path)) }?.message
             #expect(message == "cannot write \(path): it is a folder; name a file in it, or rename the folder")
         }
         try folder.write("", to: "file")
-        let message = sinkError { try await Fixture.run(Fixture.sink(folder("file/a.jsonl"))) }?.message
+        let message = sinkError { try Fixture.run(Fixture.sink(folder("file/a.jsonl"))) }?.message
         #expect(message?.contains("not a directory") == true)
     }
 
-    @Test func `loop of symbolic links: error`() async throws {
+    @Test func `loop of symbolic links: error`() throws {
         symlink("b", folder("a"))
         symlink("a", folder("b"))
-        let message = sinkError { try await Fixture.run(Fixture.sink(folder("a"))) }?.message
+        let message = sinkError { try Fixture.run(Fixture.sink(folder("a"))) }?.message
         #expect(message?.contains("too many levels of symbolic links") == true)
     }
 
-    @Test func `descriptor that is open for reading only: error`() async throws {
+    @Test func `descriptor that is open for reading only: error`() throws {
         let descriptor = open("/dev/null", O_RDONLY)
         defer { close(descriptor) }
-        let message = sinkError { try await Fixture.run(Fixture.sink("/dev/fd/\(descriptor)")) }?.message
+        let message = sinkError { try Fixture.run(Fixture.sink("/dev/fd/\(descriptor)")) }?.message
         #expect(message == "cannot write /dev/fd/\(descriptor): it is not open for writing; give a path instead")
     }
 

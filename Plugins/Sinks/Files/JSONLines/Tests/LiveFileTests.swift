@@ -31,16 +31,16 @@ import Testing
         #expect(try folder.types("a.jsonl") == ["header", "batch", "batch"])
     }
 
-    @Test func `live, existing file: refused if it has data, used if it is empty`() async throws {
+    @Test func `live, existing file: refused if it has data, used if it is empty`() throws {
         try folder.write("old", to: "a.jsonl")
-        let message = sinkError { try await Fixture.run(Fixture.sink(folder("a.jsonl")), live: true) }?.message
+        let message = sinkError { try Fixture.run(Fixture.sink(folder("a.jsonl")), live: true) }?.message
         #expect(
             message
                 == "cannot write \(folder("a.jsonl")): the file exists, and a recording in real time does not replace it; choose another "
                 + "path, write {time} into it, or set append=true")
         #expect(try folder.text(of: "a.jsonl") == "old")
         try folder.write("", to: "b.jsonl")
-        try await Fixture.run(Fixture.sink(folder("b.jsonl")), live: true)
+        try Fixture.run(Fixture.sink(folder("b.jsonl")), live: true)
         #expect(try folder.types("b.jsonl").last == "end")
     }
 
@@ -63,17 +63,17 @@ import Testing
     }
 
     @Test(arguments: ["a.jsonl", "a.jsonl.zst"], [true, false])
-    func `limit on the size of files: whole lines are kept, and the message states the size`(name: String, appends: Bool) async throws {
+    func `limit on the size of files: whole lines are kept, and the message states the size`(name: String, appends: Bool) throws {
         if appends, name.hasSuffix(".zst") || !Zstd.isExpected { return }
         // The limit holds for a whole process.
-        await #expect(processExitsWith: .success) { [name, appends] in
+        #expect(processExitsWith: .success) { [name, appends] in
             let folder = try TemporaryFolder()
             if appends { try folder.write("{\"type\":\"old\"}\n", to: name) }
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 20_000, rlim_max: 20_000)
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             let sink = try Fixture.sink(folder(name), appends ? ["append": .text("true")] : [:])
-            let message = sinkError { try await Fixture.run(sink, live: true, blocks: Fixture.manyBlocks) }?.message ?? ""
+            let message = sinkError { try Fixture.run(sink, live: true, blocks: Fixture.manyBlocks) }?.message ?? ""
             let text = name.hasSuffix(".zst") ? try Zstd.read(folder(name)).text : try folder.text(of: name)
             let types = try recordTypes(text)
             #expect(types.count > 50)
@@ -88,10 +88,10 @@ import Testing
 
     // MARK: - Rotation
 
-    @Test func `rotate_s: each file has a header and the set duration`() async throws {
+    @Test func `rotate_s: each file has a header and the set duration`() throws {
         // 64 batches are 1.486 s.
         let sink = try Fixture.sink(folder("a.jsonl"), ["rotate_s": .number(3)])
-        try await Fixture.run(sink, blocks: Array(Fixture.manyBlocks.prefix(5)))
+        try Fixture.run(sink, blocks: Array(Fixture.manyBlocks.prefix(5)))
         #expect(folder.names == ["a.0001.jsonl", "a.0002.jsonl", "a.0003.jsonl"])
         let types = try folder.names.map { try folder.types($0) }
         #expect(types.allSatisfy { $0.first == "header" && $0.count { $0 == "header" } == 1 })
@@ -100,9 +100,9 @@ import Testing
         #expect(types.map { $0.last == "end" } == [false, false, true])
     }
 
-    @Test func `rotate_mb: a file ends with the line that reaches the size`() async throws {
+    @Test func `rotate_mb: a file ends with the line that reaches the size`() throws {
         let sink = try Fixture.sink(folder("{n}-a.jsonl"), ["rotate_mb": .number(1)])
-        try await Fixture.run(sink, blocks: (0..<300).map { Fixture.block(first: $0 * 64, count: 64) })
+        try Fixture.run(sink, blocks: (0..<300).map { Fixture.block(first: $0 * 64, count: 64) })
         #expect(folder.names.count == 2 && folder.names[0] == "0001-a.jsonl")
         let size = try FileManager.default.attributesOfItem(atPath: folder("0001-a.jsonl"))[.size] as? Int ?? 0
         #expect(size >= 1 << 20 && size < (1 << 20) + 1000)
@@ -110,10 +110,10 @@ import Testing
         #expect(counts.reduce(0, +) == 300 * 64)
     }
 
-    @Test func `live rotation: the numbers of existing files are skipped`() async throws {
+    @Test func `live rotation: the numbers of existing files are skipped`() throws {
         for number in [1, 3] { try folder.write("old", to: "a.000\(number).jsonl") }
         let sink = try Fixture.sink(folder("a.jsonl"), ["rotate_s": .number(1.5)])
-        try await Fixture.run(sink, live: true, blocks: Array(Fixture.manyBlocks.prefix(2)))
+        try Fixture.run(sink, live: true, blocks: Array(Fixture.manyBlocks.prefix(2)))
         #expect(folder.names == ["a.0001.jsonl", "a.0002.jsonl", "a.0003.jsonl", "a.0004.jsonl"].filter { folder.names.contains($0) })
         #expect(try folder.text(of: "a.0001.jsonl") == "old" && folder.text(of: "a.0003.jsonl") == "old")
         #expect(try folder.types("a.0002.jsonl").first == "header")

@@ -68,40 +68,40 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func `new file: default permissions`() async throws {
+    @Test func `new file: default permissions`() throws {
         close(open(folder("other"), O_WRONLY | O_CREAT, 0o666))
-        try await Fixture.run(Fixture.sink(folder("a.jsonl")))
+        try Fixture.run(Fixture.sink(folder("a.jsonl")))
         #expect(folder.mode("a.jsonl") == folder.mode("other"))
     }
 
-    @Test func `replaced file: permissions of the old file`() async throws {
+    @Test func `replaced file: permissions of the old file`() throws {
         try folder.write("old", to: "a.jsonl")
         chmod(folder("a.jsonl"), 0o640)
-        try await Fixture.run(Fixture.sink(folder("a.jsonl")))
+        try Fixture.run(Fixture.sink(folder("a.jsonl")))
         #expect(folder.mode("a.jsonl") == 0o640)
     }
 
-    @Test func `symbolic link: its target is replaced`() async throws {
+    @Test func `symbolic link: its target is replaced`() throws {
         try FileManager.default.createDirectory(atPath: folder("deep"), withIntermediateDirectories: false)
         try folder.write("old", to: "deep/real.jsonl")
         symlink("deep/real.jsonl", folder("link.jsonl"))
-        try await Fixture.run(Fixture.sink(folder("link.jsonl")))
+        try Fixture.run(Fixture.sink(folder("link.jsonl")))
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("link.jsonl")) == "deep/real.jsonl")
         #expect(try folder.types("deep/real.jsonl").last == "end")
     }
 
-    @Test func `dangling symbolic links: the target is created`() async throws {
+    @Test func `dangling symbolic links: the target is created`() throws {
         symlink("second.jsonl", folder("first.jsonl"))
         symlink("real.jsonl", folder("second.jsonl"))
-        try await Fixture.run(Fixture.sink(folder("first.jsonl")))
+        try Fixture.run(Fixture.sink(folder("first.jsonl")))
         #expect(folder.names == ["first.jsonl", "real.jsonl", "second.jsonl"])
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("first.jsonl")) == "second.jsonl")
         #expect(try folder.types("real.jsonl").last == "end")
     }
 
-    @Test func `name of 255 bytes: written`() async throws {
+    @Test func `name of 255 bytes: written`() throws {
         let name = String(repeating: "ä", count: 127) + "b"
-        try await Fixture.run(Fixture.sink(folder(name)))
+        try Fixture.run(Fixture.sink(folder(name)))
         #expect(folder.names == [name])
     }
 
@@ -109,7 +109,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             #expect(chdir(folder.path) == 0)
-            try await Fixture.run(Fixture.sink("a.jsonl"))
+            try Fixture.run(Fixture.sink("a.jsonl"))
             #expect(folder.names == ["a.jsonl"])
         }
     }

@@ -87,8 +87,8 @@ import Testing
         #expect(sizes == [60, 60])
     }
 
-    @Test func `several inputs in one file: an error that names the remedy`() async throws {
-        let error = await #expect(throws: SinkError.self) { try run(folder("a.mid"), [header("one.wav"), header("two.wav")]) }
+    @Test func `several inputs in one file: an error that names the remedy`() throws {
+        let error = #expect(throws: SinkError.self) { try run(folder("a.mid"), [header("one.wav"), header("two.wav")]) }
         #expect(error?.message.contains("{stem}") == true)
     }
 

@@ -262,8 +262,8 @@ import Testing
         #expect(try records("a.jsonl").count == 1)
     }
 
-    @Test func `full disk: an error that names the file`() async throws {
-        let error = await #expect(throws: SinkError.self) {
+    @Test func `full disk: an error that names the file`() throws {
+        let error = #expect(throws: SinkError.self) {
             let sink = try self.sink("/dev/full")
             try self.run(sink, streams: [(Self.header(), Self.rows([1]))])
         }

@@ -198,10 +198,10 @@ import Testing
         }
     }
 
-    @Test func `field map: channels that do not exist are an error`() async throws {
+    @Test func `field map: channels that do not exist are an error`() throws {
         let folder = try TemporaryFolder()
         try "- {from: levels.rms_db, to: 513}".write(toFile: folder("wrong.yaml"), atomically: true, encoding: .utf8)
-        let error = await #expect(throws: SinkError.self) {
+        let error = #expect(throws: SinkError.self) {
             try run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [])
         }
         #expect(error?.message == "\(folder("wrong.yaml")):1:3: [0].to: \"513\" is no channel; use 1...512")

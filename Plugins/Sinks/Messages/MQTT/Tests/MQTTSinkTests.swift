@@ -21,7 +21,7 @@ import Testing
         let subscriber = try broker.subscribe()
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0")
         #expect(try subscriber.next() == .init(topic: Self.status, payload: "online", isRetained: false, qualityOfService: 0))
-        try await fixture.write([-20.5, 0.25, .nan], [Event(at: 0.01, Onset(strength: 1.5))])
+        try fixture.write([-20.5, 0.25, .nan], [Event(at: 0.01, Onset(strength: 1.5))])
         let header = try subscriber.next("hemiola/header").payload
         #expect(header.hasPrefix(#"{"type":"header","#) && header.hasSuffix("}"))
         #expect(
@@ -44,8 +44,8 @@ import Testing
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=1000", select: ["levels.rms_db", "beat"])
         _ = try subscriber.next(Self.status)
         // 44 100 frames a second: 43 batches in a second.
-        for number in 0..<130 { try await fixture.write([Float(number), 0, 0]) }
-        try await fixture.write([0, 0, 0], [Event(at: 3, Beat(beatsPerMinute: 120, position: 1, confidence: 1))])
+        for number in 0..<130 { try fixture.write([Float(number), 0, 0]) }
+        try fixture.write([0, 0, 0], [Event(at: 3, Beat(beatsPerMinute: 120, position: 1, confidence: 1))])
         #expect(try (0..<3).map { _ in try subscriber.next().payload } == ["0.0", "43.0", "86.0"])
         // The fourth value is due with batch 129: 130 · 1024 frames are 3.02 s.
         #expect(try subscriber.next().payload == "129.0")
@@ -58,13 +58,13 @@ import Testing
         let subscriber = try broker.subscribe("home/#")
         let settings = "127.0.0.1:\(broker.port),every_ms=0,prefix=home/music"
         let record = try await MQTTFixture("\(settings),batches=record", select: ["levels"])
-        try await record.write()
+        try record.write()
         #expect(
             try subscriber.next("home/music/batch").payload
                 == #"{"type":"batch","n":0,"frame":0,"t":0.0,"levels":{"rms_db":-20.5,"bands":[0.25,null]}}"#)
         try record.sink.close()
         let none = try await MQTTFixture("\(settings),batches=none")
-        try await none.write([0, 0, 0], [Event(at: 0.01, Onset(strength: 1))])
+        try none.write([0, 0, 0], [Event(at: 0.01, Onset(strength: 1))])
         _ = try subscriber.next("home/music/header")
         #expect(try subscriber.next().topic == "home/music/onset")
         try none.sink.close()
@@ -83,9 +83,9 @@ import Testing
             """, to: "map.yaml")
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,map=\(map)")
         _ = try subscriber.next(Self.status)
-        try await fixture.write([-30, 0.25, .nan], [Event(at: 0.01, Onset(strength: 1))])
+        try fixture.write([-30, 0.25, .nan], [Event(at: 0.01, Onset(strength: 1))])
         #expect(try (0..<2).map { _ in try subscriber.next() }.map { "\($0.topic) \($0.payload)" } == ["stage/level 50", "stage/kick on"])
-        try await fixture.write([-60, 0.25, 0.5])
+        try fixture.write([-60, 0.25, 0.5])
         #expect(
             try (0..<3).map { _ in try subscriber.next() }.map { "\($0.topic) \($0.payload)" } == [
                 "stage/level 0", "stage/bands [0.25,0.5]", "stage/second 0.5",
@@ -103,7 +103,7 @@ import Testing
         let broker = try MQTTBroker()
         let subscriber = try broker.subscribe()
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=2,retain=true", select: ["levels.rms_db"])
-        try await fixture.write()
+        try fixture.write()
         #expect(try subscriber.next(Self.status).qualityOfService == 2)
         #expect(try subscriber.next("hemiola/levels/rms_db").qualityOfService == 2)
         let late = try broker.subscribe()
@@ -125,7 +125,7 @@ import Testing
         let broker = try MQTTBroker()
         let first = try broker.subscribe()
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0", select: ["levels"])
-        try await fixture.write()
+        try fixture.write()
         #expect(try first.next("hemiola/levels/rms_db").payload == "-20.5")
         broker.kill()
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }, doing: { try await fixture.write() }))
@@ -136,7 +136,7 @@ import Testing
         try broker.start()
         let second = try broker.subscribe()
         #expect(try await fixture.repeatUntil({ !fixture.reports.information.isEmpty }))
-        try await fixture.write([-1.5, 0, 0])
+        try fixture.write([-1.5, 0, 0])
         while try second.next("hemiola/levels/rms_db").payload != "-1.5" {}
         #expect(fixture.reports.information.first?.hasPrefix("mqtt: connected to 127.0.0.1:\(broker.port); messages not sent: ") == true)
         try fixture.sink.close()
@@ -146,12 +146,12 @@ import Testing
     @Test func `broker is killed and started again, QoS 1: the messages of the outage are sent`() async throws {
         let broker = try MQTTBroker()
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=1,retain=true", select: ["levels.rms_db"])
-        try await fixture.write([0, 0, 0])
+        try fixture.write([0, 0, 0])
         let first = try broker.subscribe()
         #expect(try first.next("hemiola/levels/rms_db").payload == "0.0")
         broker.kill()
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        for number in 1...50 { try await fixture.write([Float(number), 0, 0]) }
+        for number in 1...50 { try fixture.write([Float(number), 0, 0]) }
         try broker.start()
         let second = try broker.subscribe("hemiola/levels/rms_db")
         while try second.next().payload != "50.0" {}
@@ -167,7 +167,7 @@ import Testing
         broker.pause(true)
         let start = ContinuousClock.now
         let text = String(repeating: "x", count: 20_000)
-        for _ in 0..<1500 { try await fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: text))]) }
+        for _ in 0..<1500 { try fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: text))]) }
         #expect(ContinuousClock.now - start < .seconds(20))
         #expect(try await fixture.repeatUntil({ fixture.reports.lost.events > 500 }))
         broker.pause(false)
@@ -179,7 +179,7 @@ import Testing
     ) async throws {
         let port = try TCPServer.freePort()
         let fixture = try await MQTTFixture("127.0.0.1:\(port),every_ms=0,qos=\(qos)", select: ["levels"])
-        for _ in 0..<3 { try await fixture.write() }
+        for _ in 0..<3 { try fixture.write() }
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         let error = #expect(throws: SinkError.self) { try fixture.sink.close() }
         #expect(error?.message == "mqtt: 127.0.0.1:\(port): not one of 6 messages could be sent")
@@ -238,7 +238,7 @@ import Testing
         var failure: SinkError?
         for _ in 0..<1500 where failure == nil {
             do {
-                try await fixture.write()
+                try fixture.write()
                 try await Task.sleep(for: .milliseconds(20))
             } catch {
                 failure = error as? SinkError

@@ -27,9 +27,9 @@ import Testing
         let server = try TCPServer()
         let fixture = try await OS2LFixture("127.0.0.1:\(server.port)")
         let receiver = try server.accept()
-        try await fixture.write()
+        try fixture.write()
         let announced = fixture.now
-        try await fixture.write([
+        try fixture.write([
             fixture.beat(in: 0.08, bpm: 120.456, position: 2, confidence: 0.876),
             fixture.beat(in: 0.3, bpm: 90, position: 3, confidence: 1),
         ])
@@ -49,9 +49,9 @@ import Testing
         for (settings, lead) in [("delay_ms=-100", 0.1), ("delay_ms=100", 0.2), ("delay_ms=300", 0)] {
             let fixture = try await OS2LFixture("127.0.0.1:\(server.port),\(settings)", lead: lead)
             let receiver = try server.accept()
-            try await fixture.write()
+            try fixture.write()
             let announced = fixture.now
-            try await fixture.write([fixture.beat(in: 0.4)])
+            try fixture.write([fixture.beat(in: 0.4)])
             _ = try receiver.readLine()
             times.append(fixture.now - announced)
             try fixture.sink.close()
@@ -64,10 +64,10 @@ import Testing
         let server = try TCPServer()
         let fixture = try await OS2LFixture("127.0.0.1:\(server.port),buttons=true")
         let receiver = try server.accept()
-        try await fixture.write()
+        try fixture.write()
         let change = PresetChange(name: "a \"b\"\n\u{1F4A1}", cut: .soft, blend: 2.7, reason: .bar)
         let start = fixture.now
-        try await fixture.write([fixture.beat(), Event(at: fixture.now, change)])
+        try fixture.write([fixture.beat(), Event(at: fixture.now, change)])
         #expect(try receiver.readLine()?.hasPrefix(#"{"evt":"beat""#) == true)
         let name = #""a \"b\"\n\#u{1F4A1}""#
         #expect(try receiver.readLine() == #"{"evt":"btn","name":\#(name),"state":"on"}"#)
@@ -80,8 +80,8 @@ import Testing
         let server = try TCPServer()
         let fixture = try await OS2LFixture("127.0.0.1:\(server.port),confidence=0.5")
         let receiver = try server.accept()
-        try await fixture.write()
-        try await fixture.write([fixture.beat(bpm: 100, confidence: 0.4), fixture.beat(bpm: 101, confidence: 0.5)])
+        try fixture.write()
+        try fixture.write([fixture.beat(bpm: 100, confidence: 0.4), fixture.beat(bpm: 101, confidence: 0.5)])
         #expect(try receiver.readLine()?.contains(#""bpm":101.0"#) == true)
         try fixture.sink.close()
         #expect(try receiver.readLine() == nil)
@@ -91,10 +91,10 @@ import Testing
         let server = try TCPServer()
         let fixture = try await OS2LFixture("127.0.0.1:\(server.port)")
         let receiver = try server.accept()
-        try await fixture.write()
-        try await fixture.write([Event(at: fixture.now, Gap(frames: 4000, reason: .overrun)), fixture.beat(bpm: 100)])
+        try fixture.write()
+        try fixture.write([Event(at: fixture.now, Gap(frames: 4000, reason: .overrun)), fixture.beat(bpm: 100)])
         try fixture.sink.write([Event(at: fixture.now, Gap(frames: 4000, reason: .overrun))])
-        try await fixture.write([fixture.beat(in: 0.1, bpm: 101)])
+        try fixture.write([fixture.beat(in: 0.1, bpm: 101)])
         #expect(try receiver.readLine()?.contains(#""bpm":100.0"#) == true)
         #expect(try receiver.readLine()?.contains(#""bpm":101.0"#) == true)
         try fixture.sink.close()
@@ -124,7 +124,7 @@ import Testing
         let port = try TCPServer.freePort()
         let fixture = try await OS2LFixture("127.0.0.1:\(port)")
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        for _ in 0..<3 { try await fixture.write([fixture.beat()]) }
+        for _ in 0..<3 { try fixture.write([fixture.beat()]) }
         #expect(try await fixture.repeatUntil({ fixture.reports.lost > 0 }))
         let error = #expect(throws: SinkError.self) { try fixture.sink.close() }
         #expect(error?.message == "os2l: 127.0.0.1:\(port): not one of 3 messages could be sent")
@@ -147,17 +147,17 @@ import Testing
         let port = try #require(server?.port)
         let fixture = try await OS2LFixture("127.0.0.1:\(port)")
         var receiver: SocketClient? = try server?.accept()
-        try await fixture.write()
-        try await fixture.write([fixture.beat(bpm: 100)])
+        try fixture.write()
+        try fixture.write([fixture.beat(bpm: 100)])
         #expect(try receiver?.readLine()?.contains(#""bpm":100.0"#) == true)
         (receiver, server) = (nil, nil)
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         #expect(fixture.reports.warnings == ["os2l: 127.0.0.1:\(port) has closed the connection; trying again"])
-        try await fixture.write([fixture.beat(bpm: 101)])
+        try fixture.write([fixture.beat(bpm: 101)])
         #expect(try await fixture.repeatUntil({ fixture.reports.lost == 1 }))
         let second = try TCPServer(port: port)
         let next = try second.accept()
-        try await fixture.write([fixture.beat(bpm: 102)])
+        try fixture.write([fixture.beat(bpm: 102)])
         #expect(try next.readLine()?.contains(#""bpm":102.0"#) == true)
         #expect(fixture.reports.information == ["os2l: connected to 127.0.0.1:\(port); messages not sent: 1"])
         try fixture.sink.close()

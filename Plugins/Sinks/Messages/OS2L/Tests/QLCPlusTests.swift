@@ -42,7 +42,7 @@ import Testing
             return try [#require(Int(parts[3])), #require(Int(parts[6]))]
         }
 
-        try await fixture.write()
+        try fixture.write()
         #expect(try values() == [0, 0])
         // The workspace is loaded after the web interface has started: the sink is connected when the first beat switches the dimmer.
         #expect(
@@ -54,13 +54,13 @@ import Testing
                     try await Task.sleep(for: .milliseconds(300))
                 }))
         for beat in 1...6 {
-            try await fixture.write([fixture.beat(in: 0.1)])
+            try fixture.write([fixture.beat(in: 0.1)])
             let expected = [beat % 2 == 0 ? 255 : 0, 0]
             #expect(try await fixture.repeatUntil { try values() == expected }, "beat \(beat)")
         }
         // Announced, as the beats above: what is late is not sent.
         let change = Event(at: fixture.now + 0.1, PresetChange(name: "Rain", cut: .soft, blend: 1, reason: .bar))
-        try await fixture.write([change, fixture.beat(in: 0.1)])
+        try fixture.write([change, fixture.beat(in: 0.1)])
         #expect(try await fixture.repeatUntil { try values() == [0, 255] })
         try fixture.sink.close()
     }

@@ -184,11 +184,11 @@ import Testing
         #expect(receiver.receive(timeout: 0.1) == nil)
     }
 
-    @Test func `map with a wrong name or address: the sink fails and names the place`() async throws {
+    @Test func `map with a wrong name or address: the sink fails and names the place`() throws {
         let folder = try TemporaryFolder()
         let path = folder("map.yaml")
         try "- {from: levels.rms, to: level}".write(toFile: path, atomically: true, encoding: .utf8)
-        let error = await #expect(throws: SinkError.self) { try write("127.0.0.1:9,map=\(path)") }
+        let error = #expect(throws: SinkError.self) { try write("127.0.0.1:9,map=\(path)") }
         #expect(
             error?.message == """
                 \(path):1:3: [0].to: "level" is not an OSC address; it begins with a slash

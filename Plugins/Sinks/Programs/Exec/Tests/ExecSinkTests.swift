@@ -130,10 +130,10 @@ import Testing
         #expect(error?.message.contains("had not ended") == true, "\(String(describing: error))")
     }
 
-    @Test func `missing program: an error that names it`() async throws {
+    @Test func `missing program: an error that names it`() throws {
         let error = error { try run(sink("hemiola-no-such-program --x"), context()) }
         #expect(error?.message.hasPrefix("exec:hemiola-no-such-program --x: the command was not found: ") == true)
-        let list = await self.error { try sink(.texts(["/nonexistent/program"])).open(context()) }
+        let list = self.error { try sink(.texts(["/nonexistent/program"])).open(context()) }
         #expect(list?.message == "exec:/nonexistent/program: cannot be started: No such file or directory; check the command")
     }
 

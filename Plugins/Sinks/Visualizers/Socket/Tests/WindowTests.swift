@@ -10,7 +10,7 @@ import Testing
     /// A sink with a stream, and a client that gets replies only.
     private func fixture() async throws -> (sink: SocketSinkFixture, client: SocketClient) {
         let sink = try await SocketSinkFixture()
-        try sink.begin()
+        try await sink.begin()
         return (sink, try sink.quietClient())
     }
 
@@ -36,7 +36,7 @@ import Testing
         #expect(try client.request(#"{"type":"tabs","id":1,"active":null,"tabs":[]}"#).int("value") == 3)
         for window in windows + [late] { #expect(try window.readLine() == #"{"type":"tabs","active":null,"tabs":[]}"#) }
         #expect(sink.submitted.isEmpty, "tabs do not pass the analysis")
-        try sink.close()
+        try await sink.close()
     }
 
     @Test func `tabs without a window: remembered until one connects`() async throws {
@@ -46,7 +46,7 @@ import Testing
         #expect(try window.line()["active"] == "a")
         // Only windows get them.
         #expect(try client.request(#"{"type":"status","id":5}"#).int("id") == 5)
-        try sink.close()
+        try await sink.close()
     }
 
     @Test(arguments: [
@@ -79,7 +79,7 @@ import Testing
         #expect(reply.bool("ok") == false && reply["error"]?.contains(reason) == true, "\(reply.text)")
         _ = try client.request(Self.tabs(["a", "b"]))
         #expect(try window.line()["active"] == "a")
-        try sink.close()
+        try await sink.close()
     }
 
     @Test func `64 tabs with texts of 1024 bytes: sent; 65 tabs, 1025 bytes: refused`() async throws {
@@ -96,7 +96,7 @@ import Testing
         #expect(try client.request(list(1024)).bool("ok") == true)
         let line = try window.line()
         #expect(line.type == "tabs" && line.text.utf8.count > 390_000 && line.text.utf8.count < 1 << 20, "\(line.text.utf8.count)")
-        try sink.close()
+        try await sink.close()
     }
 
     @Test func `tabs sent faster than a window reads: it gets the last ones, and samples are not delayed`() async throws {
@@ -122,7 +122,7 @@ import Testing
             if line["active"] == "last" { break }
         }
         #expect(count < 250, "\(count) of 301 were sent to a window that does not read")
-        try sink.close()
+        try await sink.close()
     }
 
     // MARK: - Requests
@@ -149,7 +149,7 @@ import Testing
         let call = try #require(try window.line().int("call"))
         try window.send("{\"type\":\"result\",\"call\":\(call),\"error\":\"no tab none\"}")
         #expect(try client.line()["error"] == "no tab none")
-        try sink.close()
+        try await sink.close()
     }
 
     @Test(arguments: [
@@ -169,7 +169,7 @@ import Testing
             try client.request("{\"type\":\"window\",\"id\":1,\"action\":\"tab\",\"value\":\"\(long)\"}")["error"]
                 == "\"value\" is longer than 1024 bytes")
         withExtendedLifetime(window) {}
-        try sink.close()
+        try await sink.close()
     }
 
     @Test func `no window, window that leaves, window that does not answer: error with the reason`() async throws {
@@ -189,7 +189,7 @@ import Testing
         #expect(try client.line()["error"] == "the window has disconnected before it answered")
         #expect(try client.request(#"{"type":"window","id":4,"action":"reload"}"#)["error"]?.hasPrefix("no window") == true)
         withExtendedLifetime(page) {}
-        try sink.close()
+        try await sink.close()
     }
 
     @Test func `several windows: the last one that was ready gets the request, others cannot answer it`() async throws {
@@ -206,7 +206,7 @@ import Testing
         while try client.request(#"{"type":"tabs","id":2,"tabs":[]}"#).int("value") != 1 {}
         try client.send(#"{"type":"window","id":3,"action":"reload"}"#)
         #expect(try first.line(except: "tabs")["action"] == "reload")
-        try sink.close()
+        try await sink.close()
     }
 
     @Test func `client that floods a window with requests: busy after 64`() async throws {
@@ -223,7 +223,7 @@ import Testing
         try window.send("{\"type\":\"result\",\"call\":\(call)}")
         #expect(try client.line().int("id") == 1)
         #expect(try window.line()["action"] == "reload")
-        try sink.close()
+        try await sink.close()
     }
 
     @Test(arguments: [
@@ -237,7 +237,7 @@ import Testing
         let reply = try client.request("{\"id\":1,\(message)}")
         #expect(reply["error"] == "messages of windows are not accepted from pages", "\(reply.text)")
         #expect(try client.request(#"{"type":"status","id":5}"#).int("id") == 5)
-        try sink.close()
+        try await sink.close()
         #expect(try window.readLine() == nil, "the window received a message of the page")
     }
 
@@ -246,7 +246,7 @@ import Testing
         let window = try sink.window()
         try client.send(#"{"type":"window","id":1,"action":"snapshot"}"#)
         _ = try window.line()
-        try sink.close()
+        try await sink.close()
         #expect(try client.line()["error"] == "the run has ended")
         withExtendedLifetime(window) {}
     }
