@@ -57,40 +57,28 @@ final class PresetControlPreparer: ControlPreparer {
     /// - Parameter origin: The page or client that has sent the control.
     /// - Complexity: O(presets · pages); for an unknown name O(presets · l²), where l is the length of the name, at most 64.
     func preparation(for control: Control, from origin: String = "") -> Preparation {
-        switch control.type {
-        case .ready: setPageNames(control["presets"].items ?? [], of: origin, isNewPage: true)
-        case .presetNames: setPageNames(control["names"].items ?? [], of: origin, isNewPage: false)
-        case .presetRefused:
-            state.withLock { state in
-                state.library.refuse(control["name"].string ?? "", by: origin)
-                return Preparation(state)
+        let name = control["name"].string ?? ""
+        let names = (control[control.type == .ready ? "presets" : "names"].items ?? []).compactMap(\.string)
+        var error: String?
+        // A copy: the search below is slow and needs no lock.
+        let copy = state.withLock { state in
+            switch control.type {
+            case .ready, .presetNames:
+                if !state.library.setPageNames(names, of: origin, isNewPage: control.type == .ready) {
+                    error = "none of these presets is in the list: \(NameMatch.quoted(names, limit: 3))"
+                }
+            case .presetRefused: state.library.refuse(name, by: origin)
+            case .pageClosed: state.library.close(origin)
+            default: break
             }
-        case .pageClosed:
-            state.withLock { state in
-                state.library.close(origin)
-                return Preparation(state)
-            }
-        case .loadPreset: find(control["name"].string ?? "")
-        default: state.withLock { Preparation($0) }
+            return state
         }
-    }
-
-    private func setPageNames(_ items: [ParameterValue], of page: String, isNewPage: Bool) -> Preparation {
-        let names = items.compactMap(\.string)
-        return state.withLock { state in
-            let isAnyListed = state.library.setPageNames(names, of: page, isNewPage: isNewPage)
-            var preparation = Preparation(state)
-            if !isAnyListed { preparation.error = "none of these presets is in the list: \(NameMatch.quoted(names, limit: 3))" }
-            return preparation
-        }
-    }
-
-    private func find(_ name: String) -> Preparation {
-        // A copy: the search is slow and needs no lock.
-        let copy = state.withLock { $0 }
-        let found = copy.library.find(name)
         var preparation = Preparation(copy)
-        (preparation.name, preparation.error) = (found.name, found.name == nil ? found.error : nil)
+        preparation.error = error
+        if control.type == .loadPreset {
+            let found = copy.library.find(name)
+            (preparation.name, preparation.error) = (found.name, found.name == nil ? found.error : nil)
+        }
         return preparation
     }
 }
