@@ -20,11 +20,8 @@ final class OS2LConnection: Sendable {
         var messages: [Message] = []
         /// Messages that were dropped because too many waited.
         var overflow = 0
-        /// The monotonic clock when the thread ends although messages wait; nil: the sink is open.
-        var closing: Double?
-        var isEnded = false
-        /// Why not one message was sent; nil: one was, or there was none.
-        var fault: String?
+        /// What was sent and lost, when the thread has ended.
+        var result: Report?
     }
 
     /// Messages that wait at most: 40 s of the fastest music with a lead that is as long.
@@ -46,6 +43,7 @@ final class OS2LConnection: Sendable {
     private let context: SinkContext
     private let wakeUp: WakeUp
     private let state = Mutex(State())
+    private let isClosing = Atomic(false)
 
     /// Starts the thread.
     init(to endpoint: NetworkEndpoint, _ context: SinkContext) throws(SinkError) {
@@ -73,16 +71,26 @@ final class OS2LConnection: Sendable {
     ///
     /// - Throws: Not one message could be sent.
     func close() throws(SinkError) {
-        let deadline = MonotonicTime.now + Self.closeTimeout
-        state.withLock { $0.closing = deadline }
+        let end = MonotonicTime.now + Self.closeTimeout + 1
+        isClosing.store(true, ordering: .relaxed)
         wakeUp.signal()
-        while !state.withLock({ $0.isEnded }), MonotonicTime.now < deadline + 1 { usleep(2000) }
-        if let fault = state.withLock({ $0.fault }) { throw SinkError(fault) }
+        var result: Report?
+        while result == nil, MonotonicTime.now < end {
+            usleep(2000)
+            result = state.withLock { $0.result }
+        }
+        guard var result else { return }
+        reportLosses(&result, .infinity)
+        if result.losses > 0, !result.wasConnected, result.isOutageReported {
+            throw SinkError("\(context.name): \(endpoint): not one of \(result.losses) messages could be sent")
+        } else if result.losses > 0 {
+            context.warn("\(context.name): \(result.losses) of \(result.losses + result.sent) messages were not sent to \(endpoint)")
+        }
     }
 
     // MARK: - On the thread
 
-    /// Outages and losses. Used on the thread alone.
+    /// Outages and losses. The thread's until it ends, then that of ``close()``.
     private struct Report {
         /// Whether the current outage was reported.
         var isOutageReported = false
@@ -109,28 +117,33 @@ final class OS2LConnection: Sendable {
     }
 
     private func run() {
-        defer { state.withLock { $0.isEnded = true } }
         var socket: TCPSocket?
         var delay = ReconnectDelay(last: Self.longestPause)
         var nextAttempt = 0.0
         var earliest = 0.0
+        // When the thread ends although messages wait.
+        var end = Double.infinity
         var report = Report()
-        loop: while true {
-            if socket == nil, !isClosing, MonotonicTime.now >= nextAttempt {
+        var mustEnd: Bool { isClosing.load(ordering: .relaxed) }
+        while true {
+            if socket == nil, !mustEnd, MonotonicTime.now >= nextAttempt {
                 do throws(TCPSocket.Failure) {
-                    socket = try TCPSocket.connect(to: endpoint, timeout: Self.connectTimeout, wakeUp) { isClosing }
+                    socket = try TCPSocket.connect(to: endpoint, timeout: Self.connectTimeout, wakeUp) { mustEnd }
                     delay.reset()
                     noteConnection(&report)
                 } catch {
-                    if !isClosing { note(outage: "cannot connect to \(endpoint): \(error.reason)", &report) }
+                    if !mustEnd { note(outage: "cannot connect to \(endpoint): \(error.reason)", &report) }
                     nextAttempt = MonotonicTime.now + delay.next()
                 }
             }
             let now = MonotonicTime.now
-            let step = next(at: now, isConnected: socket != nil, earliest: earliest, nextAttempt: nextAttempt, &report)
+            if mustEnd { end = min(end, now + Self.closeTimeout) }
+            let step = next(at: now, isConnected: socket != nil, earliest: earliest, nextAttempt: nextAttempt, end: end, &report)
+            // What is left to report, `close` reports.
+            if case .stop = step { return }
             reportLosses(&report, now)
             switch step {
-            case .stop: break loop
+            case .stop: return
             case .wait(let seconds):
                 let readiness = wakeUp.wait(seconds: seconds, for: socket?.descriptor)
                 if readiness.isReadable, socket?.discardInput() == false {
@@ -155,36 +168,28 @@ final class OS2LConnection: Sendable {
                 }
             }
         }
-        reportLosses(&report, .infinity)
-        if report.losses > 0, !report.wasConnected, report.isOutageReported {
-            state.withLock { $0.fault = "\(context.name): \(endpoint): not one of \(report.losses) messages could be sent" }
-        } else if report.losses > 0 {
-            context.warn("\(context.name): \(report.losses) of \(report.losses + report.sent) messages were not sent to \(endpoint)")
-        }
     }
 
-    private var isClosing: Bool { state.withLock { $0.closing != nil } }
-
     /// The next step of the thread. Drops messages that are too late, and those that are due without a connection.
-    private func next(at now: Double, isConnected: Bool, earliest: Double, nextAttempt: Double, _ report: inout Report) -> Step {
+    private func next(
+        at now: Double, isConnected: Bool, earliest: Double, nextAttempt: Double, end: Double, _ report: inout Report
+    ) -> Step {
         state.withLock { state in
             let latest = isConnected ? now - Self.tolerance : now
             let late = state.messages.prefix { $0.due < latest }.count
             state.messages.removeFirst(late)
             report.drop(late + state.overflow)
             state.overflow = 0
-            if let deadline = state.closing {
-                if state.messages.isEmpty || !isConnected || now >= deadline {
-                    report.drop(state.messages.count)
-                    state.messages.removeAll()
-                    return .stop
-                }
+            if end < .infinity, state.messages.isEmpty || !isConnected || now >= end {
+                report.drop(state.messages.count)
+                state.messages.removeAll()
+                state.result = report
+                return .stop
             }
             guard let first = state.messages.first else { return .wait(seconds: isConnected ? nil : max(0, nextAttempt - now)) }
             let time = max(first.due, isConnected ? earliest : 0)
             if isConnected, time <= now { return .send(state.messages.removeFirst()) }
-            let end = min(time, isConnected ? .infinity : nextAttempt, state.closing ?? .infinity)
-            return .wait(seconds: max(0, end - now))
+            return .wait(seconds: max(0, min(time, isConnected ? end : min(nextAttempt, end)) - now))
         }
     }
 
