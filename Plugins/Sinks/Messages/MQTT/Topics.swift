@@ -15,9 +15,10 @@ struct Topics: Sendable {
     /// Why a prefix is invalid; nil: it is valid. By MQTT 3.1.1, section 4.7.
     static func fault(inPrefix prefix: String) -> String? {
         if prefix.isEmpty { return "the prefix is empty; write a topic, as in hemiola" }
-        if prefix.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") || $0 < 0x20 || $0 == 0x7f }) {
-            return "\"\(prefix)\" is no topic: + and # are for subscribers, and control characters are not allowed"
+        let isInvalid = prefix.unicodeScalars.contains {
+            $0 == "+" || $0 == "#" || $0.properties.generalCategory == .control || $0.properties.isNoncharacterCodePoint
         }
+        if isInvalid { return "\"\(prefix)\" is no topic: + and # are for subscribers, and control characters are not allowed" }
         if prefix.hasPrefix("/") || prefix.hasSuffix("/") { return "\"\(prefix)\" begins or ends with a slash; remove it" }
         if prefix.utf8.count > longest { return "the prefix is too long: \(prefix.utf8.count) bytes, maximum \(longest)" }
         return nil

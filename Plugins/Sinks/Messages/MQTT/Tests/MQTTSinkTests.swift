@@ -300,7 +300,8 @@ import Testing
 @Suite struct MQTTSettingsTests {
     @Test(arguments: [
         ("broker=mqtt://light", "is no host"), ("prefix=\"\"", "the prefix is empty"), ("prefix=a/#", "is no topic"),
-        ("prefix=a/", "begins or ends with a slash"), ("ca_file=a.pem", "set tls=true"), ("tls=true,cert_file=a.pem", "belong together"),
+        ("prefix=a/", "begins or ends with a slash"), ("prefix=\"a\u{85}b\"", "control characters"),
+        ("prefix=a\u{FFFE}", "control characters"), ("ca_file=a.pem", "set tls=true"), ("tls=true,cert_file=a.pem", "belong together"),
         ("qos=3", "0...2"), ("prefix=\(String(repeating: "a", count: 1001))", "too long"),
     ])
     func `invalid settings: refused`(settings: String, message: String) {
