@@ -25,10 +25,8 @@ typedef int password_callback(char *buffer, int size, int is_writing, void *data
       (struct mosquitto *client, int *id, const char *topic, int length, const void *payload, int qos, bool retain), \
       (client, id, topic, length, payload, qos, retain)) \
     X(int, mosquitto_socket, (struct mosquitto *client), (client)) \
-    X(int, mosquitto_loop_read, (struct mosquitto *client, int packets), (client, packets)) \
-    X(int, mosquitto_loop_write, (struct mosquitto *client, int packets), (client, packets)) \
-    X(int, mosquitto_loop_misc, (struct mosquitto *client), (client)) \
-    X(bool, mosquitto_want_write, (struct mosquitto *client), (client)) \
+    X(int, mosquitto_loop, (struct mosquitto *client, int milliseconds, int packets), (client, milliseconds, packets)) \
+    X(int, mosquitto_threaded_set, (struct mosquitto *client, bool threaded), (client, threaded)) \
     X(const char *, mosquitto_strerror, (int code), (code)) \
     X(const char *, mosquitto_connack_string, (int code), (code)) \
     X(void, mosquitto_destroy, (struct mosquitto *client), (client))
@@ -103,6 +101,7 @@ struct mosquitto *cmosquitto_new(cmosquitto_events *events) {
     memset(events, 0, sizeof *events);
     struct mosquitto *client = create(NULL, true, events);
     if (!client) return NULL;
+    mosquitto_threaded_set(client, true);
     on_connect(client, connected);
     on_publish(client, published);
     cmosquitto_begin(client, events);

@@ -67,21 +67,6 @@ extension SinkPlugin {
 
 /// The sink `mqtt`: encodes what is selected, and passes it to the connection.
 final class MQTTPublisher: Sink {
-    private struct State: ~Copyable {
-        var connection: MQTTConnection?
-        var context = SinkContext(name: "mqtt")
-        var map: FieldMap?
-        var encoder: MessageEncoder?
-        /// Whether the refusal of the broker was thrown.
-        var isFaultThrown = false
-
-        /// Encodes messages, and passes them to the connection.
-        mutating func encode(_ body: (inout MessageEncoder, (MessageGroup) -> Void) -> Void) {
-            guard encoder != nil, let connection else { return }
-            body(&encoder!) { connection.add($0) }
-        }
-    }
-
     private let settings: BrokerSettings
     private let topics: Topics
     private let form: BatchForm
@@ -89,7 +74,10 @@ final class MQTTPublisher: Sink {
     private let interval: Double
     private let retains: Bool
     private let passwordFile: String?
-    private var state = State()
+    private var selection = Selection.all
+    private var fields: FieldMap?
+    private var connection: MQTTConnection?
+    private var encoder: MessageEncoder?
 
     init(
         _ settings: BrokerSettings, _ topics: Topics, _ form: BatchForm, map: String?, interval: Double, retains: Bool,
@@ -108,53 +96,47 @@ final class MQTTPublisher: Sink {
         var settings = settings
         let credentials = try Credentials(user: settings.user, passwordFile: passwordFile, context)
         (settings.user, settings.password) = (credentials.user, credentials.password)
-        var fields: FieldMap?
         do throws(FieldMapError) {
             fields = try map.map { path throws(FieldMapError) in try FieldMap.load(path) }
         } catch {
             throw SinkError(error.description)
         }
-        let connection = try MQTTConnection(settings, retains: retains, context)
-        state = State(connection: connection, context: context, map: fields)
+        selection = context.selection
+        connection = try MQTTConnection(settings, retains: retains, context)
     }
 
     func begin(_ stream: StreamHeader) throws(SinkError) {
-        try check()
         do throws(FieldMapError) {
-            state.encoder = try MessageEncoder(
-                stream, topics, form, map: state.map, interval: interval, selection: state.context.selection)
+            encoder = try MessageEncoder(stream, topics, form, map: fields, interval: interval, selection: selection)
         } catch {
             throw SinkError(error.description)
         }
-        state.encode { $0.encodeHeader($1) }
+        try publish { $0.encodeHeader($1) }
     }
 
     func write(_ batches: BatchBlock) throws(SinkError) {
-        try check()
-        for index in 0..<batches.count { state.encode { $0.encode(batches[index], $1) } }
+        for index in 0..<batches.count { try publish { $0.encode(batches[index], $1) } }
     }
 
     func write(_ events: [Event]) throws(SinkError) {
-        try check()
         // The records of events without a batch have their own time as `emitted_t`.
-        for event in events { state.encode { $0.encode(event, batchEnd: event.time, $1) } }
+        for event in events { try publish { $0.encode(event, batchEnd: event.time, $1) } }
     }
 
     func end(_ summary: StreamSummary) throws(SinkError) {
-        try check()
-        state.encode { $0.encodeEnd(summary, $1) }
+        try publish { $0.encodeEnd(summary, $1) }
     }
 
     func close() throws(SinkError) {
-        state.connection?.close()
-        defer { state = State() }
-        try check()
+        let fault = connection?.close()
+        connection = nil
+        if let fault { throw SinkError(fault) }
     }
 
-    /// Throws once if the broker has refused the first connection.
-    private func check() throws(SinkError) {
-        guard !state.isFaultThrown, let fault = state.connection?.fault else { return }
-        state.isFaultThrown = true
-        throw SinkError(fault)
+    /// Passes messages to the connection. Throws once if the broker has refused the first connection.
+    private func publish(_ encode: (inout MessageEncoder, (MessageGroup) -> Void) -> Void) throws(SinkError) {
+        guard let connection, encoder != nil else { return }
+        if let fault = connection.takeFault() { throw SinkError(fault) }
+        encode(&encoder!) { connection.add($0) }
     }
 }

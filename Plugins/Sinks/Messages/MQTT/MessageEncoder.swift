@@ -9,7 +9,7 @@ enum BatchForm: String, CaseIterable, SettingChoice {
     case fields, record, none
 }
 
-/// Messages that are sent or dropped together: the values of a batch, or one record.
+/// Messages that are sent or dropped together: the values of a batch, one record, or the status.
 struct MessageGroup: Sendable {
     struct Message: Sendable {
         var topic: String
@@ -19,8 +19,18 @@ struct MessageGroup: Sendable {
 
     var messages: [Message] = []
     var bytes: [UInt8] = []
-    /// Whether it has the values of a batch; false: a record.
+    /// Whether it has the values of a batch.
     var isBatch = false
+    /// Whether it is the status of the connection, which the broker always keeps.
+    var isStatus = false
+
+    init() {}
+
+    init(status: String, topic: String) {
+        bytes = Array(status.utf8)
+        messages = [Message(topic: topic, range: bytes.indices)]
+        isStatus = true
+    }
 
     /// Empties the group, and keeps its memory unless there is another reference to it.
     fileprivate mutating func reset(isBatch: Bool) {

@@ -174,6 +174,94 @@ import Testing
         try fixture.sink.close()
     }
 
+    @Test func `broker that stops reading for a while: all messages arrive whole, in order, and none is lost`() async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe("hemiola/event")
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,batches=none")
+        #expect(try broker.subscribe(Self.status).next().payload == "online")
+        broker.pause(true)
+        // More than the sockets of both sides accept, less than may wait.
+        let text = String(repeating: "x", count: 90_000)
+        for number in 0..<100 {
+            try await fixture.write([0, 0, 0], [Event(at: Double(number), AnalyzerEvent(output: "o", label: text))])
+        }
+        try await Task.sleep(for: .milliseconds(500))
+        broker.pause(false)
+        for number in 0..<100 {
+            let payload = try subscriber.next().payload
+            #expect(
+                payload.hasPrefix(#"{"type":"event","t":\#(Double(number)),"#) && payload.contains("\"\(text)\"") && payload.hasSuffix("}"))
+        }
+        try fixture.sink.close()
+        #expect(fixture.reports.lost == .init() && fixture.reports.warnings == [])
+    }
+
+    @Test func `broker is killed while it does not read: losses are counted, and what is sent to the next one arrives whole`() async throws
+    {
+        let broker = try MQTTBroker()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,batches=none")
+        #expect(try broker.subscribe(Self.status).next().payload == "online")
+        broker.pause(true)
+        let text = String(repeating: "x", count: 90_000)
+        func write(_ time: Double) async throws {
+            try await fixture.write([0, 0, 0], [Event(at: time, AnalyzerEvent(output: "o", label: text))])
+        }
+        for number in 0..<100 { try await write(Double(number)) }
+        broker.kill()
+        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        try broker.start()
+        let subscriber = try broker.subscribe("hemiola/event")
+        #expect(try await fixture.repeatUntil({ !fixture.reports.information.isEmpty }))
+        try await write(500)
+        let payload = try subscriber.next().payload
+        #expect(payload.hasPrefix(#"{"type":"event","t":500.0,"#) && payload.contains("\"\(text)\"") && payload.hasSuffix("}"))
+        try fixture.sink.close()
+        #expect((1...100).contains(fixture.reports.lost.events), "\(fixture.reports.lost)")
+    }
+
+    @Test func `outage that is longer than what may wait, QoS 1: the oldest messages are dropped and counted, the newest arrive`()
+        async throws
+    {
+        let broker = try MQTTBroker()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=1,retain=true", select: ["levels.rms_db"])
+        #expect(try broker.subscribe(Self.status).next().payload == "online")
+        broker.kill()
+        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        for number in 1...1200 { try await fixture.write([Float(number), 0, 0]) }
+        #expect(try await fixture.repeatUntil({ fixture.reports.lost.batches == 200 }))
+        try broker.start()
+        let subscriber = try broker.subscribe("hemiola/levels/rms_db")
+        while try subscriber.next().payload != "1200.0" {}
+        let error = #expect(throws: SinkError.self) { try fixture.sink.close() }
+        #expect(error?.message == "mqtt: 127.0.0.1:\(broker.port): 1000 of 1200 messages could be sent")
+    }
+
+    @Test(arguments: [0, 2]) func `broker that does not read when the sink is closed: the sink closes, and counts what it has not sent`(
+        qos: Int
+    ) async throws {
+        let broker = try MQTTBroker()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,batches=none,qos=\(qos)")
+        #expect(try broker.subscribe(Self.status).next().payload == "online")
+        broker.pause(true)
+        let text = String(repeating: "x", count: 90_000)
+        for _ in 0..<100 { try await fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: text))]) }
+        let start = ContinuousClock.now
+        var failure: SinkError?
+        do throws(SinkError) {
+            try fixture.sink.close()
+        } catch {
+            failure = error
+        }
+        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(fixture.reports.lost.events > 0)
+        if qos == 0 {
+            #expect(failure == nil)
+            #expect(fixture.reports.warnings.last?.hasSuffix(" messages were not sent to 127.0.0.1:\(broker.port)") == true)
+        } else {
+            #expect(failure?.message.hasSuffix(" messages could be sent") == true)
+        }
+    }
+
     @Test(arguments: [0, 1]) func `no program listens: a warning, losses are counted, the run goes on, and the sink fails at its end`(
         qos: Int
     ) async throws {
