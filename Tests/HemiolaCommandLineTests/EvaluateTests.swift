@@ -44,7 +44,7 @@ import Testing
         ("1\nx y", 2, "does not begin with a time"), ("-1", 1, "not begin with a time"), ("nan", 1, "not begin with a time"),
         ("1\n1,5", 2, "not begin with a time"), ("6;7", 1, "not begin with a time"), ("0x10", 1, "not begin with a time"),
         ("inf", 1, "not begin with a time"), ("1_0", 1, "not begin with a time"),
-        ("{\"type\":", 1, "not a record"),
+        ("{\"type\":", 1, "invalid JSON at byte 9"),
     ])
     func `invalid line: error with its number`(text: String, line: Int, message: String) throws {
         let fault = try #require(throws: EventTimes.Fault.self) { try EventTimes(text, kind: .beat) }

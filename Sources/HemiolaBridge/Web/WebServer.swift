@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import HemiolaSystem
 internal import HemiolaWire
 internal import NIOCore
 internal import NIOHTTP1
@@ -204,7 +204,7 @@ final class WebServer {
         let state = hub.state
         var line = JSONBuffer(capacity: 256)
         line.append(#"{"presetB64":"#)
-        line.appendText(state.preset.map { Data($0.utf8).base64EncodedString() })
+        line.appendText(state.preset.map { Array($0.utf8).base64 })
         line.append(#","speed":"#)
         line.append(significant: state.speed ?? .nan)
         line.append(#","handlers":["#)

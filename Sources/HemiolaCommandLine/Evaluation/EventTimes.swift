@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// The beats or onsets of a file.
 struct EventTimes: Equatable {
@@ -37,12 +37,14 @@ struct EventTimes: Equatable {
             let content = line.drop { $0 == " " || $0 == "\t" }
             if content.isEmpty || content.first == "#" { continue }
             if content.first == "{" {
-                guard let record = try? JSONDecoder().decode(Record.self, from: Data(content.utf8)) else {
-                    throw Fault(line: index + 1, message: "not a record")
+                do throws(RecordFault) {
+                    let record = try JSONValue(Array(content.utf8))
+                    guard try record.text("type") == kind.rawValue else { continue }
+                    let position = try record.optionalInteger("position") ?? 0
+                    events.append((try record.number("t"), position, try record.optionalNumber("emitted_t")))
+                } catch {
+                    throw Fault(line: index + 1, message: error.message)
                 }
-                guard record.type == kind.rawValue else { continue }
-                guard let time = record.t else { throw Fault(line: index + 1, message: "the record has no \"t\"") }
-                events.append((time, record.position ?? 0, record.emittedTime))
             } else {
                 let columns = content.split { $0 == "\t" || $0 == " " }
                 guard let time = columns.first.flatMap({ Self.number($0) }), time >= 0 else {
@@ -66,18 +68,6 @@ struct EventTimes: Equatable {
     private static func number(_ text: Substring) -> Double? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }) else { return nil }
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
-    }
-
-    private struct Record: Decodable {
-        var type: String
-        var t: Double?
-        var position: Int?
-        var emittedTime: Double?
-
-        enum CodingKeys: String, CodingKey {
-            case type, t, position
-            case emittedTime = "emitted_t"
-        }
     }
 }
 

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 /// The request of `hemiola send call`, `import`, `tabs` or `window`.
@@ -48,7 +48,7 @@ struct PageRequest: Equatable {
             task = .tabs(path: value)
         } else if type == "call" {
             let arguments = (values["arguments"] ?? "[]").replacing("\n", with: " ")
-            guard (try? JSONDecoder().decode([AnyValue].self, from: Data(arguments.utf8))) != nil else {
+            guard (try? JSONValue(message: Array(arguments.utf8)))?.elements != nil else {
                 throw Failure("arguments is not a JSON list; example: arguments='[1,\"text\"]'")
             }
             task = .call(function: value, arguments: arguments)
@@ -66,11 +66,6 @@ struct PageRequest: Equatable {
         case .tabs(let path): "tabs \(System.title(of: path))"
         case .window(let request): "window \(request.name)"
         }
-    }
-
-    /// An item of any JSON type.
-    private struct AnyValue: Decodable {
-        init(from decoder: any Decoder) {}
     }
 }
 
@@ -100,7 +95,7 @@ private struct ImportFile {
 
     /// The message with the bytes from an index on.
     func line(from start: Int) -> [UInt8] {
-        let data = Data(bytes[start..<min(start + Self.chunk, bytes.count)]).base64EncodedString()
+        let data = Array(bytes[start..<min(start + Self.chunk, bytes.count)]).base64
         return Array("{\"type\":\"importData\",\"id\":\"\(ControlMessage.id)\",\"data\":\"\(data)\"}\n".utf8)
     }
 }
@@ -214,54 +209,26 @@ private enum PageAnswer {
     /// The connection has ended.
     case closed
 
-    private struct Fields: Decodable {
-        var type: String
-        var id: String?
-        var ok: Bool?
-        var error: String?
-    }
-
-    private struct ProgressFields: Decodable {
-        struct Value: Decodable {
-            var state: PageProgress.State?
-
-            init(from decoder: any Decoder) throws {
-                let value = try decoder.singleValueContainer()
-                if let number = try? value.decode(Double.self), (0...1).contains(number) {
-                    state = .fraction(number)
-                } else if let text = try? value.decode(String.self) {
-                    state = .text(text)
-                }
-            }
-        }
-
-        var value: Value
-    }
-
     /// - Returns: nil for any other line.
     init?(_ line: [UInt8]) {
-        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(line)) else { return nil }
-        let text = fields.error ?? "refused"
-        switch fields.type {
+        guard let message = try? JSONValue(message: line) else { return nil }
+        let text = message["error"]?.string ?? "refused"
+        let isReply = message["id"]?.string == ControlMessage.id
+        switch message["type"]?.string {
         case "error": self = .refusal(text)
-        case "progress" where fields.id == ControlMessage.id:
-            guard let state = (try? JSONDecoder().decode(ProgressFields.self, from: Data(line)))?.value.state else { return nil }
+        case "progress" where isReply:
+            guard let state = PageProgress.State(message["value"]) else { return nil }
             self = .progress(state)
-        case "reply" where fields.id == ControlMessage.id:
-            self = fields.ok == true ? .value(Self.value(of: line)) : .error(text)
+        case "reply" where isReply && message["ok"]?.flag == true:
+            // The bytes of the value, so that numbers keep their digits.
+            let source = message.members?.first { $0.key == "value" }?.source
+            self = .value(source.map { String(decoding: line[$0], as: UTF8.self) } ?? "null")
+        case "reply" where isReply: self = .error(text)
         default: return nil
         }
     }
 
     var isProgress: Bool { if case .progress = self { true } else { false } }
-
-    /// The text of the last field. It is not decoded, so that numbers keep their digits.
-    private static func value(of line: [UInt8]) -> String {
-        let key = Array(#","value":"#.utf8)
-        // The fields before it have no such text: the id is this program's.
-        guard let start = line[...].firstRange(of: key)?.upperBound, line.last == UInt8(ascii: "}") else { return "null" }
-        return String(decoding: line[start...].dropLast(), as: UTF8.self)
-    }
 }
 
 /// The progress of a request on standard error, if that is a terminal.
@@ -270,6 +237,17 @@ private final class PageProgress {
         /// 0…1
         case fraction(Double)
         case text(String)
+
+        /// - Returns: nil for any other value.
+        init?(_ value: JSONValue?) {
+            if let number = value?.double, (0...1).contains(number) {
+                self = .fraction(number)
+            } else if let text = value?.string {
+                self = .text(text)
+            } else {
+                return nil
+            }
+        }
     }
 
     private let title: String

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaVisualizer
@@ -143,8 +142,11 @@ struct SendCommand: Command {
         // Where clients get bare samples by default, the subscription requests lines; a refused connection may be closed already.
         try? connection.write(ControlMessage.quiet, until: deadline)
         while let line = try? connection.readLine(until: deadline) {
-            if let hello = HelloDeclarations(line) { return hello.catalog }
-            if let reply = Reply(line), reply.isRefusal { throw Failure("\(path): \(reply.error ?? "refused")", status: .refused) }
+            guard let message = try? JSONValue(message: line) else { continue }
+            if message["type"]?.string == "hello", let catalog = try? RecordCatalog(hello: message) { return catalog }
+            if let reply = Reply(message, line: line), reply.isRefusal {
+                throw Failure("\(path): \(reply.error ?? "refused")", status: .refused)
+            }
         }
         return nil
     }
@@ -152,8 +154,9 @@ struct SendCommand: Command {
     private func reply(from connection: System.UnixConnection, until deadline: Double) throws(System.CallError) -> Reply {
         var status: StatusReport?
         while let line = try connection.readLine(until: deadline) {
-            if let report = StatusReport(line) { status = report }
-            if var reply = Reply(line) {
+            guard let message = try? JSONValue(message: line) else { continue }
+            if let report = StatusReport(message, line: line) { status = report }
+            if var reply = Reply(message, line: line) {
                 reply.status = status
                 return reply
             }
@@ -298,69 +301,47 @@ extension JSONValue {
     }
 }
 
-/// The controls that a running program declares in its `hello`.
-private struct HelloDeclarations: Decodable {
-    struct Entry: Decodable {
-        var name: String
-        var description: String
-        var fields: [FieldEntry]
-    }
-
-    struct FieldEntry: Decodable {
-        var name: String
-        var type: String
-        var choices: [String]?
-        var nullable: Bool
-        var required: Bool
-        var description: String
-    }
-
-    var type: String
-    var controls: [Entry]
-
-    /// - Returns: nil for a line that is not a `hello` message.
-    init?(_ line: [UInt8]) {
-        guard let hello = try? JSONDecoder().decode(Self.self, from: Data(line)), hello.type == "hello" else { return nil }
-        self = hello
-    }
-
-    var catalog: RecordCatalog {
-        RecordCatalog(
-            controls: controls.map { control in
-                // A name is used once, whatever the other program sends.
-                var names: Set<String> = []
-                let fields = control.fields.compactMap(\.field).filter { names.insert($0.name).inserted }
-                return ControlType(control.name, control.description, fields: fields)
-            })
+extension RecordCatalog {
+    /// The controls that a running program declares in its `hello`.
+    fileprivate init(hello: JSONValue) throws(RecordFault) {
+        var controls: [ControlType] = []
+        for control in try hello.objects("controls") {
+            var fields: [Field] = []
+            // A name is used once, whatever the other program sends.
+            for declaration in try control.objects("fields") {
+                guard let field = try Field(declaration), !fields.contains(where: { $0.name == field.name }) else { continue }
+                fields.append(field)
+            }
+            controls.append(ControlType(try control.text("name"), try control.text("description"), fields: fields))
+        }
+        self.init(controls: controls)
     }
 }
 
-extension HelloDeclarations.FieldEntry {
-    /// The field; nil for a type that this program does not support.
-    fileprivate var field: Field? {
-        let fallback: ParameterValue? = required ? nil : ParameterValue.none
-        return switch type {
-        case "integer": .integer(name, nullable: nullable || !required, default: fallback, description)
-        case "number": .number(name, nullable: nullable || !required, default: fallback, description)
-        case "boolean": .boolean(name, default: required ? nil : .boolean(false), description)
-        case "text": .text(name, nullable: nullable || !required, default: fallback, description)
-        case "choice": .choice(name, of: choices ?? [], default: required ? nil : .text(choices?.first ?? ""), description)
-        case "texts": .texts(name, default: required ? nil : .list([]), description)
-        case "numbers": .numbers(name, description)
-        default: nil
+extension Field {
+    /// The field that an object declares; nil for a type that this program does not support.
+    fileprivate init?(_ declaration: JSONValue) throws(RecordFault) {
+        let name = try declaration.text("name")
+        let description = try declaration.text("description")
+        let isRequired = try declaration.flag("required")
+        let isNullable = try declaration.flag("nullable") || !isRequired
+        let choices = declaration.has("choices") ? try declaration.texts("choices") : []
+        let fallback: ParameterValue? = isRequired ? nil : ParameterValue.none
+        switch try declaration.text("type") {
+        case "integer": self = .integer(name, nullable: isNullable, default: fallback, description)
+        case "number": self = .number(name, nullable: isNullable, default: fallback, description)
+        case "boolean": self = .boolean(name, default: isRequired ? nil : .boolean(false), description)
+        case "text": self = .text(name, nullable: isNullable, default: fallback, description)
+        case "choice": self = .choice(name, of: choices, default: isRequired ? nil : .text(choices.first ?? ""), description)
+        case "texts": self = .texts(name, default: isRequired ? nil : .list([]), description)
+        case "numbers": self = .numbers(name, description)
+        default: return nil
         }
     }
 }
 
 /// The reply to a message, or the refusal of the connection.
 private struct Reply {
-    private struct Fields: Decodable {
-        var type: String
-        var id: String?
-        var ok: Bool?
-        var error: String?
-    }
-
     /// The connection was closed before a reply.
     static let none = Reply(line: "", ok: false, error: "the connection was closed without a reply", isRefusal: true)
 
@@ -378,14 +359,12 @@ private struct Reply {
         self.isRefusal = isRefusal
     }
 
-    /// - Returns: nil for a line that is neither the reply nor an error.
-    init?(_ line: [UInt8]) {
-        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(line)),
-            fields.type == "error" || fields.type == "reply" && fields.id == ControlMessage.id
-        else { return nil }
+    /// - Returns: nil for a message that is neither the reply nor an error.
+    init?(_ message: JSONValue, line: [UInt8]) {
+        isRefusal = message["type"]?.string == "error"
+        guard isRefusal || message["type"]?.string == "reply" && message["id"]?.string == ControlMessage.id else { return nil }
         self.line = String(decoding: line, as: UTF8.self)
-        ok = fields.ok ?? false
-        error = fields.error
-        isRefusal = fields.type == "error"
+        ok = message["ok"]?.flag ?? false
+        error = message["error"]?.string
     }
 }
