@@ -124,7 +124,7 @@ let plugins: [[Target]] = [
         tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaVisualizer"]),
     plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork", "HemiolaOutput"]),
     plugin(
-        "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer"],
+        "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer", "HemiolaWire"],
         tests: [
             "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "HemiolaEngine", "AllocationCounter",
         ]),

@@ -1,13 +1,27 @@
 internal import FoundationEssentials
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaWire
 
 /// The part of a preset schedule that is stored between runs.
-struct PersistedState: Codable, Sendable, Equatable {
+struct PersistedState: Sendable, Equatable {
     /// The last preset.
     var preset: String?
     /// The last speed, 0.1…1.0.
     var speed: Double?
+}
+
+extension PersistedState {
+    fileprivate init(json: [UInt8]) throws(RecordFault) {
+        let state = try JSONValue(json)
+        guard state.members != nil else { throw RecordFault("not a JSON object") }
+        self.init(preset: try state.optionalText("preset"), speed: try state.optionalNumber("speed"))
+    }
+
+    /// Without the members that are nil.
+    fileprivate var json: JSONValue {
+        .object([preset.map { .init("preset", .text($0)) }, speed.map { .init("speed", .number($0)) }].compactMap(\.self))
+    }
 }
 
 /// The file that stores the persisted state, as JSON.
@@ -48,7 +62,7 @@ struct StateFile: Sendable, Equatable {
             warn("\(path): cannot read the state file; starting without the last preset and speed")
             return PersistedState()
         }
-        if let state = try? JSONDecoder().decode(PersistedState.self, from: data) { return state }
+        if let state = try? PersistedState(json: Array(data)) { return state }
         let newPath = path + ".damaged"
         try? FileManager.default.removeItem(atPath: newPath)
         let isRenamed = (try? FileManager.default.moveItem(atPath: path, toPath: newPath)) != nil
@@ -58,10 +72,8 @@ struct StateFile: Sendable, Equatable {
 
     /// Writes the state atomically: a reader sees the old file or the new one.
     func write(_ state: PersistedState) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let folder = OutputTarget.folder(of: path)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try (try encoder.encode(state) + Data("\n".utf8)).write(to: URL(filePath: path), options: .atomic)
+        try Data(state.json.line.utf8).write(to: URL(filePath: path), options: .atomic)
     }
 }
