@@ -63,10 +63,10 @@ import Testing
     }
 
     @Test(arguments: ["a.jsonl", "a.jsonl.zst"], [true, false])
-    func `limit on the size of files: whole lines are kept, and the message states the size`(name: String, appends: Bool) throws {
+    func `limit on the size of files: whole lines are kept, and the message states the size`(name: String, appends: Bool) async throws {
         if appends, name.hasSuffix(".zst") || !Zstd.isExpected { return }
         // The limit holds for a whole process.
-        #expect(processExitsWith: .success) { [name, appends] in
+        await #expect(processExitsWith: .success) { [name, appends] in
             let folder = try TemporaryFolder()
             if appends { try folder.write("{\"type\":\"old\"}\n", to: name) }
             signal(SIGXFSZ, SIG_IGN)

@@ -128,11 +128,11 @@ import Testing
         try fixture.write()
         #expect(try first.next("hemiola/levels/rms_db").payload == "-20.5")
         broker.kill()
-        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }, doing: { try await fixture.write() }))
+        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }, doing: { try fixture.write() }))
         #expect(fixture.reports.warnings.count == 1)
         #expect(fixture.reports.warnings.first?.hasPrefix("mqtt: cannot reach 127.0.0.1:\(broker.port): ") == true)
         #expect(fixture.reports.warnings.first?.hasSuffix("; trying again") == true)
-        #expect(try await fixture.repeatUntil({ fixture.reports.lost.batches > 2 }, doing: { try await fixture.write() }))
+        #expect(try await fixture.repeatUntil({ fixture.reports.lost.batches > 2 }, doing: { try fixture.write() }))
         try broker.start()
         let second = try broker.subscribe()
         #expect(try await fixture.repeatUntil({ !fixture.reports.information.isEmpty }))
@@ -183,7 +183,7 @@ import Testing
         // More than the sockets of both sides accept, less than may wait.
         let text = String(repeating: "x", count: 90_000)
         for number in 0..<100 {
-            try await fixture.write([0, 0, 0], [Event(at: Double(number), AnalyzerEvent(output: "o", label: text))])
+            try fixture.write([0, 0, 0], [Event(at: Double(number), AnalyzerEvent(output: "o", label: text))])
         }
         try await Task.sleep(for: .milliseconds(500))
         broker.pause(false)
@@ -203,16 +203,16 @@ import Testing
         #expect(try broker.subscribe(Self.status).next().payload == "online")
         broker.pause(true)
         let text = String(repeating: "x", count: 90_000)
-        func write(_ time: Double) async throws {
-            try await fixture.write([0, 0, 0], [Event(at: time, AnalyzerEvent(output: "o", label: text))])
+        func write(_ time: Double) throws {
+            try fixture.write([0, 0, 0], [Event(at: time, AnalyzerEvent(output: "o", label: text))])
         }
-        for number in 0..<100 { try await write(Double(number)) }
+        for number in 0..<100 { try write(Double(number)) }
         broker.kill()
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         try broker.start()
         let subscriber = try broker.subscribe("hemiola/event")
         #expect(try await fixture.repeatUntil({ !fixture.reports.information.isEmpty }))
-        try await write(500)
+        try write(500)
         let payload = try subscriber.next().payload
         #expect(payload.hasPrefix(#"{"type":"event","t":500.0,"#) && payload.contains("\"\(text)\"") && payload.hasSuffix("}"))
         try fixture.sink.close()
@@ -227,7 +227,7 @@ import Testing
         #expect(try broker.subscribe(Self.status).next().payload == "online")
         broker.kill()
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        for number in 1...1200 { try await fixture.write([Float(number), 0, 0]) }
+        for number in 1...1200 { try fixture.write([Float(number), 0, 0]) }
         #expect(try await fixture.repeatUntil({ fixture.reports.lost.batches == 200 }))
         try broker.start()
         let subscriber = try broker.subscribe("hemiola/levels/rms_db")
@@ -244,7 +244,7 @@ import Testing
         #expect(try broker.subscribe(Self.status).next().payload == "online")
         broker.pause(true)
         let text = String(repeating: "x", count: 90_000)
-        for _ in 0..<100 { try await fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: text))]) }
+        for _ in 0..<100 { try fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: text))]) }
         let start = ContinuousClock.now
         var failure: SinkError?
         do throws(SinkError) {
