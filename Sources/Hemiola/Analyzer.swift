@@ -31,19 +31,14 @@ public protocol Analyzer: AnyObject {
     /// A warning about the stream, in one line; nil: there is none. Read after `finish`, and reported once.
     var warning: String? { get }
 
-    /// Itself if it is a ``SummarizingAnalyzer``, else nil. A requirement with a default, because a cast makes the Swift runtime
-    /// search all conformances of the program at the end of the first stream.
-    var summarizing: (any SummarizingAnalyzer)? { get }
-
-    /// Itself if it is an ``ExternalAnalyzer``, else nil; a requirement for the same reason.
-    var external: (any ExternalAnalyzer)? { get }
+    /// The values of the whole stream for the `end` record, in the order in which they are written; by default none. Called after `finish`.
+    func summary() -> [SummaryValue]
 }
 
 extension Analyzer {
     public func load() throws(ConfigurationError) {}
     public var warning: String? { nil }
-    public var summarizing: (any SummarizingAnalyzer)? { nil }
-    public var external: (any ExternalAnalyzer)? { nil }
+    public func summary() -> [SummaryValue] { [] }
     public func skip(_ gap: Gap) {}
     public func finish(into events: inout EventList) {}
 }
@@ -81,16 +76,6 @@ public protocol OfflineAnalyzer: Analyzer {
     func finishFirstPass()
 }
 
-/// An analyzer with values for the whole stream, which are written in the `end` record.
-public protocol SummarizingAnalyzer: Analyzer {
-    /// The values of the whole stream, in the order in which they are written. Called after `finish`.
-    func summary() -> [SummaryValue]
-}
-
-extension SummarizingAnalyzer {
-    public var summarizing: (any SummarizingAnalyzer)? { self }
-}
-
 /// An analyzer that uses something outside of this process, which can fail at any time and must be ended: a program, a device.
 ///
 /// Lifecycle, per input: `open` → (`prepare` → `process` … → `finish`) per stream → `close`. It may allocate, lock and, for a file, wait in
@@ -103,10 +88,6 @@ public protocol ExternalAnalyzer: Analyzer {
     var failure: AnalyzerError? { get }
     /// Ends everything that `prepare` started. Called once after the streams of each input, and after outputs were listed.
     func close()
-}
-
-extension ExternalAnalyzer {
-    public var external: (any ExternalAnalyzer)? { self }
 }
 
 /// The context of an ``ExternalAnalyzer``, passed to `open`.

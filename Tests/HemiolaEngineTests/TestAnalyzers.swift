@@ -5,7 +5,7 @@ import HemiolaTesting
 import Synchronization
 
 /// Records its calls: hops, frames, gaps, controls and passes.
-final class Witness: SummarizingAnalyzer, OfflineAnalyzer, ControlHandler {
+final class Witness: OfflineAnalyzer, ControlHandler {
     private let log: Log<String>
     private var hops = FeatureHandle(offset: 0, count: 0)
     private var frames = FeatureHandle(offset: 0, count: 0)

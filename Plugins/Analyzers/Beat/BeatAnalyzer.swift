@@ -5,7 +5,7 @@ internal import HemiolaSignal
 /// Detects onsets and estimates tempo, beats and bars.
 ///
 /// - Complexity: one transform and O(bins + states / 8) every 10 ms; no allocation.
-final class BeatAnalyzer: OfflineAnalyzer, SummarizingAnalyzer, ControlHandler {
+final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
     private let space: BeatStateSpace
     private var outputs = BeatOutputs()
     /// One value, so that a batch needs one access to the object's storage.

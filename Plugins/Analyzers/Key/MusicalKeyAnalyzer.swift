@@ -119,7 +119,7 @@ struct ReportedKey: Sendable {
 ///
 /// - Complexity: a transform of 4096 frames 20 times a second, shared with analyzers that request the same one, and about 6 µs each
 ///   time; no allocation.
-final class MusicalKeyAnalyzer: OfflineAnalyzer, SummarizingAnalyzer {
+final class MusicalKeyAnalyzer: OfflineAnalyzer {
     private let names = MusicalKeyNames()
     private var extractor: ChromaExtractor?
     private var sampleRate = 1.0

@@ -11,7 +11,7 @@ extension AnalyzerPlugin {
 /// The levels of a batch, over its frames without the zero padding.
 ///
 /// In dBFS: a full-scale sine has an RMS level of −3.01 dB. The lowest level is −120 dB.
-final class LevelsAnalyzer: SummarizingAnalyzer {
+final class LevelsAnalyzer: Analyzer {
     private var channelCount = 1
     private var rms = FeatureHandle(offset: 0, count: 0)
     private var peak = FeatureHandle(offset: 0, count: 0)

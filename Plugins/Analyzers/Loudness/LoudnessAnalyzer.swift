@@ -16,7 +16,7 @@ extension AnalyzerPlugin {
 /// Measures loudness and true peak.
 ///
 /// - Complexity: O(channels) per frame, and O(300) every 10 ms; no allocation.
-final class LoudnessAnalyzer: SummarizingAnalyzer {
+final class LoudnessAnalyzer: Analyzer {
     private var format = StreamFormat(sampleRate: 48_000, channelCount: 1)
     private var weighted: WeightedEnergy?
     private var programme = ProgrammeLoudness()

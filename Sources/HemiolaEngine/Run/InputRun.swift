@@ -90,7 +90,7 @@ final class InputRun {
         self.slots = slots
         analyzerFault = fault
         externals = zip(slots, pipeline.analyzerEntries).compactMap { slot, entry in
-            slot.analyzer.external.map { (slot.name, $0, entry.policy.onError == .skip) }
+            (slot.analyzer as? any ExternalAnalyzer).map { (slot.name, $0, entry.policy.onError == .skip) }
         }
     }
 
@@ -391,10 +391,7 @@ final class InputRun {
             case .newSource: .formatChange
             case .noReaders: .interrupted
             }
-        let sections = active.compactMap { slot -> StreamSummary.Section? in
-            guard let analyzer = slot.analyzer.summarizing else { return nil }
-            return StreamSummary.Section(analyzer: slot.name, values: analyzer.summary())
-        }
+        let sections = active.map { StreamSummary.Section(analyzer: $0.name, values: $0.analyzer.summary()) }.filter { !$0.values.isEmpty }
         isAtEnd = reason == .endOfInput
         let name = stream.header.source.name
         let damaged = damage?.notice(input: name)

@@ -40,7 +40,7 @@ public final class Pipeline: Sendable {
         var policy: ErrorPolicy
 
         /// Whether it is an ``Hemiola/ExternalAnalyzer``. Only before the run.
-        var isExternal: Bool { analyzer.read { $0.external != nil } ?? false }
+        var isExternal: Bool { analyzer.read { $0 is any ExternalAnalyzer } ?? false }
     }
 
     /// A sink, made and not yet opened.
@@ -153,7 +153,7 @@ public final class Pipeline: Sendable {
             let format = AnalysisFormat(format, batching: batching, seed: seed)
             let outputs = entry.analyzer.read { analyzer in
                 Result { () throws(AnalyzerError) in
-                    let external = analyzer.external
+                    let external = analyzer as? any ExternalAnalyzer
                     if external != nil, !startsExternals { return AnalyzerOutputs() }
                     defer { external?.close() }
                     return try analyzer.prepare(format)
