@@ -13,10 +13,6 @@ public struct PluginRegistry: Sendable {
     /// The capture of `hemiola listen`; its primary setting takes the name of a device. nil: there is no live capture.
     public var liveCapture: PluginSpec?
 
-    /// Whether a test has shown that the declarations agree with each other and with the names of the analyzers: then an assembly does
-    /// not check them, which takes 3 % of the processor time from start to first record.
-    package var hasTestedDeclarations = false
-
     /// A registry of just these plugins.
     public init(
         captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = [],
@@ -44,7 +40,6 @@ public struct PluginRegistry: Sendable {
         captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = []
     ) -> PluginRegistry {
         var sum = self
-        sum.hasTestedDeclarations = false
         sum.captures = Self.merged(self.captures, captures)
         sum.analyzers = Self.merged(self.analyzers, analyzers)
         sum.sinks = Self.merged(self.sinks, sinks)

@@ -42,14 +42,7 @@ internal import WLEDSink
 
 extension PluginRegistry {
     /// The built-in plugins of Hemiola.
-    public static let standard: PluginRegistry = {
-        var registry = plugins
-        // StandardDeclarationTests.
-        registry.hasTestedDeclarations = true
-        return registry
-    }()
-
-    private static let plugins = PluginRegistry(
+    public static let standard = PluginRegistry(
         captures: [.exec, .file, .pcm, .pulse, .tone],
         analyzers: [
             .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,

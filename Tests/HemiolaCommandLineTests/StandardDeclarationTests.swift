@@ -4,7 +4,6 @@ import HemiolaSignal
 import HemiolaWire
 import Testing
 
-/// The assembly of a pipeline does not check the declarations of the standard plugins: these tests do.
 @Suite struct StandardDeclarationTests {
     private static let registry = PluginRegistry.standard
 
@@ -15,11 +14,5 @@ import Testing
     @Test func `standard analyzers: no id is a key of the records`() {
         let keys = RecordSchema.reservedNames(Self.registry.catalog)
         for analyzer in Self.registry.analyzers { #expect(!keys.contains(analyzer.about.id)) }
-    }
-
-    @Test func `registry with added plugins: its declarations are checked`() {
-        #expect(Self.registry.hasTestedDeclarations)
-        #expect(!Self.registry.adding().hasTestedDeclarations)
-        #expect(!PluginRegistry().hasTestedDeclarations)
     }
 }

@@ -71,7 +71,7 @@ extension PluginRegistry {
             problems.append(ConfigurationProblem("jobs", "\(configuration.jobCount) is outside \(fewest)...\(most) files at a time"))
         }
         let catalog = catalog
-        if !hasTestedDeclarations { problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem("plugins", $0) } }
+        problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem("plugins", $0) }
         let hasCaptures = source == nil && (recording == nil || !configuration.captures.isEmpty)
         let captures = hasCaptures ? assembleInputs(configuration, &problems) : []
         let inputs = recording == nil ? captures : []
@@ -454,9 +454,8 @@ struct ReservedNames {
     let registry: PluginRegistry
     let catalog: RecordCatalog
 
-    /// Whether the name of a SPEC is reserved. The ids of tested declarations are not, so that only an alias is compared.
+    /// Whether the name of a SPEC is reserved.
     func contain(_ spec: PluginSpec) -> Bool {
-        if registry.hasTestedDeclarations, spec.alias == nil { return false }
         let shared = registry.analyzers.map(\.about.id) + [RecordType.beat.name]
         return RecordSchema.reservedNames(catalog).contains(spec.name)
             || catalog.recordTypes.contains(spec.name) && !shared.contains(spec.name)
