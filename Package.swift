@@ -175,7 +175,7 @@ let modules: [Target] = [
         ]),
 
     // 3, as the plugins
-    module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal"]),
+    module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal", "HemiolaSystem"]),
 
     // 2
     module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "HemiolaSystem", "CVamp"]),

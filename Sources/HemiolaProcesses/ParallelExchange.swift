@@ -1,13 +1,11 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import Synchronization
 
 /// In real time: a thread waits for the answers. Of the blocks that wait for it, the newest are kept.
 ///
-/// `@unchecked Sendable`: `session` and `delay` are used by the thread alone once it has started; everything else is behind the
-/// mutex.
+/// `@unchecked Sendable`: `session` and `delay` are used by the thread alone once it has started; `state` is accessed only under the
+/// condition's lock.
 final class ParallelExchange: BlockExchange, @unchecked Sendable {
     let outputs: AnalyzerOutputs
 
@@ -22,14 +20,16 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         var isOver = false
         /// Whether the program is to be ended in order after the blocks that wait.
         var isFinishing = false
+        /// Whether the program is to be ended at once.
+        var isStopping = false
+        /// Whether the thread has ended.
+        var hasEnded = false
     }
 
     private let starter: BlockStarter
-    private let state: Mutex<State>
-    private let isStopping = Atomic<Bool>(false)
-    private let work = Semaphore()
-    private let end = Semaphore()
-    private var hasEnded = false
+    /// Signals every change of the state that a thread waits for.
+    private let condition = Condition()
+    private var state: State
 
     private var session: (any BlockSession)?
     private var delay = RestartDelay()
@@ -45,23 +45,23 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         self.starter = starter
         let session = try starter.session(nil, isCancelled: starter.isCancelled)
         outputs = session.declared
-        state = Mutex(State(values: session.values))
+        state = State(values: session.values)
         self.session = session
         delay.noteStart(at: MonotonicTime.now)
         startThread { [self] in
             run()
-            end.post()
+            change { $0.hasEnded = true }
         }
     }
 
     // MARK: - The analysis thread
 
-    var failure: ProgramFault? { state.withLock { $0.failure } }
+    var failure: ProgramFault? { condition.locked { state.failure } }
 
-    var warning: String? { state.withLock { $0.warning } }
+    var warning: String? { condition.locked { state.warning } }
 
     func send(_ block: [UInt8], at frame: Int64) {
-        state.withLock { state in
+        change { state in
             guard !state.isOver else { return }
             if state.blocks.count == Self.capacity {
                 state.blocks.removeFirst()
@@ -69,13 +69,12 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
             }
             state.blocks.append((block, frame))
         }
-        work.post()
     }
 
-    var values: [Float] { state.withLock { $0.values } }
+    var values: [Float] { condition.locked { state.values } }
 
     func takeEvents() -> [Event] {
-        state.withLock { state in
+        change { state in
             guard !state.events.isEmpty else { return [] }
             defer { state.events = [] }
             return state.events
@@ -83,7 +82,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     }
 
     func takeLosses() -> Int {
-        state.withLock { state in
+        change { state in
             defer { state.losses = 0 }
             return state.losses
         }
@@ -91,50 +90,63 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
 
     func finish() {
         if starter.isCancelled() { return stop() }
-        state.withLock { $0.isFinishing = true }
-        work.post()
-        if end.wait(for: Self.finishTime) { hasEnded = true } else { stop() }
+        change { $0.isFinishing = true }
+        let deadline = MonotonicTime.now + Self.finishTime
+        let hasEnded = condition.locked {
+            while !state.hasEnded, MonotonicTime.now < deadline { condition.wait(until: deadline) }
+            return state.hasEnded
+        }
+        if !hasEnded { stop() }
     }
 
     func stop() {
-        if hasEnded { return }
-        isStopping.store(true, ordering: .releasing)
-        work.post()
+        change { $0.isStopping = true }
         // The thread ends the program, which takes `RunningProgram.killDelay` at most, except for one that waits for a device.
-        while !end.wait(for: 60) {}
-        hasEnded = true
+        condition.locked {
+            while !state.hasEnded { condition.wait() }
+        }
+    }
+
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        condition.locked {
+            defer { condition.broadcast() }
+            return body(&state)
+        }
     }
 
     // MARK: - The thread
 
-    private var mustStop: Bool { isStopping.load(ordering: .acquiring) }
+    private var mustStop: Bool { condition.locked { state.isStopping } }
 
     private func run() {
         defer {
             session?.stop()
             session = nil
         }
-        while !mustStop {
-            let (block, isFinishing) = state.withLock { state in
-                (state.blocks.isEmpty ? nil : state.blocks.removeFirst(), state.isFinishing)
-            }
-            guard let block else {
-                if isFinishing { return finishSession() }
-                _ = work.wait(for: 10)
-                continue
-            }
+        while let block = nextBlock() {
             do throws(ProgramFault) {
                 try process(block)
             } catch {
                 if mustStop || !handle(error) { return }
             }
         }
+        if !mustStop { finishSession() }
+    }
+
+    /// Waits for a block.
+    ///
+    /// - Returns: nil: there will be none.
+    private func nextBlock() -> (bytes: [UInt8], frame: Int64)? {
+        condition.locked {
+            while state.blocks.isEmpty, !state.isFinishing, !state.isStopping { condition.wait() }
+            return state.blocks.isEmpty || state.isStopping ? nil : state.blocks.removeFirst()
+        }
     }
 
     private func process(_ block: (bytes: [UInt8], frame: Int64)) throws(ProgramFault) {
         if session == nil {
             guard MonotonicTime.now >= delay.nextStart else {
-                state.withLock { $0.losses += 1 }
+                change { $0.losses += 1 }
                 return
             }
             delay.noteStart(at: MonotonicTime.now)
@@ -147,7 +159,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
 
     private func publish(_ session: any BlockSession, values: [Float]?) {
         let events = session.takeEvents()
-        state.withLock { state in
+        change { state in
             if let values { state.values = values }
             state.events += events.prefix(max(0, Self.maximumEvents - state.events.count))
         }
@@ -163,11 +175,11 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
             } else if starter.policy == .skip {
                 starter.warn(error.message)
             } else {
-                state.withLock { $0.failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip") }
+                change { $0.failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip") }
             }
         }
         let warning = session.warning
-        state.withLock { $0.warning = warning }
+        change { $0.warning = warning }
         publish(session, values: nil)
     }
 
@@ -177,7 +189,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     private func handle(_ fault: ProgramFault) -> Bool {
         session?.stop()
         session = nil
-        state.withLock { state in
+        change { state in
             state.losses += 1
             for index in state.values.indices { state.values[index] = .nan }
         }
@@ -190,48 +202,15 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         case .skip:
             starter.warn("\(fault.message); its values are null from here on")
         case .fail, .auto:
-            state.withLock {
+            change {
                 $0.failure =
                     fault.isComplete ? fault : ProgramFault("\(fault.message); \(starter.program.remedy), or set on_error=retry or skip")
             }
         }
-        state.withLock { state in
+        change { state in
             state.isOver = true
             state.blocks = []
         }
         return false
-    }
-}
-
-/// A counter that a thread waits for.
-///
-/// `@unchecked Sendable`, and raw memory, because a semaphore must never move; its functions are thread-safe.
-private final class Semaphore: @unchecked Sendable {
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    init() {
-        semaphore = .allocate(capacity: 1)
-        semaphore.initialize(to: sem_t())
-        sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
-
-    func post() { sem_post(semaphore) }
-
-    /// - Returns: Whether it was posted; false at the time limit.
-    func wait(for seconds: Double) -> Bool {
-        var deadline = timespec()
-        clock_gettime(CLOCK_REALTIME, &deadline)
-        let end = Double(deadline.tv_nsec) * 1e-9 + seconds
-        deadline.tv_sec += Int(end)
-        deadline.tv_nsec = Int((end - end.rounded(.down)) * 1e9)
-        while sem_timedwait(semaphore, &deadline) != 0 {
-            if errno != EINTR { return false }
-        }
-        return true
     }
 }

@@ -1,21 +1,45 @@
-internal import Glibc
+package import Glibc
 
-/// The two clocks of the system. Outputs only: nothing that is analysed depends on them.
+/// The clocks of the system, and the only code that reads them. Outputs only: nothing that is analysed depends on them.
 public enum MonotonicTime {
     /// Seconds of the clock that is never set.
-    public static var now: Double { read(CLOCK_MONOTONIC) }
+    public static var now: Double { seconds(of: CLOCK_MONOTONIC) }
 
     /// What has to be added to a monotonic time to get seconds since 1970.
-    public static var wallClockOffset: Double { read(CLOCK_REALTIME) - read(CLOCK_MONOTONIC) }
+    public static var wallClockOffset: Double { secondsSince1970 - now }
 
     /// Blocks the thread for some seconds.
     public static func sleep(for seconds: Double) {
         usleep(useconds_t(max(0, seconds) * 1e6))
     }
 
-    private static func read(_ clock: clockid_t) -> Double {
+    /// Seconds since 1970, of the clock that the user can set.
+    package static var secondsSince1970: Double { seconds(of: CLOCK_REALTIME) }
+
+    /// Nanoseconds of the clock that is never set. Async-signal-safe.
+    package static var nanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
+
+    /// Milliseconds of the clock that is never set.
+    package static var milliseconds: Double { Double(nanoseconds) / 1_000_000 }
+
+    /// Nanoseconds of a clock that is never set and that advances while the computer sleeps.
+    package static var nanosecondsWithSleep: Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
+
+    /// Seconds of processor time that a process has used so far; 0 if it does not exist.
+    package static func processorTime(of process: pid_t) -> Double {
+        var clock = clockid_t()
+        guard clock_getcpuclockid(process, &clock) == 0 else { return 0 }
+        return seconds(of: clock)
+    }
+
+    private static func seconds(of clock: clockid_t) -> Double {
+        Double(nanoseconds(of: clock)) * 1e-9
+    }
+
+    private static func nanoseconds(of clock: clockid_t) -> Int64 {
         var time = timespec()
+        // Zero if a process that the clock belongs to has ended.
         clock_gettime(clock, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

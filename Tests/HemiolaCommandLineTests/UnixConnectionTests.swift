@@ -1,4 +1,5 @@
 import Glibc
+import HemiolaSystem
 import HemiolaVisualizer
 import TestSupport
 import Testing
@@ -16,7 +17,7 @@ import Testing
         var waiting: [System.UnixConnection] = []
         let error = #expect(throws: System.CallError.self) {
             // The system accepts one connection more than the backlog.
-            for _ in 0..<4 { waiting.append(try System.UnixConnection(to: path, until: System.now + 0.5)) }
+            for _ in 0..<4 { waiting.append(try System.UnixConnection(to: path, until: MonotonicTime.now + 0.5)) }
         }
         #expect(error?.number == ETIMEDOUT)
         #expect(!waiting.isEmpty)

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Deliveries to the reader.
 extension CaptureSession {
@@ -81,7 +82,7 @@ extension CaptureSession {
 
     /// Adds silence up to now. The server has just answered: one that does not answer counts as frozen.
     func addIdleSilence() {
-        let now = Connection.now
+        let now = MonotonicTime.nanosecondsWithSleep
         // The last fragments may arrive after the state of the output.
         guard isIdle, let target, stream == nil || now - lastAudioTime > 100_000_000 else { return }
         hasBegun = false
@@ -99,7 +100,7 @@ extension CaptureSession {
         if reported == nil { report(query.description, summary: "", format(of: nil)) }
         reportLost()
         connection.tickMilliseconds = 20
-        if let gap = clock?.resume(at: Connection.now) { queue?.append(.gap(gap)) }
+        if let gap = clock?.resume(at: MonotonicTime.nanosecondsWithSleep) { queue?.append(.gap(gap)) }
     }
 
     /// Nanoseconds by which silence is behind the clock: more than a fragment, so that the first fragments do not overlap the silence.

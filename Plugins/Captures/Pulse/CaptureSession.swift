@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The state of a capture: opens the source that a query resolves to, follows changes and outages, and queues the audio.
 ///
@@ -97,7 +98,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     }
 
     func connectionDidTick() {
-        let now = Connection.now
+        let now = MonotonicTime.nanosecondsWithSleep
         noteActivity(now)
         if isIdle { connection.ping() }
         if isRunning || isIdle, clock?.isOverdue(at: now) == true {
@@ -182,7 +183,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
         guard stream === self.stream, let target else { return }
         isRunning = true
         hasBegun = false
-        lastAudioTime = Connection.now
+        lastAudioTime = MonotonicTime.nanosecondsWithSleep
         connection.tickMilliseconds = Self.tickWhileRunning
         // After an outage the reopened stream may deliver nothing: only its first audio reports the device as opened.
         if let reported, !reported.isPresent, reported.name == label(target), queue?.format == stream.request.format { return }
@@ -201,7 +202,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
             failUnlessWaiting("\(name) cannot be captured: \(reason); hemiola devices lists the devices")
         }
         // Requests a snapshot in 0.1 s: the stream may end before the server updates its lists.
-        nextAttempt = Connection.now + 100_000_000
+        nextAttempt = MonotonicTime.nanosecondsWithSleep + 100_000_000
         connection.tickMilliseconds = min(connection.tickMilliseconds, 50)
     }
 
@@ -214,7 +215,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
 
     func stream(_ stream: RecordStream, didReceive samples: UnsafePointer<Float>?, frames: Int) {
         guard stream === self.stream, isRunning, let queue else { return }
-        let now = Connection.now
+        let now = MonotonicTime.nanosecondsWithSleep
         noteActivity(now)
         lastAudioTime = now
         if !hasBegun {

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Requests the list of devices from a sound server once.
 final class DeviceProbe: ConnectionDelegate {
@@ -19,8 +20,8 @@ final class DeviceProbe: ConnectionDelegate {
         let probe = try DeviceProbe(server: server)
         let isStarted = probe.connection.start()
         defer { probe.connection.stop() }
-        let start = Connection.now
-        while isStarted, Connection.now - start < PulseCapture.responseTimeout {
+        let start = MonotonicTime.nanosecondsWithSleep
+        while isStarted, MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
             if let result = probe.connection.locked({ probe.result }) { return DeviceList(try result.get()) }
             probe.wakeUpPipe.wait(milliseconds: 100)
         }

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Captures a monitor, an input or an application from a sound server: PulseAudio or PipeWire.
@@ -53,7 +54,7 @@ final class PulseCapture: Capture {
     private static func outcome(
         of session: CaptureSession, _ wakeUpPipe: WakeUpPipe, _ request: FormatRequest, waits: Bool
     ) throws(CaptureError) -> CaptureSession.Opening {
-        let start = Connection.now
+        let start = MonotonicTime.nanosecondsWithSleep
         var isReported = false
         while true {
             let (outcome, waitReason) = session.connection.locked { (session.outcome, session.waitReason) }
@@ -65,7 +66,7 @@ final class PulseCapture: Capture {
             if request.isCancelled() {
                 throw CaptureError("interrupted while waiting for \(session.query)", remedy: .finish)
             }
-            if !waits, Connection.now - start > responseTimeout {
+            if !waits, MonotonicTime.nanosecondsWithSleep - start > responseTimeout {
                 let address = session.connection.locked { session.connection.address }
                 throw CaptureError("the sound server at \(address) does not respond; restart it")
             }

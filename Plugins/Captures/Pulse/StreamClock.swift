@@ -2,8 +2,7 @@ internal import HemiolaSignal
 
 /// Compares the audio of a stream with the time that has passed, and computes the length of gaps. A value; the caller passes the time.
 ///
-/// Times are in nanoseconds of a monotonic clock that includes sleep (CLOCK_BOOTTIME). A fragment ends at its arrival, and begins its
-/// own length before.
+/// Times are `MonotonicTime.nanosecondsWithSleep`. A fragment ends at its arrival, and begins its own length before.
 struct StreamClock: Sendable {
     /// Nanoseconds without a fragment after which the server counts as frozen, excluding pauses of this process.
     static let freezeTimeout: Int64 = 500_000_000

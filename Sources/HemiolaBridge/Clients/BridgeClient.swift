@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaVisualizer
 internal import HemiolaWire
 internal import NIOCore
@@ -301,7 +302,7 @@ final class BridgeClient {
         case .subscribe(let streams, let payload):
             reply(to: message.id, error: subscribe(streams, payload))
         case .clock(let sent):
-            send(hub.line { $0.appendClock(sent: sent, now: MonotonicClock.milliseconds) })
+            send(hub.line { $0.appendClock(sent: sent, now: MonotonicTime.milliseconds) })
             reply(to: message.id, error: nil)
         case .status:
             send(hub.status)

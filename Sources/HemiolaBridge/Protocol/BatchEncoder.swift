@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaVisualizer
 internal import HemiolaWire
 internal import NIOCore
@@ -66,7 +67,7 @@ struct BatchEncoder: ~Copyable {
         if subscribed.streams.contains(.batch) { encoders.selected.encodeLine(batch, into: &line) }
         let batchLine = line.count > 0 ? line.bytes : nil
         let batchEnd = encoders.format.seconds(at: batch.endFrame)
-        counters.countBatch(endingAt: batchEnd, now: MonotonicClock.milliseconds / 1000)
+        counters.countBatch(endingAt: batchEnd, now: MonotonicTime.now)
         let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
         let encoded = EncodedBatch(
             time: encoders.format.seconds(at: batch.frame), batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages,

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HemiolaSignal
 internal import NIOCore
 
@@ -28,15 +27,5 @@ enum BinarySamples {
             for index in samples.indices { buffer.writeInteger(samples[index].bitPattern, endianness: .little) }
         #endif
         return buffer
-    }
-}
-
-/// The clock of `host_ms`: Linux's CLOCK_MONOTONIC, which a browser's `performance.now()` advances with too.
-enum MonotonicClock {
-    /// Milliseconds since an arbitrary point in time.
-    static var milliseconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
     }
 }

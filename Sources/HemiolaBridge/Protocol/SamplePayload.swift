@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaSystem
 internal import HemiolaWire
 internal import NIOCore
 
@@ -83,7 +84,7 @@ struct SampleEncoder: ~Copyable {
             message[.base64] = wrapped(#"{"type":"pushSamples","samples":""#, "\"", frame)
         }
         if payloads.contains(.binary) {
-            message[.binary] = BinarySamples.encode(samples, at: frame, sequence: sequence, now: MonotonicClock.milliseconds)
+            message[.binary] = BinarySamples.encode(samples, at: frame, sequence: sequence, now: MonotonicTime.milliseconds)
         }
         return message
     }

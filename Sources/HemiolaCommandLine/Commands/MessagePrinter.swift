@@ -133,11 +133,11 @@ final class MessagePrinter: Sendable {
     /// - Returns: Whether all text is written.
     @discardableResult
     func finish(timeout: Double = 2, limit: Double = 10) -> Bool {
-        let deadline = System.now + limit
+        let deadline = MonotonicTime.now + limit
         while true {
             let progress = state.withLock { $0.isPending && !$0.isGivenUp ? $0.pipes?.progress : nil }
             guard let progress else { return state.withLock { !$0.isPending } }
-            guard System.now < deadline, progress.wait(timeout: timeout) else {
+            guard MonotonicTime.now < deadline, progress.wait(timeout: timeout) else {
                 state.withLock { $0.isGivenUp = true }
                 return false
             }

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// Prints a pipeline's notices as messages for the user.
@@ -14,8 +15,8 @@ final class NoticePrinter: Sendable {
     init(_ pipeline: Pipeline, _ console: Console) {
         self.pipeline = pipeline
         self.console = console
-        lastEnd = Mutex(System.now)
-        repetitions = Mutex(RepeatedMessages(start: System.now))
+        lastEnd = Mutex(MonotonicTime.now)
+        repetitions = Mutex(RepeatedMessages(start: MonotonicTime.now))
     }
 
     /// Prints a notice. In real time, one that is like an earlier one is counted.
@@ -23,7 +24,7 @@ final class NoticePrinter: Sendable {
         guard pipeline.isRealTime, notice.canRepeat else { return printNow(notice) }
         var source: String?
         if case .sinkInformation(let sink, _, _) = notice { source = sink }
-        let (isNew, counts) = repetitions.withLock { $0.add(notice.text, at: System.now, stateOf: source) }
+        let (isNew, counts) = repetitions.withLock { $0.add(notice.text, at: MonotonicTime.now, stateOf: source) }
         for count in counts { console.remark(count) }
         if isNew { printNow(notice) }
     }
@@ -50,7 +51,7 @@ final class NoticePrinter: Sendable {
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
         case .finished:
-            let now = System.now
+            let now = MonotonicTime.now
             let took = lastEnd.withLock { last in
                 defer { last = now }
                 return now - last

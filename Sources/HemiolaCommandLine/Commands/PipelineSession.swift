@@ -70,14 +70,14 @@ struct PipelineSession {
 
     /// Waits for signals, draws the progress bar and notifies the service manager, on a separate thread.
     private func handleSignals(from listener: System.SignalListener, _ notifier: ServiceNotifier?) {
-        var meter = ProgressMeter(start: System.now)
+        var meter = ProgressMeter(start: MonotonicTime.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = ProgressLine.Style(environment: System.environment)
         var showsBar = showsBar
         var deadline = Double.infinity
         while true {
-            let timeout = showsBar ? ProgressLine.interval : deadline - System.now
-            let notification = notifier?.update(at: System.now) ?? .infinity
+            let timeout = showsBar ? ProgressLine.interval : deadline - MonotonicTime.now
+            let notification = notifier?.update(at: MonotonicTime.now) ?? .infinity
             switch listener.next(timeout: min(timeout, notification, 3600)) {
             case .finish:
                 return
@@ -87,13 +87,13 @@ struct PipelineSession {
                 showsBar = false
                 console.endBar()
                 console.note("ending on signal \(number)")
-                deadline = System.now + Self.grace
-            case .nothing where System.now >= deadline:
+                deadline = MonotonicTime.now + Self.grace
+            case .nothing where MonotonicTime.now >= deadline:
                 console.error("a sink did not finish within \(Int(Self.grace)) s; exiting without it")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:
-                guard showsBar, let line = meter.line(for: pipeline.progress, at: System.now) else { continue }
+                guard showsBar, let line = meter.line(for: pipeline.progress, at: MonotonicTime.now) else { continue }
                 console.show(bar: line.rendered(width: System.columns(of: System.standardError) ?? 80, style: style))
             }
         }

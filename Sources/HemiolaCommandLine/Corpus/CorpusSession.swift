@@ -14,7 +14,7 @@ struct CorpusSession: Sendable {
     private let source: CorpusSource
     private let failures: FailureList
     private let console: Console
-    private let start = System.now
+    private let start = MonotonicTime.now
     private let showsBar: Bool
 
     init(_ pipelines: [Pipeline], _ source: CorpusSource, _ failures: FailureList, console: Console) {
@@ -68,7 +68,7 @@ struct CorpusSession: Sendable {
             console.error(source.emptyText)
             outcome.failedInputs = 1
         } else {
-            console.remark(CorpusProgress(counts: counts, elapsed: System.now - start).summary(failures: list))
+            console.remark(CorpusProgress(counts: counts, elapsed: MonotonicTime.now - start).summary(failures: list))
         }
         return CommandStatus(outcome, signal: signal)
     }
@@ -84,20 +84,20 @@ struct CorpusSession: Sendable {
         let interval = showsBar ? Self.interval : CorpusProgress.plainInterval
         var deadline = Double.infinity
         while true {
-            switch listener.next(timeout: min(console.verbosity.isQuiet ? 3600 : interval, deadline - System.now)) {
+            switch listener.next(timeout: min(console.verbosity.isQuiet ? 3600 : interval, deadline - MonotonicTime.now)) {
             case .finish:
                 return
             case .signal:
                 stop()
                 console.endBar()
-                deadline = System.now + Self.grace
-            case .nothing where System.now >= deadline:
+                deadline = MonotonicTime.now + Self.grace
+            case .nothing where MonotonicTime.now >= deadline:
                 console.error("a file did not end within \(Int(Self.grace)) s; exiting without it; to continue, add --resume")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:
                 guard deadline == .infinity, !console.verbosity.isQuiet else { continue }
-                let text = CorpusProgress(counts: source.counts, elapsed: System.now - start).text
+                let text = CorpusProgress(counts: source.counts, elapsed: MonotonicTime.now - start).text
                 if showsBar {
                     let width = System.columns(of: System.standardError) ?? 80
                     console.show(bar: text.shortened(to: width - 1, ProgressLine.Style(environment: System.environment)))

@@ -112,8 +112,8 @@ extension SendCommand {
         let progress = PageProgress(request.title, on: console)
         let answer: PageAnswer
         do throws(System.CallError) {
-            let connection = try System.UnixConnection(to: path, until: System.now + timeLimit)
-            try connection.write(ControlMessage.quiet + line, until: System.now + timeLimit)
+            let connection = try System.UnixConnection(to: path, until: MonotonicTime.now + timeLimit)
+            try connection.write(ControlMessage.quiet + line, until: MonotonicTime.now + timeLimit)
             answer = try Self.answer(from: connection, file, timeLimit: timeLimit + Self.margin, progress)
         } catch {
             progress.end()
@@ -175,15 +175,15 @@ extension SendCommand {
                 progress.show(.fraction(Double(start) / Double(file.bytes.count)))
                 // The page can fail, or have left, before it has the whole file.
                 while connection.hasInput {
-                    guard let line = try connection.readLine(until: System.now + timeLimit) else { return .closed }
+                    guard let line = try connection.readLine(until: MonotonicTime.now + timeLimit) else { return .closed }
                     if let answer = PageAnswer(line), !answer.isProgress { return answer }
                 }
-                try connection.write(file.line(from: start), until: System.now + timeLimit)
+                try connection.write(file.line(from: start), until: MonotonicTime.now + timeLimit)
             }
             progress.show(.fraction(1))
         }
         // The last parts of a file can still wait for the page.
-        let deadline = System.now + timeLimit * (file == nil ? 1 : Double(waitingParts))
+        let deadline = MonotonicTime.now + timeLimit * (file == nil ? 1 : Double(waitingParts))
         while let line = try connection.readLine(until: deadline) {
             guard let answer = PageAnswer(line) else { continue }
             guard case .progress(let value) = answer else { return answer }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaVisualizer
 internal import HemiolaWire
 
@@ -98,7 +99,7 @@ struct SendCommand: Command {
         if ControlMessage.pageRequests.contains(type) {
             return try sendToPage(PageRequest(type, fields), path, timeLimit: timeout ?? Self.pageTimeLimit, on: console)
         }
-        let deadline = System.now + (timeout ?? Self.timeLimit)
+        let deadline = MonotonicTime.now + (timeout ?? Self.timeLimit)
         let isKnown = ControlMessage.isKnown(type, registry.catalog)
         var message = isKnown ? try ControlMessage(type, fields, registry.catalog) : nil
         let connection: System.UnixConnection
@@ -108,7 +109,7 @@ struct SendCommand: Command {
             throw isKnown ? Failure(Self.text(error, path), status: .refused) : ControlMessage.unknown(type, registry.catalog)
         }
         if message == nil {
-            let declared = try Self.declarations(from: connection, path, until: min(deadline, System.now + Self.helloTime))
+            let declared = try Self.declarations(from: connection, path, until: min(deadline, MonotonicTime.now + Self.helloTime))
             message = try ControlMessage(type, fields, declared ?? registry.catalog)
         }
         let reply: Reply

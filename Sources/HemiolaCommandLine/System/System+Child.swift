@@ -43,7 +43,7 @@ extension System {
         ///
         /// - Returns: The monotonic time at which the matching line was readable; nil on a timeout or at the end.
         func waitForLine(within seconds: Double, where matches: (Substring) -> Bool) -> Double? {
-            let deadline = System.now + seconds
+            let deadline = MonotonicTime.now + seconds
             while true {
                 while let end = text.firstIndex(of: UInt8(ascii: "\n")) {
                     let line = String(decoding: text[..<end], as: UTF8.self)
@@ -56,7 +56,7 @@ extension System {
 
         /// Reads and discards output for some seconds.
         func drain(for seconds: Double) {
-            let deadline = System.now + seconds
+            let deadline = MonotonicTime.now + seconds
             while read(until: deadline) { text.removeAll(keepingCapacity: true) }
         }
 
@@ -64,9 +64,9 @@ extension System {
 
         private func read(until deadline: Double) -> Bool {
             var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            let rest = (deadline - System.now) * 1000
+            let rest = (deadline - MonotonicTime.now) * 1000
             guard isRunning, rest > 0, poll(&request, 1, Int32(rest.rounded(.up))) > 0 else { return false }
-            lastRead = System.now
+            lastRead = MonotonicTime.now
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = Glibc.read(output, &buffer, buffer.count)
             guard count > 0 else {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaSystem
 internal import HemiolaVisualizer
 
 extension System {
@@ -11,7 +12,7 @@ extension System {
         /// Bytes that were received but not yet returned.
         private var received: ArraySlice<UInt8> = []
 
-        /// - Parameter deadline: When to give up, on the clock of `System.now`. connect(2) blocks while the backlog of the server is full.
+        /// - Parameter deadline: When to give up, on the clock of `MonotonicTime.now`. connect(2) blocks while the backlog of the server is full.
         /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
         init(to path: String, until deadline: Double) throws(CallError) {
             descriptor = try Self.connected(to: path, until: deadline)
@@ -37,7 +38,7 @@ extension System {
         private static func connect(
             _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, until deadline: Double
         ) -> Int32 {
-            let seconds = deadline - System.now
+            let seconds = deadline - MonotonicTime.now
             guard seconds > 0 else { return ETIMEDOUT }
             // At least a microsecond: 0 means no limit.
             var limit = timeval()
@@ -76,7 +77,7 @@ extension System {
         /// Waits until the socket can be read or written.
         private func wait(for events: Int16, until deadline: Double) throws(CallError) {
             while true {
-                let seconds = deadline - System.now
+                let seconds = deadline - MonotonicTime.now
                 guard seconds > 0 else { throw CallError(number: ETIMEDOUT) }
                 var request = pollfd(fd: descriptor, events: events, revents: 0)
                 let ready = poll(&request, 1, Int32((seconds * 1000).rounded(.up)))
@@ -89,7 +90,7 @@ extension System {
         func readLine(until deadline: Double) throws(CallError) -> [UInt8]? {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
-                guard System.now < deadline else { throw CallError(number: ETIMEDOUT) }
+                guard MonotonicTime.now < deadline else { throw CallError(number: ETIMEDOUT) }
                 if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
                     defer { received = received[(end + 1)...] }
                     return Array(received[..<end])

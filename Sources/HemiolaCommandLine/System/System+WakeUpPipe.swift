@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaSystem
 
 extension System {
     /// Wakes a thread that waits in `poll(2)`. Several wake-ups before a wait count as one. Never closed: for objects that exist as
@@ -29,9 +30,9 @@ extension System {
         /// - Returns: false on a timeout.
         func wait(timeout seconds: Double?) -> Bool {
             var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-            let deadline = seconds.map { System.now + $0 }
+            let deadline = seconds.map { MonotonicTime.now + $0 }
             while true {
-                let timeout = deadline.map { Int32(max(0, ($0 - System.now) * 1000).rounded(.up)) } ?? -1
+                let timeout = deadline.map { Int32(max(0, ($0 - MonotonicTime.now) * 1000).rounded(.up)) } ?? -1
                 let count = poll(&request, 1, timeout)
                 if count > 0 { break }
                 if count == 0 { return false }

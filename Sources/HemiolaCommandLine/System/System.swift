@@ -97,13 +97,6 @@ enum System {
         _exit(status.rawValue)
     }
 
-    /// Seconds on the monotonic clock.
-    static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-
     /// The value of an environment variable; nil when it is unset or empty.
     static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
@@ -281,11 +274,9 @@ private let firstSignalTime = Atomic<Int>(0)
 /// Milliseconds within which a second signal is ignored: timeout(1) sends each signal twice, to the process and to its group.
 private let duplicateSignalTime = 200
 
-/// The signal handler. Only async-signal-safe calls: atomics, clock_gettime(2), write(2), tcsetattr(3) and _exit(2).
+/// The signal handler. Only async-signal-safe calls: atomics, the clock, write(2), tcsetattr(3) and _exit(2).
 private func handleSignal(_ number: Int32) {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    let now = time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    let now = Int(MonotonicTime.nanoseconds / 1_000_000)
     if firstSignal.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged {
         firstSignalTime.store(now, ordering: .releasing)
         writeToSignalPipe(UInt8(truncatingIfNeeded: number))

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 extension SinkPlugin {
@@ -94,7 +95,7 @@ final class LiveLineSink: Sink, Sendable {
 
     /// Draws the line, at most once per interval. Called with the state locked.
     private func draw(_ state: inout State) {
-        let now = System.now
+        let now = MonotonicTime.now
         guard now >= state.nextUpdate else { return }
         state.nextUpdate = now + (movesCursor ? Self.interval : Self.plainInterval)
         if now >= state.noticeEnd { state.line.notice = nil }
@@ -167,7 +168,7 @@ final class LiveLineSink: Sink, Sendable {
     private func show(_ notice: String) {
         state.withLock { state in
             state.line.notice = notice
-            state.noticeEnd = System.now + Self.noticeTime
+            state.noticeEnd = MonotonicTime.now + Self.noticeTime
         }
     }
 }

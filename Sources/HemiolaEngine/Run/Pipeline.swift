@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 public import HemiolaSignal
 internal import HemiolaSystem
@@ -195,7 +194,7 @@ public final class Pipeline: Sendable {
         if configuration.jobCount > 1, hasSeveralInputs, let reason = singleJobReason {
             report(.singleJob(requested: configuration.jobCount, reason))
         }
-        let startTime = Int(time(nil))
+        let startTime = Int(MonotonicTime.secondsSince1970)
         if let (sink, error) = firstUnwritableOutput(startTime: startTime) {
             report(.sinkFailed(sink: sink, error))
             outcome.failedSinks += 1

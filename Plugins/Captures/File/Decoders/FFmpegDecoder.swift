@@ -130,7 +130,7 @@ struct FFmpegDecoder: Sendable {
             var failure: Failure?
             if size > sizeLimit {
                 failure = .failed("its \(file.size) bytes hold more than \(sizeLimit >> 30) GiB of sound")
-            } else if Self.processorTime(of: process) > timeLimit + Double(size) / Self.leastSpeed {
+            } else if MonotonicTime.processorTime(of: process) > timeLimit + Double(size) / Self.leastSpeed {
                 failure = .failed("processor time without sound: \(timeLimit) s")
             } else if isCancelled() {
                 failure = .cancelled
@@ -143,13 +143,6 @@ struct FFmpegDecoder: Sendable {
             usleep(5000)
         }
         return (status, output.resized(), messages.resized())
-    }
-
-    /// Seconds of processor time that a process has used so far.
-    private static func processorTime(of process: pid_t) -> Double {
-        var (clock, time) = (clockid_t(), timespec())
-        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     /// The rate by the smallest whole factor at which a stream is supported; nil: its own.

@@ -2,6 +2,7 @@ internal import CPulse
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SharedLibrary {
     static let pulse = SharedLibrary(
@@ -116,13 +117,6 @@ final class Connection {
         return getenv("PULSE_SERVER").map { String(cString: $0) } ?? "the default address"
     }
 
-    /// Nanoseconds of a monotonic clock that includes sleep (CLOCK_BOOTTIME).
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-
     static func from(_ opaque: UnsafeMutableRawPointer?) -> Connection {
         Unmanaged<Connection>.fromOpaque(opaque!).takeUnretainedValue()
     }
@@ -146,7 +140,7 @@ final class Connection {
     // MARK: - Connecting
 
     private func connect() {
-        attempt = Self.now
+        attempt = MonotonicTime.nanosecondsWithSleep
         hasFailed = false
         context = pa_context_new(pa_threaded_mainloop_get_api(loop), "hemiola")
         let me = Unmanaged.passUnretained(self).toOpaque()
@@ -198,7 +192,7 @@ final class Connection {
 
     private func tick() {
         delegate?.connectionDidTick()
-        let age = Self.now - attempt
+        let age = MonotonicTime.nanosecondsWithSleep - attempt
         if hasFailed ? age >= Self.retryInterval : !isOpen && age >= Self.connectTimeout {
             discard()
             connect()

@@ -2,6 +2,7 @@ internal import CPulse
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// A null sink in a running sound server, and a playback stream to it: silence, and a click on request. For latency tests.
 ///
@@ -65,8 +66,8 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
     }
 
     private func wait(orThrow message: String, until condition: () -> Bool) throws(CaptureError) {
-        let start = Connection.now
-        while Connection.now - start < PulseCapture.responseTimeout {
+        let start = MonotonicTime.nanosecondsWithSleep
+        while MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
             if connection.locked({ condition() }) { return }
             if let fault = connection.locked({ self.fault }) { throw CaptureError(fault) }
             wakeUpPipe.wait(milliseconds: 100)
@@ -173,7 +174,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
                 data.storeBytes(of: 0.9, toByteOffset: channel * MemoryLayout<Float>.stride, as: Float.self)
             }
             wantsClick = false
-            clickTime = Self.monotonicTime
+            clickTime = MonotonicTime.now
         }
         pa_stream_write(player, data, count, nil, 0, PA_SEEK_RELATIVE)
         if clickTime != nil { wakeUpPipe.signal() }
@@ -186,12 +187,6 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         pa_stream_disconnect(player)
         pa_stream_unref(player)
         self.player = nil
-    }
-
-    private static var monotonicTime: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     private static func from(_ opaque: UnsafeMutableRawPointer?) -> PulseLoopback {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HemiolaSystem
 import Synchronization
 
 /// Reads MIDI bytes from a pseudo-terminal or a named pipe on a thread of its own, and notes when each arrived.
@@ -58,17 +59,11 @@ final class Receiver: Sendable {
 
     /// Waits until a condition on the bytes is true.
     func wait(seconds: Double = 60, until condition: ([UInt8]) -> Bool) async throws {
-        let end = Self.now + seconds
+        let end = MonotonicTime.now + seconds
         while !condition(bytes) {
-            guard Self.now < end else { throw Failure(what: "not in \(seconds) s: \(messages)") }
+            guard MonotonicTime.now < end else { throw Failure(what: "not in \(seconds) s: \(messages)") }
             try await Task.sleep(for: .milliseconds(10))
         }
-    }
-
-    static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     private func start() {
@@ -84,7 +79,7 @@ final class Receiver: Sendable {
                 continue
             }
             let count = Glibc.read(receiver.descriptor, &buffer, buffer.count)
-            let time = now
+            let time = MonotonicTime.now
             if count > 0 { receiver.received.withLock { $0 += buffer[..<count].map { (time, $0) } } }
         }
     }

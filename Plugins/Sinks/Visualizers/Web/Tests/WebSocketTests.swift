@@ -1,7 +1,7 @@
 import BridgeSupport
-import Glibc
 import Hemiola
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaVisualizer
 import TestSupport
 import Testing
@@ -10,25 +10,19 @@ import Testing
 
 /// The messages of WebSocket clients, and their framing.
 @Suite(.mayNotHang) struct WebSocketTests {
-    private static var milliseconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
-    }
-
     @Test func `two clients with different payloads: each gets every sample, as text and as binary messages`() async throws {
         let fixture = try await WebSinkFixture()
         try await fixture.begin()
         let (text, binary) = (try fixture.webClient(), try fixture.webClient())
         #expect(try binary.request(#"{"type":"subscribe","payload":"binary","id":1}"#).bool("ok") == true)
-        var last = Self.milliseconds
+        var last = MonotonicTime.milliseconds
         for number in 0..<20 {
             try await fixture.play()
             let line = try text.line()
             #expect(line.type == "pushSamples" && line.int("frame") == number * 1024 && !line.text.hasSuffix("\n"))
             let message = try binary.samples()
             #expect(message.kind == 1 && Int(message.sequence) == number && message.frame == Double(number * 1024))
-            #expect((last...Self.milliseconds).contains(message.hostMilliseconds))
+            #expect((last...MonotonicTime.milliseconds).contains(message.hostMilliseconds))
             last = message.hostMilliseconds
             let expected = (0..<2048).map { WebSinkFixture.sample(Int64(number * 1024 + $0 / 2), $0 % 2) }
             #expect(message.samples == expected)
@@ -60,11 +54,11 @@ import Testing
         try await fixture.begin()
         let client = try fixture.webClient()
         for sent in ["0", "12.5", "1700000000123.456", "1e300", "-3"] {
-            let before = Self.milliseconds
+            let before = MonotonicTime.milliseconds
             try client.send(#"{"type":"clock","sent":\#(sent)}"#)
             let line = try client.line()
             #expect(line.type == "clock" && line.double("sent") == Double(sent))
-            #expect((before - 0.01...Self.milliseconds + 0.01).contains(try #require(line.double("host_ms"))))
+            #expect((before - 0.01...MonotonicTime.milliseconds + 0.01).contains(try #require(line.double("host_ms"))))
         }
         try client.send(#"{"type":"clock"}"#)
         #expect(try client.line().text.contains(#"missing \"sent\""#))
