@@ -247,6 +247,7 @@ let allTests: [Target] = [
     testSupport("TestSupport", at: "Support/Common", uses: ["Hemiola", "HemiolaSystem"]),
     .target(name: "AllocationCounter", path: "Tests/Support/AllocationCounter"),
     tests("ArchitectureTests", at: "Architecture", uses: []),
+    tests("HemiolaSystemTests", uses: ["HemiolaSystem", "TestSupport"]),
     tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal", "HemiolaSystem"]),
     tests("HemiolaTests", uses: ["HemiolaVisualizer", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
     tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),

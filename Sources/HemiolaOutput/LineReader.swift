@@ -25,21 +25,18 @@ public final class LineReader {
     /// The path as people read it; `standard input` for `-`.
     public let name: String
     /// The number of the line that was returned last, from 1.
-    public private(set) var lineNumber = 0
+    public var lineNumber: Int { lines.lineNumber }
 
     /// Whether compressed data ended inside of a frame.
     public var isTruncated: Bool { isAtEnd && decompressor?.isInFrame == true }
 
     private let descriptor: Int32
     private var decompressor: ZstdReader?
-    /// The first bytes, until it is known whether they are compressed.
-    private var isFormatKnown = false
+    /// The first bytes, until it is known whether they are compressed; nil: that is known.
+    private var firstBytes: [UInt8]? = []
     /// Bytes that were read but not decompressed.
     private var compressed: ArraySlice<UInt8> = []
-    /// Bytes of which no line was returned. No newline is before `searched`.
-    private var pending: [UInt8] = []
-    private var start = 0
-    private var searched = 0
+    private var lines = LineSplitter(limit: longestLine)
     private var isAtEnd = false
 
     /// Opens a file.
@@ -65,30 +62,18 @@ public final class LineReader {
     /// - Throws: The input cannot be read or decompressed, or a line is longer than ``longestLine``. No further line can be read.
     public func next() throws(CaptureError) -> Result {
         while true {
-            if let line = takeLine() { return .line(line) }
-            guard pending.count - start <= Self.longestLine else {
-                throw CaptureError(
-                    "\(name):\(lineNumber + 1): the line is longer than \(Self.longestLine >> 20) MiB; this is not a recording")
+            if let line = lines.next() {
+                guard !line.isCut else {
+                    throw CaptureError(
+                        "\(name):\(lineNumber): the line is longer than \(Self.longestLine >> 20) MiB; this is not a recording")
+                }
+                return .line(line.bytes)
             }
             if isAtEnd {
-                guard pending.count > start else { return .end }
-                defer { (pending, start, searched) = ([], 0, 0) }
-                lineNumber += 1
-                return .unterminated(Array(pending[start...]))
+                return lines.finish().map { .unterminated($0.bytes) } ?? .end
             }
             guard try readMore() else { return .idle }
         }
-    }
-
-    private func takeLine() -> [UInt8]? {
-        guard let end = pending[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
-            searched = pending.count
-            return nil
-        }
-        let line = Array(pending[start..<end])
-        (start, searched) = (end + 1, end + 1)
-        lineNumber += 1
-        return line
     }
 
     /// Reads and decompresses further bytes.
@@ -116,18 +101,22 @@ public final class LineReader {
             while try decompress(with: decompressor) {}
             return true
         }
-        append(bytes[...])
-        if !isFormatKnown, pending.count >= ZstdReader.signature.count || isAtEnd {
-            isFormatKnown = true
-            if pending.starts(with: ZstdReader.signature) {
-                do throws(OutputError) {
-                    decompressor = try ZstdReader()
-                } catch {
-                    throw CaptureError("\(name): \(error.message)")
-                }
-                compressed = pending[...]
-                (pending, start, searched, isAtEnd) = ([], 0, 0, false)
+        guard let first = firstBytes.map({ $0 + bytes }) else {
+            lines.append(bytes)
+            return true
+        }
+        if first.starts(with: ZstdReader.signature) {
+            do throws(OutputError) {
+                decompressor = try ZstdReader()
+            } catch {
+                throw CaptureError("\(name): \(error.message)")
             }
+            (firstBytes, compressed, isAtEnd) = (nil, first[...], false)
+        } else if !isAtEnd, ZstdReader.signature.starts(with: first) {
+            firstBytes = first
+        } else {
+            lines.append(first)
+            firstBytes = nil
         }
         return true
     }
@@ -141,16 +130,7 @@ public final class LineReader {
         } catch {
             throw CaptureError("\(name): cannot decompress: \(error.message)")
         }
-        append(bytes[...])
+        lines.append(bytes)
         return !bytes.isEmpty || compressed.count < before
-    }
-
-    private func append(_ bytes: ArraySlice<UInt8>) {
-        if start > 0 {
-            pending.removeSubrange(..<start)
-            searched -= start
-            start = 0
-        }
-        pending += bytes
     }
 }

@@ -1,6 +1,7 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 
-/// Divides what a program prints for people into lines of bounded length, and passes them on at a bounded rate.
+/// Passes on what a program prints for people: lines of bounded length, at a bounded rate.
 struct LineLog {
     /// Bytes of a line that are kept.
     static let longestLine = 400
@@ -11,8 +12,7 @@ struct LineLog {
     /// The last line that was complete and not empty: a program that fails prints the reason last.
     private(set) var lastLine = ""
 
-    private var line: [UInt8] = []
-    private var isCut = false
+    private var lines = LineSplitter(limit: longestLine)
     /// Lines that may be passed on now, and when that was computed.
     private var allowance = LineLog.burst
     private var lastTime = 0.0
@@ -24,31 +24,21 @@ struct LineLog {
     ///   - time: Seconds on a monotonic clock.
     ///   - report: Receives each line, without control characters.
     mutating func add(_ bytes: some Sequence<UInt8>, at time: Double, report: (String) -> Void) {
-        for byte in bytes {
-            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
-                endLine(at: time, report: report)
-            } else if line.count < Self.longestLine {
-                line.append(byte)
-            } else {
-                isCut = true
-            }
-        }
+        // Programs that report their progress end a line with a carriage return.
+        lines.append(bytes.map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: "\n") : $0 })
+        while let line = lines.next() { pass(line, at: time, report: report) }
     }
 
     /// Passes on the rest after the last line break, and the number of lines that were left out.
     mutating func end(report: (String) -> Void) {
         allowance = 1
-        endLine(at: lastTime, report: report)
+        if let line = lines.finish() { pass(line, at: lastTime, report: report) }
         reportSkipped(report)
     }
 
-    private mutating func endLine(at time: Double, report: (String) -> Void) {
-        defer {
-            line.removeAll(keepingCapacity: true)
-            isCut = false
-        }
-        guard line.contains(where: { $0 > 0x20 }) else { return }
-        lastLine = String(decoding: line, as: UTF8.self).onOneLine + (isCut ? "…" : "")
+    private mutating func pass(_ line: LineSplitter.Line, at time: Double, report: (String) -> Void) {
+        guard line.bytes.contains(where: { $0 > 0x20 }) else { return }
+        lastLine = String(decoding: line.bytes, as: UTF8.self).onOneLine + (line.isCut ? "…" : "")
         allowance = min(Self.burst, allowance + max(0, time - lastTime) * Self.linesPerSecond)
         lastTime = time
         guard allowance >= 1 else {

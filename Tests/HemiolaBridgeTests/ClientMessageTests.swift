@@ -182,34 +182,6 @@ extension ControlType {
         ])
 }
 
-@Suite struct LineSplitterTests {
-    @Test(arguments: [1, 2, 3, 7, 100]) func `bytes in pieces: lines do not depend on the size of the pieces`(size: Int) {
-        let bytes = Array("one\n\ntwo\r\n  \nthree é😀\nrest".utf8)
-        var splitter = LineSplitter()
-        var lines: [LineSplitter.Line] = []
-        for start in stride(from: 0, to: bytes.count, by: size) { lines += splitter.add(bytes[start..<min(start + size, bytes.count)]) }
-        #expect(lines == ["one", "two\r", "three é😀"].map { .line(Array($0.utf8)) })
-        #expect(splitter.finish() == .line(Array("rest".utf8)))
-        #expect(splitter.finish() == nil)
-    }
-
-    @Test(arguments: [1000, 65_536, 3 << 20]) func `line above the limit: is reported once and skipped`(size: Int) {
-        var splitter = LineSplitter()
-        var lines: [LineSplitter.Line] = []
-        let bytes = [UInt8](repeating: 0x78, count: 3 << 20) + Array("\nnext\n".utf8)
-        for start in stride(from: 0, to: bytes.count, by: size) { lines += splitter.add(bytes[start..<min(start + size, bytes.count)]) }
-        #expect(lines == [.tooLong, .line(Array("next".utf8))])
-    }
-
-    @Test func `line of 1 MiB: is accepted, one byte more is not`() {
-        var splitter = LineSplitter()
-        let line = [UInt8](repeating: 0x78, count: LineSplitter.limit)
-        #expect(splitter.add(line + [10]) == [.line(line)])
-        #expect(splitter.add(line + [0x78, 10]) == [.tooLong])
-        #expect(splitter.add([0x79, 10]) == [.line([0x79])])
-    }
-}
-
 @Suite struct ReplyQueueTests {
     @Test func `replies in another order: are returned in the order of the requests`() {
         var queue = ReplyQueue<String>()

@@ -32,6 +32,15 @@ import Testing
         }
     }
 
+    @Test func `name above 1 MiB: error that says what the list is not`() {
+        #expect(throws: Failure("the list has a name of more than 1 MiB; this is not a list of names")) {
+            _ = try names("a\n" + String(repeating: "x", count: (1 << 20) + 1))
+        }
+        #expect(throws: Failure("the list has lines and no NUL characters; remove --null")) {
+            _ = try names(String(repeating: "a.wav\n", count: 1 << 18), null: true)
+        }
+    }
+
     @Test func `list in a file: read`() throws {
         let file = try TemporaryFile(Array("a.wav\nb.wav\n".utf8))
         #expect(try FileList.names(in: file.path, isNullSeparated: false) == ["a.wav", "b.wav"])

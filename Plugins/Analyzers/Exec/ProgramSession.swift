@@ -16,6 +16,8 @@ final class ProgramSession: BlockSession {
 
     /// Bytes of a line.
     static let longestLine = 1 << 20
+    /// Bytes of lines that the program has printed and that were not read.
+    static let mostWaitingBytes = 8 << 20
     /// Events of one block.
     static let maximumEvents = 256
     /// Values and characters of an event.
@@ -81,11 +83,11 @@ final class ProgramSession: BlockSession {
                 if case .bytes(let count) = result { sent += count }
             }
             switch Self.read(program, &buffer, within: Self.slice) {
-            case .bytes(let count): try lines.append(buffer[..<count])
+            case .bytes(let count): try Self.append(buffer[..<count], to: &lines)
             case .end: throw Self.ended(program)
             case .timeout: break
             }
-            declaration = lines.next()
+            declaration = try Self.nextLine(of: &lines)
             if declaration == nil, MonotonicTime.now > deadline || isCancelled() {
                 program.stop()
                 throw ProgramFault(
@@ -109,7 +111,7 @@ final class ProgramSession: BlockSession {
         frames.append(blockAt: frame)
         let deadline = MonotonicTime.now + settings.timeout
         try readAvailable()
-        while let line = lines.next() {
+        while let line = try Self.nextLine(of: &lines) {
             guard try !handle(line) else { throw ProgramFault("has answered more blocks than it got") }
         }
         var sent = 0
@@ -125,7 +127,7 @@ final class ProgramSession: BlockSession {
         }
         framesSent += blockFrames
         while true {
-            while let line = lines.next() {
+            while let line = try Self.nextLine(of: &lines) {
                 if try handle(line) { return program.reportLines() }
             }
             try read(until: deadline)
@@ -139,11 +141,11 @@ final class ProgramSession: BlockSession {
         let deadline = MonotonicTime.now + settings.timeout
         reading: while true {
             switch Self.read(program, &buffer, within: Self.slice) {
-            case .bytes(let count): try lines.append(buffer[..<count])
+            case .bytes(let count): try Self.append(buffer[..<count], to: &lines)
             case .end: break reading
             case .timeout: try check(deadline, "has not ended after the end of its input")
             }
-            while let line = lines.next() {
+            while let line = try Self.nextLine(of: &lines) {
                 guard try !handle(line) else { throw ProgramFault("has answered more blocks than it got") }
             }
         }
@@ -167,16 +169,33 @@ final class ProgramSession: BlockSession {
 
     // MARK: - Reading
 
+    private static var tooMuchOutput: ProgramFault {
+        ProgramFault("has printed a line of more than \(longestLine >> 20) MiB, or lines faster than they are read")
+    }
+
+    private static func append(_ bytes: ArraySlice<UInt8>, to lines: inout LineSplitter) throws(ProgramFault) {
+        lines.append(bytes)
+        guard lines.pendingCount <= mostWaitingBytes else { throw tooMuchOutput }
+    }
+
+    private static func nextLine(of lines: inout LineSplitter) throws(ProgramFault) -> [UInt8]? {
+        while let line = lines.next() {
+            guard !line.isCut else { throw tooMuchOutput }
+            if !line.isBlank { return line.bytes }
+        }
+        return nil
+    }
+
     private func readAvailable() throws(ProgramFault) {
         while case .bytes(let count) = buffer.withUnsafeMutableBytes({ program.read(into: $0, within: 0) }) {
-            try lines.append(buffer[..<count])
+            try Self.append(buffer[..<count], to: &lines)
         }
     }
 
     private func read(until deadline: Double) throws(ProgramFault) {
         let wait = max(0.001, min(Self.slice, deadline - MonotonicTime.now))
         switch Self.read(program, &buffer, within: wait) {
-        case .bytes(let count): try lines.append(buffer[..<count])
+        case .bytes(let count): try Self.append(buffer[..<count], to: &lines)
         case .end: throw Self.ended(program)
         case .timeout: break
         }
@@ -287,44 +306,5 @@ final class ProgramSession: BlockSession {
             throw ProgramFault("has printed an event whose \"\(key)\" is no number of \(minimum) or more")
         }
         return number
-    }
-}
-
-/// Divides the output of a program into lines of bounded length.
-struct LineSplitter {
-    private let limit: Int
-    private var bytes: [UInt8] = []
-    private var start = 0
-    /// No line feed is before it.
-    private var searched = 0
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    /// Adds bytes.
-    ///
-    /// - Throws: A line is longer than the limit, or the program prints more than is read.
-    mutating func append(_ more: ArraySlice<UInt8>) throws(ProgramFault) {
-        if start > 0 {
-            bytes.removeSubrange(..<start)
-            (searched, start) = (searched - start, 0)
-        }
-        bytes += more
-        guard bytes.count > limit else { return }
-        guard bytes[..<limit].contains(UInt8(ascii: "\n")), bytes.count <= 8 * limit else {
-            throw ProgramFault("has printed a line of more than \(limit >> 20) MiB, or lines faster than they are read")
-        }
-    }
-
-    /// The next line, without its line feed; nil: none is complete. Empty lines are left out.
-    mutating func next() -> [UInt8]? {
-        while let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-            let line = bytes[start..<end]
-            (start, searched) = (end + 1, end + 1)
-            if line.contains(where: { $0 > 0x20 }) { return Array(line) }
-        }
-        searched = bytes.count
-        return nil
     }
 }

@@ -1,3 +1,4 @@
+internal import HemiolaSystem
 internal import NIOCore
 
 /// A client on a stream socket: newline-delimited JSON in both directions.
@@ -13,7 +14,7 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
     private var context: ChannelHandlerContext?
     /// The context's channel: used with every batch, and `context.channel` costs a lookup.
     private var channel: (any Channel)?
-    private var splitter = LineSplitter()
+    private var lines = LineSplitter(limit: MessageProcessor.longestMessage)
     private lazy var processor = MessageProcessor(hub, self)
 
     init(_ hub: BridgeHub, refusal: String?) {
@@ -53,12 +54,17 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
     // MARK: - Inbound
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        processor.add(splitter.add(unwrapInboundIn(data).readableBytesView))
+        lines.append(unwrapInboundIn(data).readableBytesView)
+        var messages: [LineSplitter.Line] = []
+        while let line = lines.next() {
+            if !line.isBlank { messages.append(line) }
+        }
+        processor.add(messages)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The client has closed its sending side and continues to read.
-        if case ChannelEvent.inputClosed? = event as? ChannelEvent, let line = splitter.finish() {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent, let line = lines.finish(), !line.isBlank {
             processor.add(CollectionOfOne(line))
         }
     }

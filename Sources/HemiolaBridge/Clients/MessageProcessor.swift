@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import NIOCore
 internal import NIOPosix
 
@@ -12,6 +13,8 @@ final class MessageProcessor {
     private static let shortMessage = 16 << 10
     /// Messages of one client that are processed before the event loop serves the other clients.
     private static let messagesPerTurn = 8
+    /// Bytes of a message.
+    static let longestMessage = 1 << 20
     /// Messages that are still processed after the client has disconnected.
     private static let messagesAfterDisconnect = 256
 
@@ -87,15 +90,14 @@ final class MessageProcessor {
             count += 1
             if count > Self.messagesPerTurn { return pause(for: .zero) }
             if let delay = limiter.delay(at: hub.loop.now) { return pause(for: delay) }
-            limiter.count(byteCount: message.byteCount)
+            limiter.count(byteCount: message.bytes.count)
             messages.removeFirst()
-            switch message {
-            case .tooLong:
-                client.receive(ClientMessage.Fault(text: "line longer than \(LineSplitter.limit) bytes"))
-            case .line(let bytes) where bytes.count <= Self.shortMessage:
-                Self.deliver(Self.parse(bytes, catalog), to: client)
-            case .line(let bytes):
-                parseInBackground(bytes)
+            if message.isCut {
+                client.receive(ClientMessage.Fault(text: "line longer than \(Self.longestMessage) bytes"))
+            } else if message.bytes.count <= Self.shortMessage {
+                Self.deliver(Self.parse(message.bytes, catalog), to: client)
+            } else {
+                parseInBackground(message.bytes)
             }
         }
     }
@@ -104,9 +106,9 @@ final class MessageProcessor {
     func processRemaining() {
         guard let client, !isParsing, !client.isClosing else { return }
         for message in messages.prefix(Self.messagesAfterDisconnect) {
-            guard case .line(let bytes) = message, bytes.count <= Self.shortMessage, limiter.delay(at: hub.loop.now) == nil else { break }
-            limiter.count(byteCount: bytes.count)
-            Self.deliver(Self.parse(bytes, catalog), to: client)
+            guard message.bytes.count <= Self.shortMessage, limiter.delay(at: hub.loop.now) == nil else { break }
+            limiter.count(byteCount: message.bytes.count)
+            Self.deliver(Self.parse(message.bytes, catalog), to: client)
         }
         messages = []
     }

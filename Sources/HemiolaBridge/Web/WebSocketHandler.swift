@@ -1,3 +1,4 @@
+internal import HemiolaSystem
 internal import NIOCore
 internal import NIOWebSocket
 
@@ -10,7 +11,7 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     typealias OutboundOut = WebSocketFrame
 
     /// Maximum length of a message in bytes, in one frame or in several.
-    static let limit = LineSplitter.limit
+    static let limit = MessageProcessor.longestMessage
     /// Time between two pings.
     private static let pingInterval = TimeAmount.seconds(30)
     /// Time after which a client from which nothing was received is disconnected. A client that reads slowly gets the ping after the
@@ -121,7 +122,7 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
         guard buffer.readableBytes + part.readableBytes <= Self.limit else { return fail(.messageTooLarge) }
         if buffer.readableBytes == 0 { buffer = part } else { buffer.writeImmutableBuffer(part) }
         message = frame.fin ? nil : buffer
-        if frame.fin { processor.add(CollectionOfOne(.line(Array(buffer.readableBytesView)))) }
+        if frame.fin { processor.add(CollectionOfOne(LineSplitter.Line(Array(buffer.readableBytesView)))) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 /// `--controls`: control messages to replay.
@@ -31,22 +32,21 @@ enum ControlRecords {
     /// - Throws: The first line that is not a record, or whose control is not declared or invalid, with its line number.
     static func parse(_ bytes: [UInt8], title: String, _ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
         var replay = ControlReplay()
-        for (index, line) in bytes.withoutByteOrderMark.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\t") }) { continue }
-            if isObviouslyOther(line) { continue }
+        var lines = LineSplitter()
+        lines.append(bytes.withoutByteOrderMark)
+        while let line = lines.next() ?? lines.finish() {
+            if line.isBlank || isObviouslyOther(line.bytes) { continue }
             do throws(RecordFault) {
-                try add(JSONValue(Array(line)), to: &replay, catalog)
+                try add(JSONValue(line.bytes), to: &replay, catalog)
             } catch {
-                throw Failure("\(title):\(index + 1): \(error.message)")
+                throw Failure("\(title):\(lines.lineNumber): \(error.message)")
             }
         }
         return replay
     }
 
     /// Whether a line is a record of another type. Avoids decoding the batches, which are most lines of a recording.
-    private static func isObviouslyOther(_ line: ArraySlice<UInt8>) -> Bool {
+    private static func isObviouslyOther(_ line: [UInt8]) -> Bool {
         let start = Array(#"{"type":""#.utf8)
         return line.starts(with: start) && line.last == UInt8(ascii: "}")
             && !line.dropFirst(start.count).starts(with: Array("control\"".utf8))

@@ -1,13 +1,76 @@
 internal import HemiolaSignal
 internal import HemiolaSystem
 
-/// Reads lists of file names, as `find` and text editors write them.
-enum FileList {
+/// Divides lists of file names, as `find` and text editors write them, into names.
+///
+/// In a list of lines, empty lines and a byte order mark are ignored and CR LF ends a line too. In a list with NULs, all bytes between
+/// two NULs are the name, so that any name is possible.
+struct FileList {
+    /// Bytes of the longest name.
+    private static let longestName = 1 << 20
+
+    /// The list, for messages.
+    let title: String
+    private let isNullSeparated: Bool
+    private var lines: LineSplitter
+    /// Names that were returned.
+    private(set) var count = 0
+
+    /// - Parameter isNullSeparated: Whether NUL ends a name, as with `find -print0`; false: a line break ends it.
+    init(title: String, isNullSeparated: Bool) {
+        self.title = title
+        self.isNullSeparated = isNullSeparated
+        lines = LineSplitter(limit: Self.longestName, separator: isNullSeparated ? 0 : UInt8(ascii: "\n"))
+    }
+
+    /// Adds bytes of the list.
+    mutating func append(_ bytes: [UInt8]) { lines.append(bytes) }
+
+    /// The next name, as `PathText` writes it; nil: none is complete.
+    ///
+    /// - Throws: The list is separated in the other way, or is no list of names.
+    mutating func next() throws(Failure) -> String? {
+        while let line = lines.next() {
+            if let name = try name(line, hasSeparator: !line.isCut) { return name }
+        }
+        return nil
+    }
+
+    /// The name after the last separator, at the end of the list; nil: there is none.
+    mutating func finish() throws(Failure) -> String? {
+        guard let line = lines.finish() else { return nil }
+        return try name(line, hasSeparator: false)
+    }
+
+    /// The fault of a list without names.
+    static func empty(_ title: String) -> Failure { Failure("\(title) is empty: no input files") }
+
+    /// The text of a name; nil for an empty one.
+    private mutating func name(_ line: LineSplitter.Line, hasSeparator: Bool) throws(Failure) -> String? {
+        if isNullSeparated, !hasSeparator, lines.lineNumber == 1, line.bytes.contains(UInt8(ascii: "\n")) {
+            throw Failure("\(title) has lines and no NUL characters; remove --null")
+        }
+        guard !line.isCut else {
+            throw Failure("\(title) has a name of more than \(Self.longestName >> 20) MiB; this is not a list of names")
+        }
+        var bytes = line.bytes[...]
+        if !isNullSeparated {
+            if bytes.contains(0) { throw Failure("\(title) has NUL characters; for a list from find -print0, add --null") }
+            if lines.lineNumber == 1 { bytes = line.bytes.withoutByteOrderMark }
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        }
+        guard !bytes.isEmpty else { return nil }
+        count += 1
+        return PathText.text(of: bytes)
+    }
+}
+
+extension FileList {
     /// Reads a list.
     ///
     /// - Parameters:
     ///   - path: The file with the list; `-` is standard input.
-    ///   - isNullSeparated: Whether NUL ends a name, as with `find -print0`; false: a line break ends it.
+    ///   - isNullSeparated: Whether NUL ends a name.
     /// - Returns: At least one name, as `PathText` writes it.
     static func names(in path: String, isNullSeparated: Bool) throws(Failure) -> [String] {
         let title = path == "-" ? "the list on standard input" : "the list \"\(path)\""
@@ -18,27 +81,18 @@ enum FileList {
             throw Failure("cannot read \(title): \(error)")
         }
         let names = try names(in: bytes, isNullSeparated: isNullSeparated, title: title)
-        guard !names.isEmpty else { throw Failure("\(title) is empty: no input files") }
+        guard !names.isEmpty else { throw empty(title) }
         return names
     }
 
-    /// Splits a list into names.
-    ///
-    /// In a list of lines, empty lines and a byte order mark are ignored and CR LF ends a line too. In a list with NULs, all bytes
-    /// between two NULs are the name, so that any name is possible.
+    /// Divides a whole list into names.
     static func names(in bytes: [UInt8], isNullSeparated: Bool, title: String) throws(Failure) -> [String] {
-        let hasNull = bytes.contains(0)
-        if isNullSeparated {
-            if !hasNull, bytes.contains(UInt8(ascii: "\n")) {
-                throw Failure("\(title) has lines and no NUL characters; remove --null")
-            }
-            return bytes.split(separator: 0).map { PathText.text(of: $0) }
-        }
-        if hasNull { throw Failure("\(title) has NUL characters; for a list from find -print0, add --null") }
-        return bytes.withoutByteOrderMark.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            let name = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            return name.isEmpty ? nil : PathText.text(of: name)
-        }
+        var list = FileList(title: title, isNullSeparated: isNullSeparated)
+        list.append(bytes)
+        var names: [String] = []
+        while let name = try list.next() { names.append(name) }
+        if let name = try list.finish() { names.append(name) }
+        return names
     }
 }
 

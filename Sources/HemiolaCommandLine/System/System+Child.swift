@@ -8,7 +8,7 @@ extension System {
     final class Child {
         private let process: pid_t
         private let output: Int32
-        private var text: [UInt8] = []
+        private var lines = LineSplitter()
         private(set) var isRunning = true
 
         /// - Parameter arguments: Without the program's name.
@@ -45,10 +45,8 @@ extension System {
         func waitForLine(within seconds: Double, where matches: (Substring) -> Bool) -> Double? {
             let deadline = MonotonicTime.now + seconds
             while true {
-                while let end = text.firstIndex(of: UInt8(ascii: "\n")) {
-                    let line = String(decoding: text[..<end], as: UTF8.self)
-                    text.removeSubrange(...end)
-                    if matches(line[...]) { return lastRead }
+                while let line = lines.next() {
+                    if matches(String(decoding: line.bytes, as: UTF8.self)[...]) { return lastRead }
                 }
                 guard read(until: deadline) else { return nil }
             }
@@ -57,7 +55,7 @@ extension System {
         /// Reads and discards output for some seconds.
         func drain(for seconds: Double) {
             let deadline = MonotonicTime.now + seconds
-            while read(until: deadline) { text.removeAll(keepingCapacity: true) }
+            while read(until: deadline) { lines = LineSplitter() }
         }
 
         private var lastRead = 0.0
@@ -73,7 +71,7 @@ extension System {
                 isRunning = false
                 return false
             }
-            text += buffer[..<count]
+            lines.append(buffer[..<count])
             return true
         }
     }

@@ -10,7 +10,7 @@ extension System {
         private static let longestLine = 16 << 20
 
         /// Bytes that were received but not yet returned.
-        private var received: ArraySlice<UInt8> = []
+        private var lines = LineSplitter(limit: longestLine)
 
         /// - Parameter deadline: When to give up, on the clock of `MonotonicTime.now`. connect(2) blocks while the backlog of the server is full.
         /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
@@ -71,7 +71,7 @@ extension System {
         /// Whether bytes can be read without waiting.
         var hasInput: Bool {
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            return !received.isEmpty || poll(&request, 1, 0) > 0
+            return lines.pendingCount > 0 || poll(&request, 1, 0) > 0
         }
 
         /// Waits until the socket can be read or written.
@@ -91,16 +91,15 @@ extension System {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 guard MonotonicTime.now < deadline else { throw CallError(number: ETIMEDOUT) }
-                if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
-                    defer { received = received[(end + 1)...] }
-                    return Array(received[..<end])
+                if let line = lines.next() {
+                    guard !line.isCut else { throw CallError(number: EMSGSIZE) }
+                    return line.bytes
                 }
-                guard received.count <= Self.longestLine else { throw CallError(number: EMSGSIZE) }
                 try wait(for: Int16(POLLIN), until: deadline)
                 let count = read(descriptor, &buffer, buffer.count)
                 if count == 0 { return nil }
                 guard count > 0 else { throw CallError(number: errno) }
-                received += buffer[..<count]
+                lines.append(buffer[..<count])
             }
         }
     }

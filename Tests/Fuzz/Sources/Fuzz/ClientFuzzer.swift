@@ -3,6 +3,7 @@ import HemiolaPlugins
 import HemiolaSignal
 
 @testable import HemiolaBridge
+@testable import HemiolaSystem
 @testable import HemiolaWire
 
 extension Fuzzer {
@@ -13,7 +14,7 @@ extension Fuzzer {
         let lines = split(bytes, by: max(bytes.count, 1))
         let size = 1 + Int(bytes.last ?? 0) % 7
         require(split(bytes, by: size) == lines, "other lines in pieces of \(size)")
-        for case .line(let line) in lines {
+        for line in lines.filter({ !$0.isCut }).map(\.bytes) {
             require(!line.contains(UInt8(ascii: "\n")), "a line contains a newline")
             let id: ClientMessage.ID?
             do throws(ClientMessage.Fault) {
@@ -75,11 +76,14 @@ extension Fuzzer {
     }
 
     private func split(_ bytes: [UInt8], by size: Int) -> [LineSplitter.Line] {
-        var splitter = LineSplitter()
+        var splitter = LineSplitter(limit: MessageProcessor.longestMessage)
         var lines: [LineSplitter.Line] = []
-        for start in stride(from: 0, to: bytes.count, by: size) { lines += splitter.add(bytes[start..<min(start + size, bytes.count)]) }
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            splitter.append(bytes[start..<min(start + size, bytes.count)])
+            while let line = splitter.next() { lines.append(line) }
+        }
         if let last = splitter.finish() { lines.append(last) }
-        return lines
+        return lines.filter { !$0.isBlank }
     }
 
     private func written(_ body: (inout JSONBuffer) -> Void) -> [UInt8] {
