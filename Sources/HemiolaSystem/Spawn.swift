@@ -1,17 +1,5 @@
 public import Glibc
 
-/// A system call failed.
-public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The value of `errno`.
-    public var number: Int32
-
-    /// The error of that number.
-    public init(number: Int32) { self.number = number }
-
-    /// The C library's text: `No such file or directory`.
-    public var description: String { String(cString: strerror(number)) }
-}
-
 /// What a new process is made of. Programs of the user and tools such as ffmpeg are started with it.
 ///
 /// The process has the default action for every signal, none blocked, and no descriptors but the three standard ones: also none that

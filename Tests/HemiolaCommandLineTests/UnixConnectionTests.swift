@@ -15,7 +15,7 @@ import Testing
         try #require(SocketPath.withAddress(of: path) { bind(server, $0, $1) } == 0)
         try #require(listen(server, 0) == 0)
         var waiting: [System.UnixConnection] = []
-        let error = #expect(throws: System.CallError.self) {
+        let error = #expect(throws: SystemCallError.self) {
             // The system accepts one connection more than the backlog.
             for _ in 0..<4 { waiting.append(try System.UnixConnection(to: path, until: MonotonicTime.now + 0.5)) }
         }

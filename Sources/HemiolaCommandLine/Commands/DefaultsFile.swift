@@ -68,12 +68,12 @@ struct DefaultsFile {
     private init?(at path: String, _ registry: PluginRegistry) throws(Failure) {
         let title = PathText.shown(path)
         let bytes: [UInt8]
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             // One byte above the limit is enough to detect a file that is too large.
-            bytes = try System.bytes(of: path, count: Self.maxByteCount + 1)
+            bytes = try FileSystem.bytes(of: path, count: Self.maxByteCount + 1)
         } catch {
             // HOME may be the folder of another user, which this one cannot enter.
-            if error.isMissingFile || (try? System.status(of: path)) == nil { return nil }
+            if error.isMissingFile || (try? FileSystem.status(of: path)) == nil { return nil }
             throw Failure("cannot read \(title): \(error)")
         }
         do throws(TrustedPath.Fault) {

@@ -83,7 +83,7 @@ struct InputOptions: ParsableArguments {
     private func check(_ names: [String]) throws(Failure) {
         if names.contains("") { throw Failure("a file name is empty; is a variable of the shell unset?") }
         if names.count(where: { $0 == "-" }) > 1 { throw Failure("- is given more than once; standard input can be read only once") }
-        if raw != nil, let folder = files.first(where: System.isFolder) {
+        if raw != nil, let folder = files.first(where: FileSystem.isFolder) {
             throw Failure("\(PathText.shown(folder)): --raw needs the names of files, not a folder")
         }
     }
@@ -99,7 +99,7 @@ struct InputOptions: ParsableArguments {
     /// - Returns: nil when all inputs are named.
     func source(_ types: FileTypes?) throws(Failure) -> OrderedSource? {
         let readsList = filesFrom == "-"
-        guard readsList || files.contains(where: System.isFolder) else { return nil }
+        guard readsList || files.contains(where: FileSystem.isFolder) else { return nil }
         guard !readsList || !files.contains("-") else {
             _ = try names()
             return nil
@@ -115,7 +115,7 @@ extension InputOptions {
     func captures(_ types: FileTypes?) throws(Failure) -> [PluginSpec] {
         let spec = try spec()
         var specs: [PluginSpec] = []
-        guard files.contains(where: System.isFolder) else {
+        guard files.contains(where: FileSystem.isFolder) else {
             for name in try names() { specs.append(try spec(name)) }
             return specs
         }

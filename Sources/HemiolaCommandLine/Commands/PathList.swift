@@ -26,7 +26,7 @@ struct PathList: ~Copyable {
                 return name
             }
             guard System.waitUntilReadable(System.standardInput, orWokenBy: wake) else { return nil }
-            do throws(System.CallError) {
+            do throws(SystemCallError) {
                 let bytes = try System.nextBytes(of: System.standardInput, count: 65_536)
                 isAtEnd = bytes.isEmpty
                 list.append(bytes)

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaYAML
 
 // Errors are lines of the form `pipeline.yaml:7:5: sinks[1].period_s: …`, in the order of the file, so that they can be fixed from top to
@@ -38,7 +39,7 @@ extension PipelineFile {
     /// - Parameter path: `-` is standard input.
     static func text(at path: String, title: String) throws(Failure) -> String {
         let bytes: [UInt8]
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             // One byte above the limit is enough to detect a file that is too large.
             bytes = try System.contents(of: path, atMost: YAMLNode.maxByteCount + 1)
         } catch {

@@ -411,13 +411,13 @@ struct PipelinePlan {
     }
 
     private func checkThatNoInputIsOverwritten(_ files: [String]) throws(Failure) {
-        let inputs = Set(files.compactMap(System.FileIdentity.init))
+        let inputs = Set(files.compactMap(FileSystem.fileIdentity))
         // Standard output, `-`, is not a file, even if there is one of that name.
         for output in configuration.sinks.compactMap(needs(of:)).flatMap(\.outputs) where output.path != "-" {
             guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
             let values = template.isPerInput ? files.map { PathTemplate.Values(input: $0) } : [PathTemplate.Values()]
             for path in values.map(template.path) {
-                guard let file = System.FileIdentity(path), inputs.contains(file) else { continue }
+                guard let file = FileSystem.fileIdentity(of: path), inputs.contains(file) else { continue }
                 throw Failure("\(path) is an input file and would be overwritten; write to another file")
             }
         }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaSystem
 
 /// `hemiola`: parses the arguments, runs the subcommand and prints its errors.
 struct Root: ParsableCommand {
@@ -126,7 +127,7 @@ struct UnknownCommand {
         if let nearest = name.nearest(in: Root.commandNames) {
             return "unknown command \"\(name)\"; did you mean \(nearest)?"
         }
-        if !isHelpRequest, System.FileIdentity(name) != nil {
+        if !isHelpRequest, FileSystem.fileIdentity(of: name) != nil {
             return "unknown command \"\(name)\"; to analyse that file: hemiola analyze \(name)"
         }
         return "unknown command \"\(name)\"; commands: \(Root.commandNames.joined(separator: ", "))"

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// `hemiola window [PAGE …]`: starts `hemiola-window`, a program of its own, because this one links no GUI library.
 struct WindowCommand: Command {
@@ -106,7 +107,7 @@ struct WindowCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let path = try Self.path()
         console.finish()
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             try System.execute(path, arguments(hemiola: System.programPath))
         } catch {
             throw Failure("\(path): cannot execute the window: \(error)", status: .windowFailed)
@@ -128,7 +129,7 @@ struct WindowCommand: Command {
     ///   - hemiola: The path of this program.
     static func path(named name: String?, search: String?, hemiola: String?) throws(Failure) -> String {
         if let name {
-            if System.isExecutable(name) { return name }
+            if FileSystem.isExecutable(name) { return name }
             throw Failure("\(variable): \(name) is not an executable file; correct or unset the variable", status: .windowFailed)
         }
         var folders: [String] = []
@@ -138,7 +139,7 @@ struct WindowCommand: Command {
         }
         // A relative folder would be another one in each working directory.
         folders += (search ?? "").split(separator: ":").filter { $0.hasPrefix("/") }.map(String.init)
-        for folder in folders where System.isExecutable("\(folder)/\(program)") { return "\(folder)/\(program)" }
+        for folder in folders where FileSystem.isExecutable("\(folder)/\(program)") { return "\(folder)/\(program)" }
         throw Failure(
             "\(program) is not installed; install the package or run \"make install PRODUCT=window\" (docs/install.md), or set \(variable) to its path",
             status: .windowFailed)

@@ -16,7 +16,7 @@ struct CorpusInputs: Sendable {
     private let arguments: [Argument]
     private let types: FileTypes
     /// A folder that is not read: the one that the results are written to; nil: none.
-    var skipped: System.FileStatus.Identity?
+    var skipped: FileStatus.Identity?
     private var index = 0
     private var walk: FolderWalk?
     /// The places of the items so far, where an item could come twice.
@@ -27,9 +27,9 @@ struct CorpusInputs: Sendable {
     ///   - types: The files to find in folders.
     init(_ paths: [String], fileCount: Int = 0, types: FileTypes) {
         self.types = types
-        let working = System.workingFolder
+        let working = FileSystem.workingFolder
         let places = paths.enumerated().map { index, path in
-            (names: Self.names(path, in: working), isFolder: index < paths.count - fileCount && System.isFolder(path))
+            (names: Self.names(path, in: working), isFolder: index < paths.count - fileCount && FileSystem.isFolder(path))
         }
         var base = places.first.map { paths.count == 1 && $0.isFolder ? $0.names : $0.names.dropLast() } ?? []
         for place in places {

@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 internal import Synchronization
 
@@ -17,11 +18,11 @@ final class FailureList: Sendable {
     }
 
     private struct State {
-        var file: System.LineFile?
+        var file: LineFile?
         var entries: [Entry] = []
         var size = 0
         /// Why a record could not be written, and how many could not.
-        var error: System.CallError?
+        var error: SystemCallError?
         var missing = 0
     }
 
@@ -31,7 +32,7 @@ final class FailureList: Sendable {
     /// Removes the list of an earlier run.
     init(in folder: String) {
         path = "\(folder)/\(Self.name)"
-        System.removeFile(path)
+        FileSystem.remove(path)
     }
 
     /// The number of failures.
@@ -45,8 +46,8 @@ final class FailureList: Sendable {
         buffer.append(failure: end, isPartial: end.streamCount > 0)
         let line = buffer.withUnsafeBytes { Array($0) }
         state.withLock { state in
-            do throws(System.CallError) {
-                let file = if let file = state.file { file } else { try System.LineFile(creating: path) }
+            do throws(SystemCallError) {
+                let file = if let file = state.file { file } else { try LineFile(creating: path) }
                 state.file = file
                 try file.append(line)
                 state.entries.append(Entry(number: number, offset: state.size, count: line.count))
@@ -71,18 +72,18 @@ final class FailureList: Sendable {
             throw Failure("cannot write \(path): \(error); \(failures) only in the messages above", status: .outputFailed)
         }
         let copy = path.dropLast(Self.name.count) + ".\(Self.name).sorted.partial"
-        do throws(System.CallError) {
-            try state.withLock { state throws(System.CallError) in
+        do throws(SystemCallError) {
+            try state.withLock { state throws(SystemCallError) in
                 let sorted = state.entries.sorted { $0.number < $1.number }
                 guard zip(sorted, state.entries).contains(where: { $0.number != $1.number }) else { return }
-                let file = try System.LineFile(creating: String(copy))
+                let file = try LineFile(creating: String(copy))
                 for entry in sorted {
-                    try file.append(try System.bytes(of: path, from: entry.offset, count: entry.count))
+                    try file.append(try FileSystem.bytes(of: path, from: entry.offset, count: entry.count))
                 }
                 try System.moveFile(String(copy), to: path)
             }
         } catch {
-            System.removeFile(String(copy))
+            FileSystem.remove(String(copy))
             throw Failure("cannot sort \(path): \(error); it is complete", status: .outputFailed)
         }
     }

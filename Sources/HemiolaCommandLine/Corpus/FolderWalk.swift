@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The sound files in a folder and the folders below it, in the order of their names.
 ///
@@ -17,14 +18,14 @@ struct FolderWalk: Sendable {
     private struct Level {
         var path: String
         var relative: String
-        var entries: [(name: String, kind: System.FileKind)]
+        var entries: [(name: String, kind: FileKind)]
     }
 
     private let types: FileTypes
     /// The folder of the walk with all links resolved, and a slash.
     private let realRoot: String
     private var levels: [Level] = []
-    private var visited: Set<System.FileStatus.Identity> = []
+    private var visited: Set<FileStatus.Identity> = []
     /// A failure that comes next.
     private var pending: Item?
 
@@ -32,9 +33,9 @@ struct FolderWalk: Sendable {
     ///   - root: The folder.
     ///   - types: The files to find.
     ///   - skipped: A folder that is not read: the one that the results are written to; nil: none.
-    init(_ root: String, types: FileTypes, skipping skipped: System.FileStatus.Identity? = nil) {
+    init(_ root: String, types: FileTypes, skipping skipped: FileStatus.Identity? = nil) {
         self.types = types
-        realRoot = Self.withSlash(System.realPath(root) ?? root)
+        realRoot = Self.withSlash(FileSystem.realPath(root) ?? root)
         if let skipped { visited.insert(skipped) }
         open(root, relative: "")
     }
@@ -64,9 +65,9 @@ struct FolderWalk: Sendable {
     }
 
     private mutating func follow(_ path: String, _ name: String, relative: String, isLink: Bool) -> Item? {
-        let status: System.FileStatus
-        do throws(System.CallError) {
-            status = try System.status(of: path)
+        let status: FileStatus
+        do throws(SystemCallError) {
+            status = try FileSystem.status(of: path)
         } catch {
             guard types.extensions.contains(Self.fileExtension(of: name)) else { return nil }
             return .failure(path: path, message: "cannot be opened (\(error)); the link leads to no file")
@@ -75,7 +76,7 @@ struct FolderWalk: Sendable {
         case .file: return isSound(path, name) ? .file(path: path, relative: relative) : nil
         case .folder:
             if isLink {
-                guard let target = System.realPath(path).map(Self.withSlash) else { return nil }
+                guard let target = FileSystem.realPath(path).map(Self.withSlash) else { return nil }
                 // The walk reaches a folder within by its own path; a folder above would lead back.
                 if target.hasPrefix(realRoot) || realRoot.hasPrefix(target) { return nil }
             }
@@ -86,9 +87,9 @@ struct FolderWalk: Sendable {
     }
 
     private mutating func open(_ path: String, relative: String) {
-        do throws(System.CallError) {
-            guard visited.insert(try System.status(of: path).identity).inserted else { return }
-            let entries = try System.entries(of: path).sorted { $0.name > $1.name }
+        do throws(SystemCallError) {
+            guard visited.insert(try FileSystem.status(of: path).identity).inserted else { return }
+            let entries = try FileSystem.entries(of: path).sorted { $0.name > $1.name }
             levels.append(Level(path: path, relative: relative, entries: entries))
         } catch {
             pending = .failure(path: path, message: "the folder cannot be read (\(error)); show its owner and mode: ls -ld")
@@ -99,7 +100,7 @@ struct FolderWalk: Sendable {
         let ending = Self.fileExtension(of: name)
         if types.extensions.contains(ending) { return true }
         if types.otherExtensions.contains(ending) { return false }
-        guard let head = try? System.bytes(of: path, count: types.signatureLength), !head.isEmpty else { return false }
+        guard let head = try? FileSystem.bytes(of: path, count: types.signatureLength), !head.isEmpty else { return false }
         return types.matches(head)
     }
 

@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The folder with the results of a corpus, locked until the end of the run.
 struct OutputFolder: Sendable {
@@ -8,8 +9,8 @@ struct OutputFolder: Sendable {
     /// The path as given, without a slash at the end.
     let path: String
     /// Identifies the folder.
-    let identity: System.FileStatus.Identity
-    private let lock: System.FileLock
+    let identity: FileStatus.Identity
+    private let lock: FileLock
 
     /// Creates the folder if it is missing, locks it, and removes what a killed run left incomplete.
     ///
@@ -19,16 +20,16 @@ struct OutputFolder: Sendable {
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         self.path = String(path)
         let lockPath = "\(path)/\(Self.lockName)"
-        let lock: System.FileLock?
-        do throws(System.CallError) {
-            try System.createFolder(self.path)
-            identity = try System.status(of: self.path).identity
-            lock = try System.FileLock(lockPath)
+        let lock: FileLock?
+        do throws(SystemCallError) {
+            try FileSystem.createFolder(self.path)
+            identity = try FileSystem.status(of: self.path).identity
+            lock = try FileLock(lockPath)
         } catch {
             throw Failure("cannot write into \(path): \(error); choose another --output-dir", status: .outputFailed)
         }
         guard let lock else {
-            let holder = System.FileLock.holder(of: lockPath).map { " (process \($0))" } ?? ""
+            let holder = FileLock.holder(of: lockPath).map { " (process \($0))" } ?? ""
             throw Failure(
                 "\(path): another run of hemiola\(holder) writes into this folder; wait for its end, or choose another --output-dir",
                 status: .outputFailed)
@@ -46,11 +47,11 @@ struct OutputFolder: Sendable {
     private static func removePartialFiles(in root: String) {
         var folders = [root]
         while let folder = folders.popLast() {
-            for (name, kind) in (try? System.entries(of: folder)) ?? [] {
+            for (name, kind) in (try? FileSystem.entries(of: folder)) ?? [] {
                 let path = "\(folder)/\(name)"
                 switch kind {
                 case .folder: folders.append(path)
-                case .file where isPartial(name): System.removeFile(path)
+                case .file where isPartial(name): FileSystem.remove(path)
                 case .file, .link, .other, .unknown: break
                 }
             }

@@ -1,5 +1,6 @@
 internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Finds out whether a result of an earlier run can be kept.
 struct ResultCheck: Sendable {
@@ -15,11 +16,12 @@ struct ResultCheck: Sendable {
     ///
     /// - Complexity: Reads both ends of the result; all of it where it is compressed.
     func isCurrent(_ result: String, of input: String) -> Bool {
-        guard let old = try? System.status(of: result), old.kind == .file, let new = try? System.status(of: input), !new.isNewer(than: old)
+        guard let old = try? FileSystem.status(of: result), old.kind == .file, let new = try? FileSystem.status(of: input),
+            !new.isNewer(than: old)
         else { return false }
         if Compression.isRequested(by: result) { return isCurrentCompressed(result) }
-        guard let head = try? System.bytes(of: result, count: Self.headLength), isOurs(head),
-            let tail = try? System.bytes(of: result, from: -Self.tailLength, count: Self.tailLength), tail.last == UInt8(ascii: "\n")
+        guard let head = try? FileSystem.bytes(of: result, count: Self.headLength), isOurs(head),
+            let tail = try? FileSystem.bytes(of: result, from: -Self.tailLength, count: Self.tailLength), tail.last == UInt8(ascii: "\n")
         else { return false }
         let last = tail.dropLast()
         return isEnd(last[(last.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? last.startIndex)...])

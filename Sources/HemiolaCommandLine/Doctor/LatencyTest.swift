@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 /// Measures the latency from a player's write to the output line: plays clicks into a temporary output of the sound server and reads
@@ -32,7 +33,7 @@ struct LatencyTest {
 
     private func times(_ loopback: any Loopback) throws(CaptureError) -> [Double] {
         let listener: System.Child
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             listener = try System.Child(
                 [
                     "listen", "--no-defaults", "--device", loopback.device, "--rate", String(LatencyReport.sampleRate), "--json",

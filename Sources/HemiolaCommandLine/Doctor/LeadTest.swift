@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaSystem
 
 /// Plays a click track on the default output while another `hemiola listen` captures it and sends its beats to a sink: the user compares
 /// clicks and flashes, and sets `lead_ms` and `delay_ms` of the sink.
@@ -38,7 +39,7 @@ struct LeadTest {
         }
         defer { player.stop() }
         let listener: System.Child
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             listener = try System.Child([
                 "listen", "--no-defaults", "--json", "--quiet", "--select", "beat,batch,levels.peak_db", "--sink", sink,
             ])

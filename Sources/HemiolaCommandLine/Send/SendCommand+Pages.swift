@@ -111,7 +111,7 @@ extension SendCommand {
         let line = try Self.line(request, file, timeLimit: timeLimit)
         let progress = PageProgress(request.title, on: console)
         let answer: PageAnswer
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             let connection = try System.UnixConnection(to: path, until: MonotonicTime.now + timeLimit)
             try connection.write(ControlMessage.quiet + line, until: MonotonicTime.now + timeLimit)
             answer = try Self.answer(from: connection, file, timeLimit: timeLimit + Self.margin, progress)
@@ -169,7 +169,7 @@ extension SendCommand {
     /// - Parameter timeLimit: Seconds for a call, and for each part of a file. The running program checks it too, and replies then.
     private static func answer(
         from connection: System.UnixConnection, _ file: ImportFile?, timeLimit: Double, _ progress: PageProgress
-    ) throws(System.CallError) -> PageAnswer {
+    ) throws(SystemCallError) -> PageAnswer {
         if let file {
             for start in file.starts {
                 progress.show(.fraction(Double(start) / Double(file.bytes.count)))

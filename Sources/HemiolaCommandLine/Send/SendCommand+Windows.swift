@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 /// What `hemiola send window` requests.
@@ -140,7 +141,7 @@ struct TabsFile {
     }
 
     private static func folder(of path: String) -> String {
-        let working = System.workingFolder
+        let working = FileSystem.workingFolder
         guard path != "-", let slash = path.lastIndex(of: "/") else { return working }
         let folder = path[..<slash]
         return path.hasPrefix("/") ? String(folder) : "\(working)/\(folder)"
@@ -164,7 +165,7 @@ struct Snapshot {
             throw Failure("window snapshot: the window has not answered with a path", status: .refused)
         }
         let bytes: [UInt8]
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             bytes = try System.ownFile(path, atMost: limit)
         } catch {
             throw Failure("\(path): cannot read the picture of the window: \(error)", status: .refused)
@@ -172,11 +173,11 @@ struct Snapshot {
         guard bytes.starts(with: signature) else {
             throw Failure("\(path): the picture of the window is not a PNG file", status: .refused)
         }
-        do throws(System.CallError) {
-            try System.LineFile(creating: target).append(bytes)
+        do throws(SystemCallError) {
+            try LineFile(creating: target).append(bytes)
         } catch {
             throw Failure("cannot write \(target): \(error)", status: .outputFailed)
         }
-        System.removeFile(path)
+        FileSystem.remove(path)
     }
 }

@@ -103,7 +103,7 @@ struct SendCommand: Command {
         let isKnown = ControlMessage.isKnown(type, registry.catalog)
         var message = isKnown ? try ControlMessage(type, fields, registry.catalog) : nil
         let connection: System.UnixConnection
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             connection = try System.UnixConnection(to: path, until: deadline)
         } catch {
             throw isKnown ? Failure(Self.text(error, path), status: .refused) : ControlMessage.unknown(type, registry.catalog)
@@ -115,7 +115,7 @@ struct SendCommand: Command {
         let reply: Reply
         // A control of the pages has no visible effect without a page: the status has their number.
         let needsPage = ControlType.pageControls.contains { $0.name == type }
-        do throws(System.CallError) {
+        do throws(SystemCallError) {
             let status = needsPage ? ControlMessage.status : []
             try connection.write(ControlMessage.quiet + status + (message?.line ?? []), until: deadline)
             reply = try self.reply(from: connection, until: deadline)
@@ -152,7 +152,7 @@ struct SendCommand: Command {
         return nil
     }
 
-    private func reply(from connection: System.UnixConnection, until deadline: Double) throws(System.CallError) -> Reply {
+    private func reply(from connection: System.UnixConnection, until deadline: Double) throws(SystemCallError) -> Reply {
         var status: StatusReport?
         while let line = try connection.readLine(until: deadline) {
             guard let message = try? JSONValue(message: line) else { continue }
@@ -165,7 +165,7 @@ struct SendCommand: Command {
         return .none
     }
 
-    static func text(_ error: System.CallError, _ path: String) -> String {
+    static func text(_ error: SystemCallError, _ path: String) -> String {
         error.isUnreachable
             ? "\(path): no running hemiola accepts connections; start one: hemiola listen --sink socket" : "\(path): \(error)"
     }

@@ -12,24 +12,20 @@ extension System {
         private(set) var isRunning = true
 
         /// - Parameter arguments: Without the program's name.
-        init(_ arguments: [String]) throws(CallError) {
+        init(_ arguments: [String]) throws(SystemCallError) {
+            let ends = try PipeEnds()
+            defer { close(ends.writer) }
+            // A process group of its own: Ctrl-C reaches the parent only, which then ends the child.
+            var spawn = Spawn(.path("/proc/self/exe"), arguments.map(PathText.bytes(of:)))
+            spawn.arguments[0] = Array("hemiola".utf8)
+            spawn.descriptors = (nil, ends.writer, standardError)
             do throws(SystemCallError) {
-                let ends = try PipeEnds()
-                defer { close(ends.writer) }
-                // A process group of its own: Ctrl-C reaches the parent only, which then ends the child.
-                var spawn = Spawn(.path("/proc/self/exe"), arguments.map(PathText.bytes(of:)))
-                spawn.arguments[0] = Array("hemiola".utf8)
-                spawn.descriptors = (nil, ends.writer, standardError)
-                do throws(SystemCallError) {
-                    process = try spawn.start()
-                } catch {
-                    close(ends.reader)
-                    throw error
-                }
-                output = ends.reader
+                process = try spawn.start()
             } catch {
-                throw CallError(number: error.number)
+                close(ends.reader)
+                throw error
             }
+            output = ends.reader
         }
 
         /// Kills the process and waits for its end. Call once.

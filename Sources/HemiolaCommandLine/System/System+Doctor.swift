@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaSystem
 
 /// Reads the system properties for `hemiola doctor`.
 extension System {
@@ -36,11 +37,11 @@ extension System {
             if mayBeMissing, number == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
                 return Environment.Folder(path: path, fault: folder(String(path[..<slash]), mayBeMissing: true).fault)
             }
-            return Environment.Folder(path: path, fault: CallError(number: number).description)
+            return Environment.Folder(path: path, fault: SystemCallError(number: number).description)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { return Environment.Folder(path: path, fault: "not a folder") }
         guard access(path, W_OK | X_OK) == 0 else {
-            return Environment.Folder(path: path, fault: CallError(number: errno).description)
+            return Environment.Folder(path: path, fault: SystemCallError.last.description)
         }
         return Environment.Folder(path: path)
     }

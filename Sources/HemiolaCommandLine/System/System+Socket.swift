@@ -14,21 +14,21 @@ extension System {
 
         /// - Parameter deadline: When to give up, on the clock of `MonotonicTime.now`. connect(2) blocks while the backlog of the server is full.
         /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
-        init(to path: String, until deadline: Double) throws(CallError) {
+        init(to path: String, until deadline: Double) throws(SystemCallError) {
             descriptor = try Self.connected(to: path, until: deadline)
         }
 
-        private static func connected(to path: String, until deadline: Double) throws(CallError) -> Int32 {
-            guard path.utf8.count <= SocketPath.limit else { throw CallError(number: ENAMETOOLONG) }
+        private static func connected(to path: String, until deadline: Double) throws(SystemCallError) -> Int32 {
+            guard path.utf8.count <= SocketPath.limit else { throw SystemCallError(number: ENAMETOOLONG) }
             let descriptor = socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
-            guard descriptor >= 0 else { throw CallError(number: errno) }
+            guard descriptor >= 0 else { throw SystemCallError.last }
             while true {
                 let number = SocketPath.withAddress(of: path) { connect(descriptor, $0, $1, until: deadline) }
                 if number == 0 { return descriptor }
                 // A signal interrupted the call.
                 if number == EINTR { continue }
                 close(descriptor)
-                throw CallError(number: number)
+                throw SystemCallError(number: number)
             }
         }
 
@@ -57,13 +57,13 @@ extension System {
         }
 
         /// Writes all bytes, or throws `ETIMEDOUT` at the deadline.
-        func write(_ bytes: [UInt8], until deadline: Double) throws(CallError) {
+        func write(_ bytes: [UInt8], until deadline: Double) throws(SystemCallError) {
             var rest = bytes[...]
             while !rest.isEmpty {
                 try wait(for: Int16(POLLOUT), until: deadline)
                 let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) }
                 if count < 0, errno == EINTR || errno == EAGAIN { continue }
-                guard count > 0 else { throw CallError(number: errno) }
+                guard count > 0 else { throw SystemCallError.last }
                 rest = rest.dropFirst(count)
             }
         }
@@ -75,37 +75,32 @@ extension System {
         }
 
         /// Waits until the socket can be read or written.
-        private func wait(for events: Int16, until deadline: Double) throws(CallError) {
+        private func wait(for events: Int16, until deadline: Double) throws(SystemCallError) {
             while true {
                 let seconds = deadline - MonotonicTime.now
-                guard seconds > 0 else { throw CallError(number: ETIMEDOUT) }
+                guard seconds > 0 else { throw SystemCallError(number: ETIMEDOUT) }
                 var request = pollfd(fd: descriptor, events: events, revents: 0)
                 let ready = poll(&request, 1, Int32((seconds * 1000).rounded(.up)))
                 if ready > 0 { return }
-                if ready < 0, errno != EINTR { throw CallError(number: errno) }
+                if ready < 0, errno != EINTR { throw SystemCallError.last }
             }
         }
 
         /// - Returns: The next line, without its newline; nil at the end.
-        func readLine(until deadline: Double) throws(CallError) -> [UInt8]? {
+        func readLine(until deadline: Double) throws(SystemCallError) -> [UInt8]? {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
-                guard MonotonicTime.now < deadline else { throw CallError(number: ETIMEDOUT) }
+                guard MonotonicTime.now < deadline else { throw SystemCallError(number: ETIMEDOUT) }
                 if let line = lines.next() {
-                    guard !line.isCut else { throw CallError(number: EMSGSIZE) }
+                    guard !line.isCut else { throw SystemCallError(number: EMSGSIZE) }
                     return line.bytes
                 }
                 try wait(for: Int16(POLLIN), until: deadline)
                 let count = read(descriptor, &buffer, buffer.count)
                 if count == 0 { return nil }
-                guard count > 0 else { throw CallError(number: errno) }
+                guard count > 0 else { throw SystemCallError.last }
                 lines.append(buffer[..<count])
             }
         }
     }
-}
-
-extension System.CallError {
-    /// Whether the socket does not exist or no process accepts connections.
-    var isUnreachable: Bool { number == ENOENT || number == ECONNREFUSED }
 }

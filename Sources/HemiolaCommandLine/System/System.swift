@@ -12,23 +12,6 @@ enum System {
     static var standardOutput: Int32 { StandardOutput.descriptor }
     static let standardError: Int32 = 2
 
-    /// The error of a system call. The description is the C library's: `No such file or directory`.
-    struct CallError: Error, CustomStringConvertible {
-        var number: Int32
-
-        /// Whether the reader has closed the pipe.
-        var isBrokenPipe: Bool { number == EPIPE }
-
-        /// Whether there is no file at the path.
-        var isMissingFile: Bool { number == ENOENT || number == ENOTDIR }
-
-        var description: String {
-            var text = [CChar](repeating: 0, count: 256)
-            guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
-            return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-        }
-    }
-
     /// The type of file that a descriptor refers to.
     enum Destination {
         case terminal, file, pipe
@@ -108,7 +91,7 @@ enum System {
 
 extension System {
     /// Writes all of a text; blocks while the descriptor accepts nothing.
-    static func write(_ text: String, to descriptor: Int32) throws(CallError) {
+    static func write(_ text: String, to descriptor: Int32) throws(SystemCallError) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { buffer in
@@ -121,17 +104,17 @@ extension System {
                 var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&request, 1, -1)
             } else if errno != EINTR {
-                throw CallError(number: errno)
+                throw SystemCallError.last
             }
         }
     }
 
     /// The first bytes of a file, or of standard input for `-`; all of them by default.
-    static func contents(of path: String, atMost limit: Int = .max) throws(CallError) -> [UInt8] {
+    static func contents(of path: String, atMost limit: Int = .max) throws(SystemCallError) -> [UInt8] {
         var descriptor = standardInput
         if path != "-" {
             descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC)
-            if descriptor == -1 { throw CallError(number: errno) }
+            if descriptor == -1 { throw SystemCallError.last }
         }
         defer { if descriptor != standardInput { close(descriptor) } }
         var bytes: [UInt8] = []
@@ -143,7 +126,7 @@ extension System {
             } else if count == 0 {
                 return bytes
             } else if errno != EINTR {
-                throw CallError(number: errno)
+                throw SystemCallError.last
             }
         }
     }
@@ -185,19 +168,6 @@ extension System {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
-    }
-
-    /// Identifies the regular file at a path; nil when there is none.
-    struct FileIdentity: Hashable {
-        private var device: UInt64
-        private var number: UInt64
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(PathText.systemPath(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-            device = UInt64(status.st_dev)
-            number = UInt64(status.st_ino)
-        }
     }
 }
 

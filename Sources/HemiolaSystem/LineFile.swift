@@ -1,0 +1,29 @@
+internal import Glibc
+
+/// A file that lines are appended to, each by one call of write(2). Used by one thread at a time.
+package final class LineFile: Sendable {
+    private let descriptor: Int32
+
+    /// Creates a file, or empties it.
+    package init(creating path: String) throws(SystemCallError) {
+        descriptor = open(PathText.systemPath(path), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw SystemCallError.last }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Appends a line. A line that is written in part, because the disk is full, is removed again.
+    package func append(_ line: [UInt8]) throws(SystemCallError) {
+        while true {
+            let count = write(descriptor, line, line.count)
+            if count == line.count { return }
+            if count < 0, errno == EINTR { continue }
+            let number = count < 0 ? errno : ENOSPC
+            var status = stat()
+            if count > 0, fstat(descriptor, &status) == 0 { _ = ftruncate(descriptor, status.st_size - off_t(count)) }
+            throw SystemCallError(number: number)
+        }
+    }
+}
