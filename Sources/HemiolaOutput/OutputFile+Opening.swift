@@ -1,5 +1,6 @@
 internal import Glibc
 package import Hemiola
+internal import HemiolaSystem
 
 // File system operations for opening an output.
 extension OutputFile {
@@ -8,8 +9,8 @@ extension OutputFile {
         var path = path
         var info = stat()
         // A loop of links is another error (ELOOP), which opening the path reports.
-        while stat(path, &info) == -1, errno == ENOENT, let target = linkText(at: path) {
-            path = target.hasPrefix("/") ? target : OutputTarget.folder(of: path) + "/" + target
+        while stat(PathText.systemPath(path), &info) == -1, errno == ENOENT, let target = linkText(at: path) {
+            path = target.hasPrefix("/") ? target : FileSystem.folder(of: path) + "/" + target
         }
         return path
     }
@@ -18,19 +19,18 @@ extension OutputFile {
     private static func linkText(at path: String) -> String? {
         let text = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             buffer.withMemoryRebound(to: CChar.self) { text in
-                count = max(0, readlink(path, text.baseAddress!, text.count))
+                count = max(0, readlink(PathText.systemPath(path), text.baseAddress!, text.count))
             }
         }
-        return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
+        return text.isEmpty ? nil : PathText.text(of: text)
     }
 
     /// The absolute path of an existing writable file with links resolved, so that renaming to it keeps the links.
     static func resolved(_ path: String, _ name: String) throws(OutputError) -> String {
-        guard let pointer = realpath(path, nil) else { throw OutputError.cannotOpen(name, errno) }
-        defer { free(pointer) }
-        // `rename` needs no write permission on the file, but a read-only file must not be replaced.
-        guard access(pointer, W_OK) == 0 else { throw OutputError.cannotOpen(name, errno) }
-        return String(cString: pointer)
+        guard let resolved = FileSystem.realPath(path) else { throw OutputError.cannotOpen(name, errno) }
+        // Renaming needs no write permission on the file, but a read-only file must not be replaced.
+        guard access(PathText.systemPath(resolved), W_OK) == 0 else { throw OutputError.cannotOpen(name, errno) }
+        return resolved
     }
 
     /// Creates the missing folders of a path, as `mkdir -p`.
@@ -38,21 +38,8 @@ extension OutputFile {
         guard !path.hasSuffix("/") else {
             throw OutputError.isFolder(name)
         }
-        let folder = OutputTarget.folder(of: path)
-        var info = stat()
-        if stat(folder, &info) == 0 { return }
-        guard errno == ENOENT else { throw OutputError.cannotOpen(name, errno) }
-        try createFolder(of: folder, name)
-        // EEXIST: another process has created it since.
-        if mkdir(folder, 0o777) == -1, errno != EEXIST { throw OutputError.cannotOpen(name, errno) }
-    }
-
-    /// Calls `fsync` for the folder of a path. Errors are ignored: not every file system supports it, and the data does not depend on it.
-    static func synchronizeFolder(of path: String) {
-        let descriptor = Glibc.open(OutputTarget.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor != -1 else { return }
-        _ = fsync(descriptor)
-        _ = Glibc.close(descriptor)
+        let folder = FileSystem.folder(of: path)
+        do throws(SystemCallError) { try FileSystem.createFolder(folder) } catch { throw OutputError.cannotOpen(name, error.number) }
     }
 
     /// Locks a file until it is closed. Until the first stream begins it is empty, so that its size alone would not show that it is in use.
@@ -78,7 +65,7 @@ extension OutputFile {
         if replaces, isRealTime, target.isOccupied { throw OutputError.exists(name, offersAppend: false) }
         var path = followingDanglingLinks(target.path)
         var info = stat()
-        if stat(path, &info) == 0 {
+        if stat(PathText.systemPath(path), &info) == 0 {
             if info.st_mode & S_IFMT == S_IFDIR { throw OutputError.isFolder(name) }
             guard replaces, info.st_mode & S_IFMT == S_IFREG else { return }
             path = try resolved(path, name)
@@ -86,49 +73,26 @@ extension OutputFile {
             guard errno == ENOENT else { throw OutputError.cannotOpen(name, errno) }
             try createFolder(of: path, name)
         }
-        let folder = OutputTarget.folder(of: path)
+        let folder = FileSystem.folder(of: path)
         if folders.contains(folder) { return }
-        let probe = try openPartial(for: path, mode: nil, name)
+        let probe = try openPartial(for: path, name)
         folders.insert(folder)
-        _ = Glibc.close(probe.descriptor)
-        unlink(probe.partial)
-    }
-
-    static func isEmptyFile(_ path: String) -> Bool {
-        var info = stat()
-        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_size == 0
+        probe.discard()
     }
 
     static func open(
         _ path: String, _ flags: Int32, orElse others: Int32? = nil, _ name: String
     ) throws(OutputError) -> Int32 {
         while true {
-            let descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOCTTY, 0o666)
+            let descriptor = Glibc.open(PathText.systemPath(path), flags | O_CLOEXEC | O_NOCTTY, 0o666)
             if descriptor != -1 { return descriptor }
             if errno == EACCES, let others { return try open(path, others, name) }
             if errno != EINTR { throw OutputError.cannotOpen(name, errno) }
         }
     }
 
-    /// Creates a file beside the final one, with the permissions of the old file or the default ones.
-    ///
-    /// `mkstemp` would restrict the permissions to the owner. Only `open` applies the umask and the folder's default access control
-    /// list: so the random name is chosen here.
-    static func openPartial(for final: String, mode: mode_t?, _ name: String) throws(OutputError) -> (descriptor: Int32, partial: String) {
-        let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
-        var stem = OutputTarget.lastName(of: final)
-        // A name has 255 bytes at most, 16 of which are added below.
-        while stem.utf8.count > 239 { stem.removeLast() }
-        while true {
-            let suffix = String((0..<6).map { _ in letters.randomElement()! })
-            let partial = "\(OutputTarget.folder(of: final))/.\(stem).\(suffix).partial"
-            let descriptor = Glibc.open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-            if descriptor != -1 {
-                if let mode { _ = fchmod(descriptor, mode) }
-                return (descriptor, partial)
-            }
-            if errno != EEXIST && errno != EINTR { throw OutputError.cannotOpen(name, errno) }
-        }
+    static func openPartial(for path: String, _ name: String) throws(OutputError) -> PartialFile {
+        do throws(SystemCallError) { return try PartialFile(for: path) } catch { throw OutputError.cannotOpen(name, error.number) }
     }
 
     static func endsInsideLine(_ descriptor: Int32, length: off_t) -> Bool {

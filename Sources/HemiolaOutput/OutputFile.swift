@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaSystem
 
 /// Where a file is while it is written.
 enum OutputMode: Sendable, Hashable {
@@ -38,8 +39,8 @@ final class OutputFile {
         case close
         /// The file did not exist before: it is removed if it is empty.
         case closeNew(String)
-        /// The partial file is renamed to the final path.
-        case rename(partial: String, final: String)
+        /// The partial file gets its path.
+        case move(PartialFile)
     }
 
     private let descriptor: Int32
@@ -105,7 +106,7 @@ final class OutputFile {
         let path = Self.followingDanglingLinks(target.path)
         var info = stat()
         var isRegular = true
-        if stat(path, &info) == 0 {
+        if stat(PathText.systemPath(path), &info) == 0 {
             switch info.st_mode & S_IFMT {
             case S_IFDIR:
                 throw OutputError.isFolder(name)
@@ -117,9 +118,8 @@ final class OutputFile {
                     startsInsideLine = Self.endsInsideLine(descriptor, length: info.st_size)
                     startSize = Int64(info.st_size)
                 } else {
-                    let final = try Self.resolved(path, name)
-                    let new = try Self.openPartial(for: final, mode: info.st_mode & 0o7777, name)
-                    (descriptor, ending) = (new.descriptor, .rename(partial: new.partial, final: final))
+                    let new = try Self.openPartial(for: try Self.resolved(path, name), name)
+                    (descriptor, ending) = (new.descriptor, .move(new))
                 }
             default:
                 descriptor = try Self.open(path, O_WRONLY | append, name)
@@ -131,10 +131,10 @@ final class OutputFile {
             if mode.keepsEverything {
                 descriptor = try Self.open(path, O_WRONLY | append | O_CREAT | (mode == .live ? O_EXCL : 0), name)
                 ending = .closeNew(path)
-                Self.synchronizeFolder(of: path)
+                FileSystem.synchronizeFolder(of: path)
             } else {
-                let new = try Self.openPartial(for: path, mode: nil, name)
-                (descriptor, ending) = (new.descriptor, .rename(partial: new.partial, final: path))
+                let new = try Self.openPartial(for: path, name)
+                (descriptor, ending) = (new.descriptor, .move(new))
             }
         } else {
             throw OutputError.cannotOpen(name, errno)
@@ -161,11 +161,9 @@ final class OutputFile {
         case .close: _ = Glibc.close(descriptor)
         case .closeNew(let path):
             var info = stat()
-            if fstat(descriptor, &info) == 0, info.st_size == 0 { unlink(path) }
+            if fstat(descriptor, &info) == 0, info.st_size == 0 { FileSystem.remove(path) }
             _ = Glibc.close(descriptor)
-        case .rename(let partial, _):
-            _ = Glibc.close(descriptor)
-            unlink(partial)
+        case .move(let file): file.discard()
         }
     }
 }
@@ -317,58 +315,38 @@ extension OutputFile {
     /// - Returns: Whether the file is at its path.
     @discardableResult
     func finish(_ how: OutputEnding = .replace) throws(OutputError) -> Bool {
-        if case .rename = ending, how == .discard {
+        if case .move = ending, how == .discard {
             discard()
             return false
         }
         try compress(UnsafeRawBufferPointer(start: nil, count: 0), .end)
-        if case .leave = ending { return true }
-        let code = synchronize()
+        switch ending {
+        case .leave: return true
+        case .close, .closeNew:
+            try closeKept()
+            return true
+        case .move(let file):
+            isFinished = true
+            do throws(SystemCallError) { try file.close(syncs: syncsAtEnd) } catch { throw OutputError.cannotWrite(name, error.number) }
+            let isThere: Bool
+            do throws(SystemCallError) {
+                isThere = try file.moveToPath(replaces: how == .replace && mode == .replace, syncs: syncsAtEnd)
+            } catch {
+                throw OutputError.cannotOpen(name, error.number)
+            }
+            if !isThere, how == .replace { throw OutputError.exists(name, offersAppend: offersAppend) }
+            return isThere
+        }
+    }
+
+    /// Closes a file that is at its path.
+    private func closeKept() throws(OutputError) {
+        let failed = sync?.errorNumber ?? 0
+        let synced = failed != 0 || sync == nil || fdatasync(descriptor) == 0 ? failed : errno
         isFinished = true
         // After EINTR, Linux has closed the descriptor all the same.
         let closed = Glibc.close(descriptor) == -1 && errno != EINTR ? errno : 0
-        if code != 0 || closed != 0 {
-            if case .rename(let partial, _) = ending { unlink(partial) }
-            throw OutputError.cannotWrite(name, code != 0 ? code : closed)
-        }
-        guard case .rename(let partial, let final) = ending else { return true }
-        let isThere = try rename(partial, to: final, replaces: how == .replace && mode == .replace)
-        if !isThere {
-            unlink(partial)
-            if how == .replace { throw OutputError.exists(name, offersAppend: offersAppend) }
-        } else if syncsAtEnd {
-            Self.synchronizeFolder(of: final)
-        }
-        return isThere
-    }
-
-    /// Renames a partial file to its final path.
-    ///
-    /// - Returns: false if a file is there that must not be replaced.
-    private func rename(_ partial: String, to final: String, replaces: Bool) throws(OutputError) -> Bool {
-        if !replaces {
-            if link(partial, final) == 0 {
-                unlink(partial)
-                return true
-            }
-            // An empty file is replaced. On file systems without hard links, `link` fails with another error.
-            let isRefused = errno == EEXIST ? !Self.isEmptyFile(final) : access(final, F_OK) == 0
-            if isRefused { return false }
-        }
-        guard Glibc.rename(partial, final) == -1 else { return true }
-        let code = errno
-        unlink(partial)
-        throw OutputError.cannotOpen(name, code)
-    }
-
-    /// - Returns: 0, or the error number of a failed `fdatasync` or `fsync`.
-    private func synchronize() -> Int32 {
-        if let sync {
-            if sync.errorNumber != 0 { return sync.errorNumber }
-            return fdatasync(descriptor) == 0 ? 0 : errno
-        }
-        guard syncsAtEnd, case .rename = ending else { return 0 }
-        return fsync(descriptor) == 0 ? 0 : errno
+        guard synced == 0, closed == 0 else { throw OutputError.cannotWrite(name, synced != 0 ? synced : closed) }
     }
 
     /// The first line of a file that existed, without its line break; else empty.

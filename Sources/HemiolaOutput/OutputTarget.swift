@@ -44,13 +44,13 @@ public struct OutputTarget: Sendable, Hashable {
     public var isSpecial: Bool {
         if descriptor != nil { return true }
         var info = stat()
-        return stat(path, &info) == 0 && info.st_mode & S_IFMT != S_IFREG
+        return stat(PathText.systemPath(path), &info) == 0 && info.st_mode & S_IFMT != S_IFREG
     }
 
     /// Whether a regular file that is not empty exists at the path.
     public var isOccupied: Bool {
         var info = stat()
-        return descriptor == nil && stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_size > 0
+        return descriptor == nil && stat(PathText.systemPath(path), &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_size > 0
     }
 
     /// Removes `./` and repeated slashes. Two paths of one file are then equal unless they differ by links or `..`.
@@ -67,27 +67,13 @@ public struct OutputTarget: Sendable, Hashable {
     ///   - depth: Links followed so far; at most 40 dangling links are followed.
     public static func identity(of path: String, folders: inout [String: String], depth: Int = 0) -> String {
         let path = normalized(path)
-        if let pointer = realpath(path.isEmpty ? "." : path, nil) {
-            defer { free(pointer) }
-            return String(cString: pointer)
-        }
+        if let resolved = FileSystem.realPath(path.isEmpty ? "." : path) { return resolved }
         let target = depth < 40 ? OutputFile.followingDanglingLinks(path) : path
         if target != path { return identity(of: target, folders: &folders, depth: depth + 1) }
-        let (folder, name) = (folder(of: path), lastName(of: path))
+        let (folder, name) = (FileSystem.folder(of: path), FileSystem.lastName(of: path))
         if path == "/" || path.isEmpty { return path }
         let parent = folders[folder] ?? identity(of: folder, folders: &folders, depth: depth)
         folders[folder] = parent
-        return name == ".." ? Self.folder(of: parent) : (parent == "/" ? "" : parent) + "/" + name
-    }
-
-    /// The path up to the last slash; `.` for a path without a slash.
-    public static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
-    /// The path after the last slash.
-    public static func lastName(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+        return name == ".." ? FileSystem.folder(of: parent) : (parent == "/" ? "" : parent) + "/" + name
     }
 }

@@ -123,7 +123,7 @@ public struct PathTemplate: Sendable, Hashable {
             case .placeholder(.stem): path += Self.stem(of: input)
             case .placeholder(.name): path += Self.name(of: input)
             case .placeholder(.dir):
-                let folder = OutputTarget.folder(of: input)
+                let folder = FileSystem.folder(of: input)
                 path += item.offset == 0 ? folder : Self.descending(folder)
             case .placeholder(.time): path += values.time
             case .placeholder(.number): path += String("0000\(values.number)".suffix(max(4, "\(values.number)".count)))
@@ -142,7 +142,7 @@ public struct PathTemplate: Sendable, Hashable {
 
     /// The extension of a path's last name with its dot, and with the one before `.zst`: `.jsonl.zst`; empty if there is none.
     public static func ending(of path: String) -> String {
-        let name = OutputTarget.lastName(of: path)
+        let name = FileSystem.lastName(of: path)
         let plain = name.lowercased().hasSuffix(".zst") ? name.dropLast(4) : name[...]
         guard let dot = plain.lastIndex(of: "."), dot > plain.startIndex else { return String(name[plain.endIndex...]) }
         return String(name[dot...])
@@ -156,7 +156,7 @@ public struct PathTemplate: Sendable, Hashable {
     }
 
     private static func name(of input: String) -> String {
-        let name = OutputTarget.lastName(of: input)
+        let name = FileSystem.lastName(of: input)
         if name == "-" || name == "standard input" { return "stdin" }
         return name.isEmpty ? "input" : name
     }

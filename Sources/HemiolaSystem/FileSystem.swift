@@ -86,6 +86,19 @@ package enum FileSystem {
         guard mkdir(PathText.systemPath(path), 0o777) == 0 || errno == EEXIST && isFolder(path) else { throw SystemCallError.last }
     }
 
+    /// Whether an empty regular file is at a path; links are followed.
+    package static func isEmptyFile(_ path: String) -> Bool {
+        (try? status(of: path)).map { $0.kind == .file && $0.size == 0 } ?? false
+    }
+
+    /// Calls `fsync` for the folder of a path. Errors are ignored: not every file system supports it, and the data does not depend on it.
+    package static func synchronizeFolder(of path: String) {
+        let descriptor = open(PathText.systemPath(folder(of: path)), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor != -1 else { return }
+        _ = fsync(descriptor)
+        close(descriptor)
+    }
+
     /// Removes a file, if it exists.
     package static func remove(_ path: String) {
         unlink(PathText.systemPath(path))

@@ -35,7 +35,7 @@ package enum TrustedPath {
             let name = rest.removeFirst()
             if name == "." { continue }
             if name == ".." {
-                folder = parent(of: folder)
+                folder = FileSystem.folder(of: folder)
                 continue
             }
             let next = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
@@ -105,11 +105,6 @@ package enum TrustedPath {
     }
 
     private static func parts(of path: String) -> [String] { path.split(separator: "/").map(String.init) }
-
-    private static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
-        return String(path[..<slash])
-    }
 
     private static func workingDirectory() throws(Fault) -> String {
         guard let path = getcwd(nil, 0) else {

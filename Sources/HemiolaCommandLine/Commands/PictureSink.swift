@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaOutput
 internal import HemiolaPictures
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 /// What `hemiola render` draws.
@@ -154,7 +155,7 @@ final class PictureSink: Sink {
             if summary.reason == .interrupted && !header.isLive { return }
             do throws(PictureError) {
                 let bytes = try recorder.finish(
-                    title: OutputTarget.lastName(of: title(of: header)), frames: summary.frames, start: header.source.start ?? 0,
+                    title: FileSystem.lastName(of: title(of: header)), frames: summary.frames, start: header.source.start ?? 0,
                     missing: state.features.missing)
                 state.output?.buffer.append(bytes: bytes)
             } catch {

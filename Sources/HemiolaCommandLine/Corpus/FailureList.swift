@@ -71,19 +71,15 @@ final class FailureList: Sendable {
             let failures = missing == 1 ? "1 failure is" : "\(missing) failures are"
             throw Failure("cannot write \(path): \(error); \(failures) only in the messages above", status: .outputFailed)
         }
-        let copy = path.dropLast(Self.name.count) + ".\(Self.name).sorted.partial"
         do throws(SystemCallError) {
             try state.withLock { state throws(SystemCallError) in
                 let sorted = state.entries.sorted { $0.number < $1.number }
                 guard zip(sorted, state.entries).contains(where: { $0.number != $1.number }) else { return }
-                let file = try LineFile(creating: String(copy))
-                for entry in sorted {
-                    try file.append(try FileSystem.bytes(of: path, from: entry.offset, count: entry.count))
-                }
-                try System.moveFile(String(copy), to: path)
+                var records: [UInt8] = []
+                for entry in sorted { records += try FileSystem.bytes(of: path, from: entry.offset, count: entry.count) }
+                try PartialFile.write(records, to: path)
             }
         } catch {
-            FileSystem.remove(String(copy))
             throw Failure("cannot sort \(path): \(error); it is complete", status: .outputFailed)
         }
     }

@@ -3,12 +3,6 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension System {
-    /// Replaces a file by another one, which is renamed.
-    static func moveFile(_ path: String, to target: String) throws(SystemCallError) {
-        let code = Glibc.rename(PathText.systemPath(path), PathText.systemPath(target))
-        guard code == 0 else { throw SystemCallError.last }
-    }
-
     /// Waits until a descriptor can be read, or has ended, or a pipe wakes the caller.
     ///
     /// - Returns: false if the pipe woke the caller.

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaOutput
+internal import HemiolaSystem
 
 extension Pipeline {
     /// Whether each input of a run from files has output files of its own, so that one which cannot be written does not concern the others.
@@ -20,7 +21,7 @@ extension Pipeline {
         for entry in sinkEntries where entry.policy.onError != .skip {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true), template.isPerInput else { continue }
-                if isLive, (try? PathTemplate(OutputTarget.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }
+                if isLive, (try? PathTemplate(FileSystem.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }
                 let time = PathTemplate.timeText(startTime)
                 var failures = 0
                 for input in inputs {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
-internal import HemiolaOutput
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaWire
 
 /// The part of a preset schedule that is stored between runs.
@@ -72,8 +72,7 @@ struct StateFile: Sendable, Equatable {
 
     /// Writes the state atomically: a reader sees the old file or the new one.
     func write(_ state: PersistedState) throws {
-        let folder = OutputTarget.folder(of: path)
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try Data(state.json.line.utf8).write(to: URL(filePath: path), options: .atomic)
+        try FileSystem.createFolder(FileSystem.folder(of: path))
+        try PartialFile.write(Array(state.json.line.utf8), to: path)
     }
 }

@@ -22,7 +22,7 @@ struct SocketFile: Sendable {
     init(_ location: SocketPath, group: String?) throws(SinkError) {
         path = location.path
         if let error = Self.error(inPath: path) { throw SinkError(error) }
-        let folder = Self.folder(of: path)
+        let folder = FileSystem.folder(of: path)
         if location.isInOwnFolder { try Self.makePrivate(folder) }
         try Self.check(folder, isPrivate: location.isInOwnFolder)
         do throws(TrustedPath.Fault) {
@@ -60,7 +60,7 @@ struct SocketFile: Sendable {
     var wasRemoved: Bool {
         var status = stat()
         guard lstat(path, &status) == -1, errno == ENOENT else { return false }
-        return stat(Self.folder(of: path), &status) == 0
+        return stat(FileSystem.folder(of: path), &status) == 0
     }
 
     /// The error of a path that is invalid independent of the file system; nil if it is valid.
@@ -72,11 +72,6 @@ struct SocketFile: Sendable {
     }
 
     // MARK: - The folder
-
-    private static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
 
     private static func makePrivate(_ folder: String) throws(SinkError) {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw error("create the folder", folder) }

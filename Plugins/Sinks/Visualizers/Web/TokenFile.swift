@@ -38,26 +38,28 @@ struct TokenFile {
     /// - Throws: A message if the file cannot be read or written, or another user can replace it.
     func token() throws(SinkError) -> String {
         do throws(TrustedPath.Fault) {
-            try TrustedPath.check(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]), for: "the token of the page")
+            try TrustedPath.check(FileSystem.folder(of: path), for: "the token of the page")
         } catch {
             if !error.isMissing { throw SinkError(error.message) }
         }
         if let token = try read() { return token }
         try makeFolder()
         let token = Self.makeToken()
-        // A complete file is linked under the name, so that two programs that start at the same time use one token.
-        let newPath = "\(path).\(getpid())"
-        unlink(newPath)
-        let descriptor = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw error("create") }
-        defer { unlink(newPath) }
-        let isWritten = "\(token)\n".withCString { write(descriptor, $0, strlen($0)) == token.utf8.count + 1 }
-        guard close(descriptor) == 0, isWritten else { throw error("write") }
-        if link(newPath, path) == 0 { return token }
-        if errno == EEXIST, let token = try read() { return token }
+        // A complete file gets the name, so that two programs that start at the same time use one token.
+        if try write(token, replaces: false) { return token }
+        if let token = try read() { return token }
         // The file was unsuitable.
-        guard rename(newPath, path) == 0 else { throw error("write") }
+        _ = try write(token, replaces: true)
         return token
+    }
+
+    /// - Returns: false if there is a file that must not be replaced.
+    private func write(_ token: String, replaces: Bool) throws(SinkError) -> Bool {
+        do throws(SystemCallError) {
+            return try PartialFile.write(Array("\(token)\n".utf8), to: path, permissions: 0o600, replaces: replaces)
+        } catch {
+            throw self.error("write", error)
+        }
     }
 
     /// The token in the file; nil if there is no file, or it is not a private file with a token.
@@ -91,8 +93,8 @@ struct TokenFile {
         }
     }
 
-    private func error(_ action: String) -> SinkError {
-        SinkError("cannot \(action) \(path): \(String(cString: strerror(errno))); set XDG_STATE_HOME to a folder that you can write")
+    private func error(_ action: String, _ error: SystemCallError = .last) -> SinkError {
+        SinkError("cannot \(action) \(path): \(error); set XDG_STATE_HOME to a folder that you can write")
     }
 }
 

@@ -1,0 +1,119 @@
+package import Glibc
+
+/// A file that is written beside its path, as `.NAME.XXXXXX.partial`, and gets the path when it is complete: a reader of the path finds
+/// the old file or the whole new one.
+package struct PartialFile: Sendable {
+    /// The path that the complete file gets, in the form of `PathText`.
+    package let path: String
+    /// For writing, until ``close(syncs:)``.
+    package let descriptor: Int32
+    private let partialPath: String
+
+    /// Creates the file.
+    ///
+    /// `mkstemp` would restrict the permissions to the owner. Only `open` applies the umask and the folder's default access control
+    /// list: so the random name is chosen here.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the complete file; its folder exists.
+    ///   - permissions: Of the new file; nil: those of the old file at the path, else the default ones.
+    package init(for path: String, permissions: mode_t? = nil) throws(SystemCallError) {
+        self.path = path
+        let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
+        var stem = FileSystem.lastName(of: path)
+        // A name has 255 bytes at most, 16 of which are added below.
+        while PathText.bytes(of: stem).count > 239 { stem.removeLast() }
+        while true {
+            let suffix = String((0..<6).map { _ in letters.randomElement()! })
+            let partial = "\(FileSystem.folder(of: path))/.\(stem).\(suffix).partial"
+            let descriptor = open(PathText.systemPath(partial), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions ?? 0o666)
+            if descriptor != -1 {
+                (self.descriptor, partialPath) = (descriptor, partial)
+                break
+            }
+            if errno != EEXIST && errno != EINTR { throw SystemCallError.last }
+        }
+        if permissions == nil, let old = try? FileSystem.status(of: path), old.kind == .file { _ = fchmod(descriptor, old.permissions) }
+    }
+
+    /// Writes all bytes.
+    package func write(_ bytes: [UInt8]) throws(SystemCallError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SystemCallError.last }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Closes the file. After an error it is removed.
+    ///
+    /// - Parameter syncs: Whether it is written to the disk first (`fsync`).
+    package func close(syncs: Bool = false) throws(SystemCallError) {
+        let synced = syncs && fsync(descriptor) == -1 ? errno : 0
+        // After EINTR, Linux has closed the descriptor all the same.
+        let closed = Glibc.close(descriptor) == -1 && errno != EINTR ? errno : 0
+        guard synced == 0, closed == 0 else {
+            FileSystem.remove(partialPath)
+            throw SystemCallError(number: synced != 0 ? synced : closed)
+        }
+    }
+
+    /// Gives the closed file its path, or removes it.
+    ///
+    /// - Parameters:
+    ///   - replaces: Whether an old file is replaced; false: only an empty one.
+    ///   - syncs: Whether the folder is written to the disk too.
+    /// - Returns: Whether the file has its path; false: an old file is there that must not be replaced.
+    @discardableResult
+    package func moveToPath(replaces: Bool, syncs: Bool = false) throws(SystemCallError) -> Bool {
+        let (partial, final) = (PathText.systemPath(partialPath), PathText.systemPath(path))
+        if !replaces {
+            if link(partial, final) == 0 {
+                unlink(partial)
+                if syncs { FileSystem.synchronizeFolder(of: path) }
+                return true
+            }
+            // On file systems without hard links, `link` fails with another error.
+            if errno == EEXIST ? !FileSystem.isEmptyFile(path) : access(final, F_OK) == 0 {
+                unlink(partial)
+                return false
+            }
+        }
+        guard rename(partial, final) == 0 else {
+            let error = SystemCallError.last
+            unlink(partial)
+            throw error
+        }
+        if syncs { FileSystem.synchronizeFolder(of: path) }
+        return true
+    }
+
+    /// Closes and removes the file.
+    package func discard() {
+        _ = Glibc.close(descriptor)
+        FileSystem.remove(partialPath)
+    }
+
+    /// Writes a whole file.
+    ///
+    /// - Parameters:
+    ///   - permissions: As for `init`.
+    ///   - replaces: Whether an old file is replaced; false: only an empty one.
+    /// - Returns: Whether the file has its path; false: an old file is there that must not be replaced.
+    @discardableResult
+    package static func write(
+        _ bytes: [UInt8], to path: String, permissions: mode_t? = nil, replaces: Bool = true
+    ) throws(SystemCallError) -> Bool {
+        let file = try PartialFile(for: path, permissions: permissions)
+        do throws(SystemCallError) {
+            try file.write(bytes)
+        } catch {
+            file.discard()
+            throw error
+        }
+        try file.close()
+        return try file.moveToPath(replaces: replaces)
+    }
+}
